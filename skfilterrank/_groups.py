@@ -1,0 +1,216 @@
+"""The rows of each query, indexed once and shared by everything that works per query."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy import sparse
+
+# Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
+BLOCK_CELLS = 1 << 16
+_CHUNK_ROWS = 1 << 20
+
+
+class Block(NamedTuple):
+    """Some queries of about the same size, to be laid out as one padded matrix."""
+
+    queries: np.ndarray
+    sizes: np.ndarray
+    width: int
+
+
+class GroupIndex:
+    """Where each query's rows are.
+
+    Queries are numbered by their sorted ids. `order` lists the row numbers query by query; it is
+    None where every query's rows stand together, and then a query is a slice of the data itself.
+
+    Attributes
+    ----------
+    query_ids : ndarray of shape (n_queries,)
+        The distinct query ids, sorted.
+    sizes : ndarray of shape (n_queries,), dtype int64
+        Number of rows of each query.
+    starts : ndarray of shape (n_queries,), dtype int64
+        First position of each query in `order` (or in the data where `order` is None).
+    order : ndarray of shape (n_rows,) or None
+        Row numbers, grouped by query, ascending within a query.
+    n_rows : int
+        Number of rows.
+    """
+
+    __slots__ = ("n_rows", "order", "query_ids", "sizes", "starts")
+
+    def __init__(self, query_ids, sizes, starts, order, n_rows):
+        self.query_ids = query_ids
+        self.sizes = sizes
+        self.starts = starts
+        self.order = order
+        self.n_rows = n_rows
+
+    @classmethod
+    def from_groups(cls, groups) -> "GroupIndex":
+        """Index the query id of each row; ids may be of any type and in any order."""
+        values = _group_values(groups)
+        n_rows = len(values)
+        if n_rows == 0:
+            raise ValueError("groups is empty: expected one query id per row, at least one row.")
+        changes = np.asarray(values[1:] != values[:-1], dtype=bool)
+        n_runs = 1 + np.count_nonzero(changes)
+        if n_runs > n_rows // 2:
+            codes, query_ids = _factorize(values)
+            sizes = np.bincount(codes, minlength=len(query_ids))
+            if n_runs > len(query_ids):
+                order = _order_by_code(codes, sizes)
+                return cls(query_ids, sizes, _offsets(sizes), order, n_rows)
+            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
+            codes = codes[heads]
+        else:
+            heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
+            codes, query_ids = _factorize(values[heads])
+        lengths = np.diff(heads, append=n_rows)
+        if len(codes) == len(query_ids):
+            starts = np.empty(len(codes), dtype=np.int64)
+            sizes = np.empty(len(codes), dtype=np.int64)
+            starts[codes] = heads
+            sizes[codes] = lengths
+            return cls(query_ids, sizes, starts, None, n_rows)
+        codes = np.repeat(codes, lengths)
+        sizes = np.bincount(codes, minlength=len(query_ids))
+        order = _order_by_code(codes, sizes)
+        return cls(query_ids, sizes, _offsets(sizes), order, n_rows)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of distinct queries."""
+        return len(self.query_ids)
+
+    def row_order(self) -> np.ndarray:
+        """Row numbers query by query, queries in the order of their ids."""
+        if self.order is not None:
+            return self.order
+        first = np.repeat(self.starts - _offsets(self.sizes), self.sizes)
+        return first + np.arange(self.n_rows)
+
+    def codes(self) -> np.ndarray:
+        """Number of the query of each row."""
+        codes = np.empty(self.n_rows, dtype=np.intp)
+        codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
+        return codes
+
+    def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
+        """Yield all queries, smallest first, in blocks of at most `max_cells` padded cells."""
+        by_size = np.argsort(self.sizes, kind="stable")
+        sizes = self.sizes[by_size]
+        begin = 0
+        while begin < len(by_size):
+            last = min(begin + max(1, max_cells // sizes[begin]), len(by_size)) - 1
+            end = min(begin + max(1, max_cells // sizes[last]), len(by_size))
+            yield Block(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
+            begin = end
+
+    def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
+        """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
+        source = values if self.order is None else self.order
+        starts = self.starts[block.queries]
+        if starts.max() + block.width <= self.n_rows:
+            taken = sliding_window_view(source, block.width)[starts]
+        else:
+            columns = starts[:, None] + np.arange(block.width)
+            taken = source[np.minimum(columns, self.n_rows - 1)]
+        if self.order is not None:
+            taken = values[taken]
+        if block.sizes[0] != block.width:
+            taken[np.arange(block.width) >= block.sizes[:, None]] = fill
+        return taken
+
+    def put(self, target: np.ndarray, block: Block, values: np.ndarray) -> None:
+        """Write a padded matrix of the block's queries back to the rows it came from."""
+        inside = np.arange(block.width) < block.sizes[:, None]
+        positions = (self.starts[block.queries][:, None] + np.arange(block.width))[inside]
+        rows = positions if self.order is None else self.order[positions]
+        target[rows] = values[inside]
+
+
+def _offsets(sizes):
+    """First position of each of the consecutive stretches of the given sizes."""
+    return np.cumsum(sizes) - sizes
+
+
+def _group_values(groups):
+    """A one-dimensional array of query ids without missing values."""
+    if isinstance(groups, pd.MultiIndex):
+        raise ValueError(
+            "groups has several levels: expected one query id per row; pass one level, e.g. "
+            "groups=index.get_level_values('qid')."
+        )
+    if hasattr(groups, "to_pandas") and not isinstance(groups, pd.Series):
+        groups = groups.to_numpy()
+    if not isinstance(groups, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        # A list goes through pandas, because numpy would turn [“a”, nan] into text.
+        groups = _series_of(groups)
+    if np.ndim(groups) != 1:
+        shape = np.shape(groups)
+        if len(shape) == 2 and shape[1] == 1:
+            return _group_values(np.asarray(groups).ravel())
+        raise ValueError(f"groups must hold one query id per row (1-D), got shape {shape}.")
+    if isinstance(groups, pd.Series | pd.Index):
+        groups = groups.array
+    if isinstance(groups.dtype, pd.CategoricalDtype):
+        groups = np.asarray(groups)
+    if isinstance(groups, pd.arrays.NumpyExtensionArray):
+        groups = groups.to_numpy()
+    if not isinstance(groups, np.ndarray) or groups.dtype.kind in "fcOmM":
+        missing = np.asarray(pd.isna(groups))
+        if missing.any():
+            raise ValueError(
+                f"groups has {missing.sum()} missing value(s), the first at row "
+                f"{missing.argmax()}: every row needs the id of its query."
+            )
+    return groups
+
+
+def _series_of(groups):
+    """A pandas Series of what is neither an array nor a Series."""
+    if groups is None or np.ndim(groups) == 0:
+        raise ValueError(f"groups must hold one query id per row, got {groups!r}.")
+    if np.ndim(groups) > 1:
+        return np.asarray(groups)
+    return pd.Series(groups)
+
+
+def _factorize(values):
+    """Codes and sorted distinct values."""
+    try:
+        codes, distinct = pd.factorize(values, sort=True)
+    except TypeError as error:
+        raise ValueError(
+            f"groups holds query ids of types that cannot be ordered together ({error}): "
+            "make them all strings or all numbers."
+        ) from error
+    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+        distinct = np.asarray(distinct, dtype=values.dtype)
+    return codes, np.asarray(distinct)
+
+
+def _order_by_code(codes, sizes):
+    """Row numbers sorted by code, ascending within a code: a counting sort in chunks."""
+    n_rows, n_codes = len(codes), len(sizes)
+    index_type = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
+    order = np.empty(n_rows, dtype=index_type)
+    cursor = _offsets(sizes)
+    for begin in range(0, n_rows, max(_CHUNK_ROWS, n_codes)):
+        chunk = codes[begin : begin + max(_CHUNK_ROWS, n_codes)]
+        rows = np.arange(len(chunk) + 1, dtype=index_type)
+        # One entry per row: turning the matrix column-wise is scipy's counting sort.
+        marks = sparse.csr_array(
+            (np.ones(len(chunk), dtype=np.int8), chunk.astype(index_type), rows),
+            shape=(len(chunk), n_codes),
+        ).tocsc()
+        counts = np.diff(marks.indptr)
+        target = np.repeat(cursor - marks.indptr[:-1], counts) + np.arange(len(chunk))
+        order[target] = marks.indices + begin
+        cursor += counts
+    return order

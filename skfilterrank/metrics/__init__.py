@@ -1,0 +1,37 @@
+"""Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
+
+from skfilterrank.metrics._dcg import (
+    UnboundedQueries,
+    dcg_bounds,
+    dcg_score,
+    filtering_difficulty,
+    ndcg_0_score,
+    ndcg_f_score,
+    ndcg_min_score,
+    ndcg_score,
+    unbounded_queries,
+)
+from skfilterrank.metrics._filtering import (
+    empty_list_rate,
+    false_reject_rate,
+    forbidden_at_k,
+)
+from skfilterrank.metrics._measure import get_measure_names
+from skfilterrank.metrics._qwa import qwa_score
+
+__all__ = [
+    "UnboundedQueries",
+    "dcg_bounds",
+    "dcg_score",
+    "empty_list_rate",
+    "false_reject_rate",
+    "filtering_difficulty",
+    "forbidden_at_k",
+    "get_measure_names",
+    "ndcg_0_score",
+    "ndcg_f_score",
+    "ndcg_min_score",
+    "ndcg_score",
+    "qwa_score",
+    "unbounded_queries",
+]

@@ -1,0 +1,72 @@
+"""The arithmetic of nDCG_f and its family, on blocks of queries.
+
+Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of Forbidden
+Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+"""
+
+import numpy as np
+
+from skfilterrank.metrics._lists import ListBlock
+
+
+def discounts(depth: int) -> np.ndarray:
+    """1 / log2(position + 1) of the first `depth` positions."""
+    return 1.0 / np.log2(np.arange(2, depth + 2))
+
+
+def _discounted(gains):
+    """Discounted sum of each row of a matrix of gains in list order."""
+    return gains @ discounts(gains.shape[1])
+
+
+def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """I_k of the pool; with filtering, forbidden documents are left out."""
+    best = block.best_first(k)
+    return _discounted(np.maximum(best, 0.0) if filtering else best)
+
+
+def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """W_k of the pool; with filtering, documents of positive gain are left out."""
+    worst = block.worst_first(k)
+    return _discounted(np.minimum(worst, 0.0) if filtering else worst)
+
+
+def _ratio(numerator, denominator):
+    """The ratio where the denominator is above 0, NaN (undefined) elsewhere."""
+    result = np.full(len(denominator), np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator > 0)
+    return result
+
+
+def dcg(block: ListBlock, k):
+    """DCG@k of the returned list."""
+    return _discounted(block.ranked(block.gains, k))
+
+
+def ndcg(block: ListBlock, k):
+    """Equation 1."""
+    return _ratio(dcg(block, k), ideal_dcg(block, k, filtering=False))
+
+
+def ndcg_0(block: ListBlock, k):
+    """Equation 1 with forbidden documents worth 0."""
+    top = _discounted(block.ranked(np.maximum(block.gains, 0.0), k))
+    return _ratio(top, ideal_dcg(block, k, filtering=True))
+
+
+def ndcg_min(block: ListBlock, k):
+    """Equation 2."""
+    worst = worst_dcg(block, k, filtering=False)
+    return _ratio(dcg(block, k) - worst, ideal_dcg(block, k, filtering=False) - worst)
+
+
+def ndcg_f(block: ListBlock, k):
+    """Equation 3."""
+    worst = worst_dcg(block, k, filtering=True)
+    return _ratio(dcg(block, k) - worst, ideal_dcg(block, k, filtering=True) - worst)
+
+
+def empty_list(block: ListBlock, k):
+    """Equation 3 of the empty list."""
+    worst = worst_dcg(block, k, filtering=True)
+    return _ratio(0.0 - worst, ideal_dcg(block, k, filtering=True) - worst)

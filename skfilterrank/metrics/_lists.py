@@ -1,0 +1,201 @@
+"""Each query's ranked, filtered and judged list, a padded block of queries at a time."""
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._gains import as_gains
+from skfilterrank._groups import Block, GroupIndex
+from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+
+TIES = ("average", "stable", "worst", "best")
+UNJUDGED = ("zero", "drop")
+
+
+class RankedLists:
+    """Checked rows, from which measures read one block of queries after the other.
+
+    Parameters
+    ----------
+    y_true, y_score, groups, gains, ties, unjudged
+        As in :func:`skfilterrank.metrics.ndcg_f_score`; `y_score` None means that only the
+        judgments matter.
+    """
+
+    def __init__(
+        self, y_true, y_score=None, *, groups=None, gains=None, ties="average", unjudged="zero"
+    ):
+        self.gains = as_gains(y_true, gains)
+        n_rows = len(self.gains)
+        if n_rows == 0:
+            raise ValueError("y_true is empty: expected at least one row.")
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        self.has_unjudged = bool(np.isnan(self.gains.sum()))
+        if y_score is not None:
+            check_same_index(y_true, y_score)
+            y_score = check_scores(y_score, n_rows=n_rows)
+            if unjudged == "drop" and self.has_unjudged:
+                y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
+        self.scores = y_score
+        self.index: GroupIndex = check_groups(groups, y_true, y_score, n_rows=n_rows)
+        self.ties, self.tie_codes = _check_ties(ties, n_rows)
+
+    def blocks(self):
+        """Yield the queries as :class:`ListBlock` objects."""
+        for block in self.index.blocks():
+            yield ListBlock(self, block)
+
+    def per_query(self, kernel) -> np.ndarray:
+        """One value per query, in the order of the query ids; NaN where undefined."""
+        values = np.empty(self.index.n_queries)
+        for block in self.blocks():
+            values[block.queries] = kernel(block)
+        return values
+
+
+class ListBlock:
+    """The lists of some queries of about the same size, as padded matrices."""
+
+    def __init__(self, lists: RankedLists, block: Block):
+        self._lists = lists
+        self._block = block
+        self.queries = block.queries
+        self.sizes = block.sizes
+        self.width = block.width
+
+    @cached_property
+    def is_padded(self) -> bool:
+        """Whether some query is shorter than the block is wide."""
+        return bool(self.sizes[0] != self.width)
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
+        gains = self._lists.index.take(self._lists.gains, self._block, 0.0)
+        if self._lists.has_unjudged:
+            np.nan_to_num(gains, copy=False, nan=0.0)
+        return gains
+
+    @cached_property
+    def pool(self) -> np.ndarray:
+        """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
+        if self._lists.has_unjudged or self.is_padded:
+            pool = self._lists.index.take(self._lists.gains, self._block, np.nan)
+        else:
+            pool = self.gains.copy()
+        pool.sort(axis=1)
+        return pool
+
+    @cached_property
+    def n_judged(self) -> np.ndarray:
+        """Number of judged rows of each query."""
+        if self._lists.has_unjudged:
+            return self.width - np.isnan(self.pool).sum(axis=1)
+        return self.sizes
+
+    @cached_property
+    def sort_key(self) -> np.ndarray:
+        """Ascending sort key: minus the score, +inf where filtered or padding."""
+        scores = self._lists.index.take(
+            self._lists.scores, self._block, _padding(self._lists.scores)
+        )
+        if scores.dtype.kind != "f":
+            # Integers have no -inf: pad after the conversion.
+            scores = scores.astype(np.float64)
+            scores[np.arange(self.width) >= self.sizes[:, None]] = -np.inf
+        return np.negative(scores, out=scores)
+
+    @cached_property
+    def n_retained(self) -> np.ndarray:
+        """Length of each returned list: the rows that are not filtered."""
+        return np.count_nonzero(self.sort_key < np.inf, axis=1)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Columns of each list from the best score down; filtered rows and padding last."""
+        lists, key = self._lists, self.sort_key
+        if lists.ties == "average":
+            return np.argsort(key, axis=1)
+        if lists.ties == "stable":
+            return np.argsort(key, axis=1, kind="stable")
+        if lists.ties == "ids":
+            second = -lists.index.take(lists.tie_codes, self._block, -1)
+        else:
+            second = self.gains if lists.ties == "worst" else -self.gains
+        return np.lexsort((second, key), axis=1)
+
+    def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order, up to position k.
+
+        With averaged ties every place of a tie holds the tie's mean, so that any sum weighted by
+        position is the exact mean over the tied orders. Places after the end of the returned list
+        hold 0.
+        """
+        depth = self.width if k is None else min(k, self.width)
+        order = self.order
+        top = np.take_along_axis(values, order[:, :depth], axis=1)
+        if self._lists.ties == "average" and self.width > 1:
+            keys = np.take_along_axis(self.sort_key, order[:, : depth + 1], axis=1)
+            same = keys[:, 1:] == keys[:, :-1]
+            tied = (same & (keys[:, 1:] < np.inf)).any(axis=1)
+            if tied.any():
+                top[tied] = _mean_over_ties(
+                    np.take_along_axis(self.sort_key[tied], order[tied], axis=1),
+                    np.take_along_axis(values[tied], order[tied], axis=1),
+                )[:, :depth]
+        if self.n_retained.min() < depth:
+            top[np.arange(depth) >= self.n_retained[:, None]] = 0.0
+        return top
+
+    def best_first(self, k: int | None) -> np.ndarray:
+        """The k highest gains of the pool, descending, 0 after its end."""
+        depth = self.width if k is None else min(k, self.width)
+        if self._lists.has_unjudged or self.is_padded:
+            columns = self.n_judged[:, None] - 1 - np.arange(depth)
+            best = np.take_along_axis(self.pool, np.maximum(columns, 0), axis=1)
+            best[columns < 0] = 0.0
+            return best
+        return self.pool[:, ::-1][:, :depth]
+
+    def worst_first(self, k: int | None) -> np.ndarray:
+        """The k lowest gains of the pool, ascending, 0 after its end."""
+        depth = self.width if k is None else min(k, self.width)
+        return np.nan_to_num(self.pool[:, :depth], nan=0.0)
+
+
+def _padding(scores):
+    """What pads a score matrix."""
+    return -np.inf if scores.dtype.kind == "f" else 0
+
+
+def _mean_over_ties(keys, values):
+    """Replace each value by the mean of its tie; rows are in list order."""
+    starts_tie = np.ones(keys.shape, dtype=bool)
+    starts_tie[:, 1:] = keys[:, 1:] != keys[:, :-1]
+    first = np.flatnonzero(starts_tie)
+    lengths = np.diff(first, append=keys.size)
+    means = np.add.reduceat(values.ravel(), first) / lengths
+    return np.repeat(means, lengths).reshape(keys.shape)
+
+
+def _check_ties(ties, n_rows):
+    """The rule for ties, and the sort codes of the document ids where they decide."""
+    if isinstance(ties, str) or ties is None:
+        if ties not in TIES:
+            raise ValueError(
+                "ties must be 'average', 'stable', 'worst', 'best' or an array of document ids "
+                f"(one per row, descending order breaks ties), got {ties!r}."
+            )
+        return ties, None
+    if np.ndim(ties) != 1 or len(ties) != n_rows:
+        raise ValueError(
+            f"ties as document ids needs one id per row: expected {n_rows}, got shape "
+            f"{np.shape(ties)}."
+        )
+    if not isinstance(ties, np.ndarray | pd.Series | pd.Index):
+        ties = pd.Series(ties).to_numpy()
+    codes, _ = pd.factorize(ties, sort=True)
+    if codes.min() < 0:
+        raise ValueError(f"ties has a missing document id at row {int(codes.argmin())}.")
+    return "ids", codes
