@@ -1,0 +1,392 @@
+"""A generator of judged documents whose best reachable nDCG_f is known."""
+
+from collections.abc import Mapping
+from math import comb
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import binom, softmax
+from sklearn.utils import check_random_state, check_scalar
+
+from .._gains import Gains, as_gains
+from .._validation import check_k
+
+# Carmel et al. 2022, section 4.1.2. Table 2 closes with "3+"; the geometric tail from 3 to 15
+# gives the mean of about 2.1 documents that the text states.
+_TAIL = 0.6 ** np.arange(13)
+_CQA_SIZES = {1: 0.52, 2: 0.241} | dict(zip(range(3, 16), 0.239 * _TAIL / _TAIL.sum(), strict=True))
+_CQA_LABELS = {-1: 0.25, 1: 0.406, 2: 0.344}
+
+_MAX_STATES = 2_000_000  # count vectors per query: 16 MB of float64
+_BLOCK_STATES = 2**18  # count vectors times queries held at once
+
+
+class RankAndFilterData(NamedTuple):
+    """What :func:`make_rank_and_filter` returns; unpacks in this order."""
+
+    X: np.ndarray | pd.DataFrame
+    y: np.ndarray | pd.Series
+    groups: np.ndarray
+    bayes_scores: np.ndarray | pd.Series | None
+
+
+def make_rank_and_filter(
+    n_queries: int = 1000,
+    *,
+    documents_per_query: Mapping[int, float] | int | ArrayLike | None = None,
+    labels: Mapping[float, float] | None = None,
+    n_features: int = 20,
+    n_informative: int = 5,
+    class_sep: float = 1.0,
+    query_effect: float = 0.0,
+    k: int | None = 3,
+    gains: Gains = None,
+    bayes: bool = True,
+    as_frame: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> RankAndFilterData:
+    r"""Draw queries with judged documents, and the scores that no model can beat on average.
+
+    The defaults resemble the community question answering set of [1]_: about half of the
+    queries have one document, and a quarter of the documents is forbidden.
+
+    Parameters
+    ----------
+    n_queries : int, default=1000
+        Number of queries, at least 1. Every query has at least one document.
+    documents_per_query : dict, int or array-like of int, default=None
+        How many documents a query has: `{size: probability}`, one size for all, or an array of
+        sizes to draw from with replacement (those of a real data set, say). None draws 1
+        (52 %), 2 (24.1 %) or 3 to 15 documents, 2.1 on average, as in Table 2 of [1]_.
+    labels : dict {label: probability}, default=None
+        Share of each label over all documents. None is `{-1: 0.25, 1: 0.406, 2: 0.344}`:
+        forbidden, satisfying and fully satisfying answers.
+    n_features : int, default=20
+        Number of columns of X, at least 1.
+    n_informative : int, default=5
+        The first `n_informative` columns depend on the label, the others are noise.
+    class_sep : float, default=1.0
+        Distance between the means of neighbouring labels along one direction, in standard
+        deviations of a feature. 0 makes all features noise.
+    query_effect : float in [0, 1), default=0.0
+        Correlation of the labels of two documents of one query. Each query draws its own label
+        shares from a Dirichlet distribution with mean `labels` and concentration
+        `1 / query_effect - 1`. Above 0, what is known of a document depends on its companions,
+        so that a threshold for each query can beat one for all. 0.27 leaves 16.8 % of the default
+        queries without a good document, as in [1]_; 0 leaves 14.7 %.
+    k : int or None, default=3
+        Cutoff of the nDCG_f@k for which `bayes_scores` are optimal. None is no cutoff.
+    gains : None, "exp2", dict or callable, default=None
+        Gains for which `bayes_scores` are optimal: None takes each label as its own gain, a dict
+        is `{label: gain}`. Neither X nor y depends on it.
+    bayes : bool, default=True
+        Whether to compute `bayes_scores`. Time and memory grow with the number of ways to
+        spread the labels (without `query_effect`, the distinct gains) over the largest query:
+        3 labels are feasible up to about 200 documents, 5 labels up to 40.
+    as_frame : bool, default=False
+        Whether X is a DataFrame and y and `bayes_scores` are Series, on an index with levels
+        "qid" (the query) and "docno" (the row number).
+    random_state : int, RandomState instance or None, default=None
+        Pass an int for the same data in every call.
+
+    Returns
+    -------
+    data : RankAndFilterData
+        A named tuple:
+
+        X : ndarray or DataFrame of shape (n_rows, n_features), float64
+            Features.
+        y : ndarray or Series of shape (n_rows,), int64 or float64
+            Labels; integers where all keys of `labels` are.
+        groups : ndarray of shape (n_rows,), int64
+            Query of each row, from 0 to `n_queries - 1`, in ascending order.
+        bayes_scores : ndarray or Series of shape (n_rows,), float64, or None
+            Sorted by these scores, without the documents that score below 0, each query
+            reaches the highest nDCG_f@k that can be expected from X. None if `bayes=False`.
+
+    Raises
+    ------
+    TypeError
+        If a number is of the wrong type.
+    ValueError
+        If a number is out of range, probabilities do not sum to 1, a label is not a finite
+        number or has no entry in `gains`, or queries are too large for exact `bayes_scores`.
+
+    Notes
+    -----
+    Given its label, a document's features are independent normal variables with unit variance.
+    The means of the labels, in ascending order, lie `class_sep` apart on a random line, each
+    moved `class_sep / 2` off that line in a random direction of its own (on the line itself if
+    `n_informative=1`).
+
+    With unknown labels, the nDCG_f@k ([1]_, eq. 3) of a list :math:`d_1, d_2, ...` of a query
+    with features :math:`x` has the expectation
+
+    .. math::
+
+        E\left[\frac{-W}{I - W} \middle| x\right] +
+        \sum_{i \le k} \frac{u(d_i)}{\log_2(i + 1)}, \qquad
+        u(d) = E\left[\frac{g_d}{I - W} \middle| x\right],
+
+    where :math:`g_d` is the gain of d, I and W are the query's ideal and worst DCG@k, and
+    a quotient is 0 where I = W. So it is highest for the documents with :math:`u(d) \ge 0` in
+    descending order of u: `bayes_scores` are u. I and W depend only on how many documents have
+    which gain, and so does the prior of the labels (a Pólya urn if `query_effect > 0`). One
+    forward and one backward pass over the documents that keep track of these counts therefore
+    give the exact u.
+
+    References
+    ----------
+    .. [1] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
+       of Forbidden Documents". SIGIR 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> X, y, groups, bayes_scores = make_rank_and_filter(n_queries=2000, random_state=0)
+    >>> X.shape[1], len(np.unique(groups))
+    (20, 2000)
+    >>> bool((y[bayes_scores < 0] < 0).mean() > 0.6)  # of those filtered, most are forbidden
+    True
+    >>> bool((y[bayes_scores >= 0] < 0).mean() < 0.2)  # of those shown, few are
+    True
+
+    The frame carries the query of each row in its index:
+
+    >>> data = make_rank_and_filter(documents_per_query=2, as_frame=True, random_state=0)
+    >>> data.y.index[:3].to_list()
+    [(0, 0), (0, 1), (1, 2)]
+    """
+    check_scalar(n_queries, "n_queries", Integral, min_val=1)
+    check_scalar(n_features, "n_features", Integral, min_val=1)
+    check_scalar(n_informative, "n_informative", Integral, min_val=1)
+    if n_informative > n_features:
+        raise ValueError(
+            f"n_informative must be at most n_features={n_features}, got {n_informative}; "
+            "raise n_features or lower n_informative."
+        )
+    check_scalar(class_sep, "class_sep", Real)
+    if not 0 <= class_sep < np.inf:
+        raise ValueError(f"class_sep must be a finite number >= 0, got {class_sep}.")
+    check_scalar(query_effect, "query_effect", Real)
+    if not 0 <= query_effect < 1:
+        raise ValueError(f"query_effect must be in [0, 1), got {query_effect}.")
+    k = check_k(k)
+    possible_sizes, size_shares = _check_sizes(documents_per_query)
+    values, shares = _check_distribution(_CQA_LABELS if labels is None else labels, "labels")
+    label_gains = as_gains(values, gains, name="labels")
+    if bayes:
+        n_kinds = len(values) if query_effect else len(np.unique(label_gains))
+        _check_feasible(int(possible_sizes.max()), n_kinds)
+
+    rng = check_random_state(random_state)
+    means = _label_means(len(values), n_informative, class_sep, rng)
+    sizes = rng.choice(possible_sizes, size=n_queries, p=size_shares)
+    groups = np.repeat(np.arange(n_queries), sizes)
+    codes = _draw_labels(sizes, shares, query_effect, rng)
+    X = rng.standard_normal((len(groups), n_features))
+    X[:, :n_informative] += means[codes]
+    y = values[codes]
+
+    bayes_scores = None
+    if bayes:
+        log_likelihood = X[:, :n_informative] @ means.T - (means**2).sum(axis=1) / 2
+        posterior = softmax(log_likelihood + np.log(shares), axis=1)
+        bayes_scores = _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k)
+    if as_frame:
+        index = pd.MultiIndex.from_arrays([groups, np.arange(len(groups))], names=["qid", "docno"])
+        X = pd.DataFrame(X, index=index, columns=[f"x{i}" for i in range(n_features)])
+        y = pd.Series(y, index=index, name="label")
+        if bayes:
+            bayes_scores = pd.Series(bayes_scores, index=index, name="bayes_score")
+    return RankAndFilterData(X, y, groups, bayes_scores)
+
+
+def _label_means(n_labels, n_informative, class_sep, rng):
+    """Mean of the informative features for each label, (n_labels, n_informative)."""
+    line = rng.standard_normal(n_informative)
+    line /= np.linalg.norm(line)
+    means = np.outer(np.arange(n_labels) - (n_labels - 1) / 2, line)
+    if n_informative > 1:
+        off = rng.standard_normal((n_labels, n_informative))
+        off -= np.outer(off @ line, line)
+        means += off / (2 * np.linalg.norm(off, axis=1, keepdims=True))
+    return class_sep * means
+
+
+def _draw_labels(sizes, shares, query_effect, rng):
+    """Position in `shares` of each row's label."""
+    n_rows = sizes.sum()
+    codes = rng.choice(len(shares), size=n_rows, p=shares)
+    if query_effect == 0:
+        return codes
+    # A Dirichlet mix per query, drawn as its Pólya urn: a document takes the label of a random
+    # earlier one, or a fresh label. Drawing the mix itself underflows at large query_effect.
+    concentration = 1 / query_effect - 1
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = np.arange(n_rows) - starts
+    drawn = rng.uniform(size=n_rows) * (concentration + rank)
+    source = np.where(drawn < rank, starts + drawn.astype(np.int64), np.arange(n_rows))
+    while (source[source] != source).any():
+        source = source[source]
+    return codes[source]
+
+
+def _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k):
+    """E[gain / (I - W)] of each row, given the features of its whole query."""
+    if query_effect == 0:
+        gains, code = np.unique(label_gains, return_inverse=True)
+        merge = np.eye(len(gains))[code]
+        posterior, shares = posterior @ merge, shares @ merge
+    else:
+        # Labels of equal gain stay apart: each says something else of the companions.
+        order = np.argsort(label_gains)
+        gains, posterior, shares = label_gains[order], posterior[:, order], shares[order]
+
+    starts = np.cumsum(sizes) - sizes
+    scores = np.empty(len(posterior))
+    successors, counts = [], np.zeros((1, len(gains)), dtype=np.int64)
+    for size in range(1, sizes.max() + 1):
+        successors.append(_successors(counts))
+        larger = np.empty((successors[-1].max() + 1, len(gains)), dtype=np.int64)
+        for j, successor in enumerate(successors[-1]):
+            larger[successor] = counts
+            larger[successor, j] += 1
+        counts = larger
+        first = starts[sizes == size]
+        if len(first) == 0:
+            continue
+        span = _dcg_span(counts, gains, size if k is None else k)
+        inverse_span = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+        prior = _urn_weight(counts, shares, query_effect)
+        n_block = max(1, _BLOCK_STATES // comb(size + len(gains), len(gains)))
+        for block in np.split(first, range(n_block, len(first), n_block)):
+            rows = block + np.arange(size)[:, np.newaxis]
+            p = np.ascontiguousarray(posterior[rows].transpose(0, 2, 1))
+            scores[rows] = _expected_share(p, gains, successors, prior, inverse_span)
+    return scores
+
+
+def _expected_share(p, gains, successors, prior, inverse_span):
+    """E[gain / (I - W)] for queries of one size, by a forward and a backward pass.
+
+    `p` is (size, n_gains, n_queries), the other arrays are over the count vectors of that size.
+    The expectation is linear in each document's p, hence its derivative is what the document
+    contributes: the weight of all ways to label those before it (forward) and after (backward).
+    """
+    size, n_gains, n_queries = p.shape
+    forward = [np.ones((1, n_queries))]
+    for d in range(size):
+        larger = np.zeros((successors[d].max() + 1, n_queries))
+        for j in range(n_gains):
+            larger[successors[d][j]] += p[d, j] * forward[d]
+        forward.append(larger)
+    evidence = prior @ forward[size]
+
+    expected = np.zeros((size, n_queries))
+    backward = np.repeat((prior * inverse_span)[:, np.newaxis], n_queries, axis=1)
+    for d in reversed(range(size)):
+        smaller = np.zeros_like(forward[d])
+        for j in range(n_gains):
+            ahead = p[d, j] * backward[successors[d][j]]
+            expected[d] += gains[j] * np.einsum("sq,sq->q", forward[d], ahead)
+            smaller += ahead
+        backward = smaller
+    return expected / evidence
+
+
+def _successors(counts):
+    """Row of `counts[s]` plus one document of gain j among the larger count vectors, [j, s]."""
+    # The colexicographic rank of a count vector, sum_j C(c_0 + ... + c_j + j, j + 1) over all
+    # but its last entry, numbers the vectors of one total from 0 without gaps.
+    n_gains = counts.shape[1]
+    order = np.arange(1, n_gains)
+    below = np.cumsum(counts[:, :-1], axis=1) + order - 1
+    ranks = [binom(below + (order > j), order).sum(axis=1) for j in range(n_gains)]
+    return np.rint(ranks).astype(np.int64)
+
+
+def _dcg_span(counts, gains, k):
+    """I - W of queries that have `counts` documents of each of the ascending `gains`."""
+    n_documents = counts[0].sum()
+    discount = np.where(np.arange(n_documents) < k, 1 / np.log2(np.arange(n_documents) + 2), 0)
+    cumulated = np.concatenate([[0], np.cumsum(discount)])
+    up_to, down_to = np.cumsum(counts, axis=1), np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
+    worst = (cumulated[up_to] - cumulated[up_to - counts]) @ np.minimum(gains, 0)
+    ideal = (cumulated[down_to] - cumulated[down_to - counts]) @ np.maximum(gains, 0)
+    return ideal - worst
+
+
+def _urn_weight(counts, shares, query_effect):
+    """Prior of a labelling with these counts under the urn over that of independent labels."""
+    # Up to a factor, the product over labels of (1 + j / (concentration * share)) for j below
+    # the label's count; written so that it is exactly 1 without query effect.
+    odds = query_effect / (1 - query_effect) / shares
+    steps = np.log1p(np.arange(counts.max())[:, np.newaxis] * odds)
+    cumulated = np.concatenate([np.zeros((1, len(shares))), np.cumsum(steps, axis=0)])
+    log_weight = np.take_along_axis(cumulated, counts, axis=0).sum(axis=1)
+    log_weight -= log_weight.max()
+    # Within this range, what underflows on the way is below 1e-15 of the result.
+    if log_weight.min() < -600:
+        raise ValueError(
+            f"bayes=True cannot give exact scores for queries of {counts[0].sum()} documents with "
+            f"query_effect={query_effect}: their probabilities leave the range of float64. Pass "
+            "bayes=False, smaller documents_per_query, or a smaller query_effect."
+        )
+    return np.exp(log_weight)
+
+
+def _check_feasible(size, n_kinds):
+    """Raise if exact Bayes scores would take too many count vectors."""
+    n_states = comb(size + n_kinds, n_kinds)
+    if n_states > _MAX_STATES:
+        raise ValueError(
+            f"bayes=True cannot give exact scores for queries of {size} documents with {n_kinds} "
+            f"kinds of labels: at most {_MAX_STATES} combinations are feasible, got {n_states}. "
+            "Pass bayes=False, smaller documents_per_query, or fewer labels (without query_effect, "
+            "fewer distinct gains)."
+        )
+
+
+def _check_sizes(documents_per_query):
+    """Sizes that a query can have, and their probabilities."""
+    name = "documents_per_query"
+    if documents_per_query is None:
+        documents_per_query = _CQA_SIZES
+    if isinstance(documents_per_query, Mapping):
+        sizes, shares = _check_distribution(documents_per_query, name)
+    else:
+        observed = np.atleast_1d(np.asarray(documents_per_query))
+        if observed.ndim != 1 or observed.size == 0:
+            raise ValueError(
+                f"{name} must be a dict, an int or a non-empty 1-D array of sizes, got an array "
+                f"of shape {observed.shape}."
+            )
+        sizes, frequency = np.unique(observed, return_counts=True)
+        shares = frequency / len(observed)
+    if sizes.dtype.kind not in "iu" or sizes.min() < 1:
+        raise ValueError(f"{name} must hold integers >= 1, got {sizes.tolist()}.")
+    return sizes, shares
+
+
+def _check_distribution(distribution, name):
+    """Values in ascending order and their probabilities, without those of probability 0."""
+    if not isinstance(distribution, Mapping) or not distribution:
+        raise ValueError(f"{name} must be a non-empty dict {{value: probability}}.")
+    values, shares = np.array(list(distribution)), np.array(list(distribution.values()))
+    if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+        raise ValueError(f"{name} must have finite numbers as keys, got {list(distribution)}.")
+    if shares.dtype.kind not in "iuf" or not (shares >= 0).all():
+        raise ValueError(f"{name} must have probabilities >= 0, got {shares.tolist()}.")
+    if not np.isclose(shares.sum(), 1, rtol=0, atol=1e-6):
+        raise ValueError(
+            f"The probabilities in {name} must sum to 1, got {shares.sum():.6g}; divide them by "
+            "their sum."
+        )
+    order = np.argsort(values)
+    order = order[shares[order] > 0]
+    return values[order], shares[order] / shares.sum()
