@@ -1,0 +1,408 @@
+"""LETOR text (svmlight with query ids): ``label qid:ID index:value ... # comment``."""
+
+import itertools
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from ._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
+
+_NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
+_NUMBER_PATTERN = re.compile(_NUMBER, re.ASCII)
+_FEATURE_PATTERN = re.compile(rf"(\d{{1,10}}):({_NUMBER})", re.ASCII)
+_LINE_PATTERN = re.compile(
+    rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)\s*", re.ASCII
+)
+_DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
+# Not str.split() and str.strip(): ids may hold a no-break space.
+_SPACE_PATTERN = re.compile(r"\s+", re.ASCII)
+_BLANKS = " \t\n\r\f\v"
+# An id that int() and str() carry over unchanged; "007" and "+7" stay strings.
+_INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+
+_MAX_INDEX = np.iinfo(np.int32).max
+_SPARSE_BELOW = 0.1
+
+
+class LetorData(NamedTuple):
+    """Rows of a LETOR file, as aligned arrays.
+
+    Attributes
+    ----------
+    X : ndarray or csr_matrix of shape (n_rows, n_features)
+        Features; column j holds the feature that the file calls j + 1.
+    y : ndarray of shape (n_rows,), float64
+        Labels, NaN where unjudged.
+    groups : ndarray of shape (n_rows,), int64 or object (str)
+        Query of each row.
+    docnos : ndarray of shape (n_rows,), object (str)
+        Document ids; "" where the line names none.
+    comments : ndarray of shape (n_rows,), object (str)
+        Text behind the first "#", stripped; "" where there is none.
+    """
+
+    X: np.ndarray | sp.csr_matrix
+    y: np.ndarray
+    groups: np.ndarray
+    docnos: np.ndarray
+    comments: np.ndarray
+
+    @property
+    def n_docnos(self) -> int:
+        """Number of rows that name their document."""
+        return int(np.count_nonzero(self.docnos != ""))
+
+    def __repr__(self):
+        n_rows, n_features = self.X.shape
+        return (
+            f"LetorData({n_rows} rows, {n_features} features, {len(set(self.groups.tolist()))} "
+            f"queries, {self.n_docnos} document ids, X {type(self.X).__name__})"
+        )
+
+
+def load_letor(
+    path_or_paths, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
+) -> LetorData:
+    r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
+
+    A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
+    Indices start at 1 and ascend; what is not listed is 0. Blank lines and lines that hold only
+    a comment are skipped. The document id is read from ``docid = X`` in the comment.
+
+    Parameters
+    ----------
+    path_or_paths : str, PathLike, file object, or list of these
+        Where to read, UTF-8, gzip or plain. Several files are joined in the order given; a query
+        that occurs in two of them stays one query.
+    n_features : int, default=None
+        Number of columns of X. By default the highest index that occurs. Give it so that a test
+        file has the columns of its training file.
+    sparse : {"auto", True, False}, default="auto"
+        Whether X is a csr_matrix. "auto" makes it one when fewer than 10 % of the entries differ
+        from 0; pass True or False where two files must come back in the same form.
+    dtype : dtype, default=numpy.float64
+        Type of X, float32 or float64.
+
+    Returns
+    -------
+    data : LetorData
+        Named tuple ``(X, y, groups, docnos, comments)``. `groups` is int64 where every query id of
+        every file is a plain integer, else an object array of str: with an id such as "007" among
+        them, all ids stay as they are written.
+
+    Raises
+    ------
+    FileFormatError
+        A ValueError whose message starts with file and line: no query id, a label that is no
+        number, a feature that is not index:value, an index below 1 or above `n_features`, indices
+        not ascending, an infinite value, bytes that are not UTF-8, a file without rows.
+
+    See Also
+    --------
+    dump_letor : Write such a file.
+    sklearn.datasets.load_svmlight_file : Reader without document ids and with integer query ids.
+
+    Notes
+    -----
+    "nan" is read as NaN, in labels (unjudged) and in features (missing value).
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.io import load_letor
+    >>> data = load_letor(io.StringIO('''\
+    ... 2 qid:q1 1:0.5 2:0.25 # docid = d7
+    ... -1 qid:q1 2:0.125     # docid = d2
+    ... '''))
+    >>> data.X
+    array([[0.5  , 0.25 ],
+           [0.   , 0.125]])
+    >>> data.y
+    array([ 2., -1.])
+    >>> data.groups, data.docnos
+    (array(['q1', 'q1'], dtype=object), array(['d7', 'd2'], dtype=object))
+    """
+    dtype = _check_parameters(n_features, sparse, dtype)
+    sources = path_or_paths if isinstance(path_or_paths, list | tuple) else [path_or_paths]
+    if not sources:
+        raise ValueError("path_or_paths is an empty list; pass at least one file to read.")
+    blocks, query_codes = [], {}
+    for source in sources:
+        n_blocks = len(blocks)
+        for first_line, lines in iter_line_chunks(source):
+            block = _parse_lines(lines, first_line, source, n_features, dtype, query_codes)
+            if block is not None:
+                blocks.append(block)
+        if len(blocks) == n_blocks:
+            raise FileFormatError(
+                "the file holds no rows; lines such as 'label qid:ID 1:value' were expected.",
+                source_name(source),
+            )
+
+    labels, codes, counts, indices, values, docnos, comments = zip(*blocks, strict=True)
+    blocks.clear()
+    return LetorData(
+        _assemble(indices, values, np.concatenate(counts), n_features, sparse),
+        np.concatenate(labels),
+        _query_ids(query_codes)[np.concatenate(codes)],
+        _object_array(itertools.chain.from_iterable(docnos)),
+        _object_array(itertools.chain.from_iterable(comments)),
+    )
+
+
+def _check_parameters(n_features, sparse, dtype):
+    """Check the parameters of load_letor; returns the dtype."""
+    if n_features is not None and (
+        isinstance(n_features, bool) or not isinstance(n_features, int | np.integer)
+    ):
+        raise TypeError(f"n_features must be an integer or None, got {n_features!r}.")
+    if n_features is not None and not 1 <= n_features <= _MAX_INDEX:
+        raise ValueError(f"n_features must be between 1 and {_MAX_INDEX}, got {n_features}.")
+    if not (isinstance(sparse, bool) or sparse == "auto"):
+        raise ValueError(f'sparse must be "auto", True or False, got {sparse!r}.')
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+    return np.dtype(dtype)
+
+
+def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
+    """Arrays of one block of lines: labels, query codes, counts, indices, values, docnos, comments.
+
+    Lines are matched as a whole by one pattern, then all numbers are converted in one call; only a
+    line that fails is looked at piece by piece, to say what is wrong with it.
+    """
+    labels, qids, features, comments, line_numbers = [], [], [], [], []
+    for number, line in enumerate(lines, first_line):
+        body, _, comment = line.partition("#")
+        match = _LINE_PATTERN.fullmatch(body)
+        if match is not None:
+            label, qid, numbers = match.groups()
+            labels.append(label)
+            qids.append(qid)
+            features.append(numbers)
+            comments.append(comment)
+            line_numbers.append(number)
+        elif body.strip(_BLANKS):
+            raise FileFormatError(_explain(body), source_name(source), number)
+    if not labels:
+        return None
+
+    def fail(row, message):
+        raise FileFormatError(message, source_name(source), line_numbers[row])
+
+    y = np.array(list(map(float, labels)))
+    if np.isinf(y).any():
+        row = int(np.isinf(y).argmax())
+        fail(row, f"the label {labels[row]!r} is too large for a number; correct it.")
+    counts = np.array([numbers.count(":") for numbers in features])
+    pairs = np.fromstring("".join(features).replace(":", " "), sep=" ")
+    indices, values = pairs[0::2].astype(np.int64), pairs[1::2].astype(dtype)
+    _check_features(indices, values, counts, n_features, fail)
+    codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
+    comments = [comment.strip(_BLANKS) for comment in comments]
+    docnos = [
+        "" if (match := _DOCNO_PATTERN.search(comment)) is None else match[1]
+        for comment in comments
+    ]
+    return y, codes, counts, indices.astype(np.int32), values, docnos, comments
+
+
+def _check_features(indices, values, counts, n_features, fail):
+    """Call fail on the first row whose indices or values are not as they should be."""
+
+    def row_of(bad):
+        position = int(bad.argmax())
+        return position, int(np.searchsorted(np.cumsum(counts), position, side="right"))
+
+    if not indices.size:
+        return
+    if (bad := indices < 1).any():
+        _, row = row_of(bad)
+        fail(row, "feature index 0; indices start at 1. Add 1 to every index of the file.")
+    highest = _MAX_INDEX if n_features is None else n_features
+    if (bad := indices > highest).any():
+        position, row = row_of(bad)
+        limit = "the highest index supported" if n_features is None else "n_features"
+        fail(
+            row,
+            f"feature index {indices[position]} is above {highest}, {limit}; "
+            "correct the index, or raise n_features.",
+        )
+    descends = np.append(False, indices[1:] <= indices[:-1])
+    starts = np.append(0, np.cumsum(counts)[:-1])
+    descends[starts[counts > 0]] = False
+    if descends.any():
+        position, row = row_of(descends)
+        fail(
+            row,
+            f"feature index {indices[position]} follows {indices[position - 1]}; "
+            "indices must ascend without repeats. Sort the features of the line.",
+        )
+    if (bad := np.isinf(values)).any():
+        position, row = row_of(bad)
+        fail(
+            row,
+            f"the value of feature {indices[position]} is not finite in {values.dtype}; "
+            'write "nan" where a value is missing.',
+        )
+
+
+def _explain(body):
+    """What is wrong with the part of a line before its comment."""
+    label, *rest = _SPACE_PATTERN.split(body.strip(_BLANKS))
+    if not _NUMBER_PATTERN.fullmatch(label):
+        return (
+            f"the label {label!r} is not a finite number; a line starts with its label, "
+            '"nan" where the document is not judged.'
+        )
+    if not rest or not rest[0].startswith("qid:"):
+        came = repr(rest[0]) if rest else "the end of the line"
+        return f"qid:ID was expected behind the label, got {came}; every row needs its query."
+    if rest[0] == "qid:":
+        return "the query id behind 'qid:' is empty; every row needs its query."
+    for token in rest[1:]:
+        if _FEATURE_PATTERN.fullmatch(token):
+            continue
+        index, colon, value = token.partition(":")
+        if index.lstrip("+-").isdecimal() and colon:
+            if not index.isdecimal() or int(index) > _MAX_INDEX:
+                return f"feature index {index} is not between 1 and {_MAX_INDEX}; correct it."
+            if value.lower().lstrip("+-") in ("inf", "infinity"):
+                return (
+                    f"the value of feature {index} is not finite, got {value!r}; "
+                    'write "nan" where a value is missing.'
+                )
+        return f"index:value was expected, got {token!r}; correct the feature."
+    raise AssertionError(body)  # the patterns disagree
+
+
+def _assemble(indices, values, counts, n_features, sparse):
+    """Feature matrix from the blocks of indices and values and the number of features per row."""
+    if n_features is None:
+        n_features = max((int(block.max()) for block in indices if block.size), default=0)
+    shape = (len(counts), n_features)
+    indices, values = np.concatenate(indices), np.concatenate(values)
+    if sparse == "auto":
+        sparse = np.count_nonzero(values) < _SPARSE_BELOW * shape[0] * shape[1]
+    indptr = np.append(0, np.cumsum(counts))
+    if sparse:
+        X = sp.csr_matrix((values, indices - 1, indptr), shape=shape)
+        X.eliminate_zeros()
+        return X
+    if len(values) == shape[0] * shape[1]:
+        return values.reshape(shape)
+    X = np.zeros(shape, dtype=values.dtype)
+    X[np.repeat(np.arange(shape[0]), counts), indices - 1] = values
+    return X
+
+
+def _query_ids(query_codes):
+    """Array of query ids in the order of their codes, int64 where all are plain integers."""
+    if all(_INTEGER_PATTERN.fullmatch(qid) for qid in query_codes):
+        return np.array(list(map(int, query_codes)), dtype=np.int64)
+    return _object_array(query_codes)
+
+
+def _object_array(items):
+    """One-dimensional object array of any iterable."""
+    items = list(items)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def dump_letor(path, X, y, groups, *, docnos=None) -> None:
+    r"""Write judged documents in LETOR format.
+
+    `load_letor` reads exactly the same numbers and ids back (pass it the `dtype` of X, and
+    ``sparse=True`` for a sparse X).
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz".
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        Features: finite, or NaN for a missing value. Of a dense X every entry is written, of a
+        sparse one the entries that differ from 0.
+    y : array-like of shape (n_rows,)
+        Labels, NaN where unjudged. Whole numbers are written without a decimal point.
+    groups : array-like of shape (n_rows,)
+        Query of each row: integers or strings without white space and "#".
+    docnos : array-like of shape (n_rows,), default=None
+        Document ids without white space, written as ``#docid = X``; None or "" for a row without.
+
+    Raises
+    ------
+    ValueError
+        No rows, lengths that differ, an infinite value, or an id that the format cannot hold.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from skfilterrank.io import dump_letor
+    >>> dump_letor(sys.stdout, [[0.5, 0.0]], [2], ["q1"], docnos=["d7"])
+    2 qid:q1 1:0.5 2:0.0 #docid = d7
+    """
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or not X.shape[0]:
+        raise ValueError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
+    y = np.asarray(y, dtype=np.float64)
+    qids = _written_ids(groups, "groups", forbidden=r"[\s#]")
+    docnos = [""] * len(y) if docnos is None else _written_ids(docnos, "docnos", r"\s", empty=True)
+    for name, array in (("y", y), ("groups", qids), ("docnos", docnos)):
+        if len(array) != X.shape[0]:
+            raise ValueError(
+                f"{name} has {len(array)} entries but X has {X.shape[0]} rows; "
+                "each row needs exactly one."
+            )
+    values = X.data if sp.issparse(X) else X
+    for name, array in (("y", y), ("X", values)):
+        if np.isinf(np.asarray(array, dtype=np.float64)).any():
+            raise ValueError(f"{name} holds infinite values; use NaN where a value is missing.")
+
+    labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in y.tolist()]
+    comments = [f" #docid = {docno}" if docno else "" for docno in docnos]
+    rows = _sparse_rows(X) if sp.issparse(X) else _dense_rows(X)
+    with open_for_writing(path) as write:
+        lines = map("{} qid:{}{}{}\n".format, labels, qids, rows, comments)
+        while text := "".join(itertools.islice(lines, 10_000)):
+            write(text)
+
+
+def _written_ids(ids, name, forbidden, empty=False):
+    """List of ids as text; an id that the line could not hold is an error."""
+    ids = np.asarray(ids, dtype=object)
+    texts = ["" if missing else str(item) for item, missing in zip(ids, pd.isna(ids), strict=True)]
+    search = re.compile(forbidden, re.ASCII).search
+    for text in dict.fromkeys(texts):
+        if search(text) or (not text and not empty):
+            raise ValueError(
+                f"{name} holds {text!r}, which a LETOR line cannot carry; "
+                f"ids must not be empty or match {forbidden}. Rename it."
+            )
+    return texts
+
+
+def _dense_rows(X):
+    """Yield the features of each row of a dense X as text."""
+    template = "".join(f" {index}:%r" for index in range(1, X.shape[1] + 1))
+    for row in X:
+        yield template % tuple(row.astype(np.float64).tolist())
+
+
+def _sparse_rows(X):
+    """Yield the features of each row of a csr X as text, lowest index first."""
+    X = X.astype(np.float64)  # a copy: the caller's matrix keeps its zeros and its order
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    n_features = X.shape[1]
+    # A zero for the last feature of the first row keeps the number of columns in the file.
+    width_is_lost = n_features > 0 and not (X.indices == n_features - 1).any()
+    for i in range(X.shape[0]):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        pairs = zip((X.indices[row] + 1).tolist(), X.data[row].tolist(), strict=True)
+        text = "".join([f" {index}:{value!r}" for index, value in pairs])
+        yield f"{text} {n_features}:0.0" if i == 0 and width_is_lost else text

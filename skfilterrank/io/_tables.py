@@ -1,0 +1,340 @@
+"""Tables of judged documents: CSV, TSV, JSON lines, Parquet."""
+
+import csv
+import importlib.util
+import io
+import itertools
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ._files import FileFormatError, decode, read_bytes, source_name
+
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+# From pandas 3.1 on numbers are always read exactly, and the argument warns.
+_PANDAS_VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
+_EXACT_NUMBERS = {} if _PANDAS_VERSION >= (3, 1) else {"float_precision": "round_trip"}
+
+
+def read_judged_table(
+    path,
+    *,
+    query: str = "qid",
+    label: str | None = "label",
+    document: str | None = None,
+    columns: Sequence[str] | None = None,
+    format: str | None = None,
+) -> pd.DataFrame:
+    r"""Read a table with one row per judged document.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be zipped with gzip.
+    query : str, default="qid"
+        Column that holds the query. It becomes the index level "qid".
+    label : str or None, default="label"
+        Column that holds the label, numbers or strings; NaN where missing (unjudged). None for a
+        table without labels.
+    document : str, default=None
+        Column that holds the document id. It becomes a second index level, "docno".
+    columns : list of str, default=None
+        Columns to keep besides these, in this order. By default all, in the order of the file.
+    format : {"csv", "tsv", "jsonl", "parquet"}, default=None
+        By default told from the end of the file name: .csv, .tsv, .jsonl or .ndjson, .parquet or
+        .pq, with or without .gz behind it.
+
+    Returns
+    -------
+    table : DataFrame
+        The rows in the order of the file, indexed by "qid" or ("qid", "docno"). The query and
+        document columns are in the index only.
+
+    Raises
+    ------
+    FileFormatError
+        A ValueError whose message starts with file and line (in Parquet, the row): a broken line,
+        an empty query or document id, a document that occurs twice in a query, bytes that are not
+        UTF-8, a file without rows.
+    ValueError
+        A column that is not there, an unknown format.
+    ImportError
+        Parquet without pyarrow.
+
+    Notes
+    -----
+    Query and document ids are always strings, even where all are integers: "001" and "1" stay two
+    queries, and a file with one odd id has the same index type as one without. In CSV and TSV only
+    an empty field is a missing value, and "nan" or "NaN" in a column that holds numbers otherwise;
+    words such as "None", "NA" or "null" are text.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.io import read_judged_table
+    >>> file = io.StringIO("qid,docno,label,text\n001,a,Good,some words\n001,b,,more words\n")
+    >>> read_judged_table(file, document="docno", format="csv")
+              label        text
+    qid docno
+    001 a      Good  some words
+        b       NaN  more words
+    """
+    if isinstance(columns, str):
+        columns = [columns]
+    name = source_name(path)
+    format = _resolve_format(format, name)
+    ids = [query] if document is None else [query, document]
+    if query == document or label in ids:
+        raise ValueError(
+            f"query={query!r}, label={label!r} and document={document!r} must be different columns."
+        )
+
+    data = read_bytes(path)
+    if not data.strip():
+        raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
+    read = {"jsonl": _read_jsonl, "parquet": _read_parquet}.get(format, _read_separated)
+    table, line_of = read(data, name, ids, format)
+
+    wanted = [*ids, *([] if label is None else [label]), *(columns or [])]
+    absent = [column for column in wanted if column not in table.columns]
+    if absent:
+        raise ValueError(
+            f"{name} has no column {', '.join(map(repr, absent))}; its columns are "
+            f"{', '.join(map(repr, table.columns))}. Name one of these by query=, label=, "
+            "document= or columns=."
+        )
+    if table.empty:
+        raise FileFormatError("the file holds no rows, only column names.", name)
+    if columns is not None:
+        table = table[list(dict.fromkeys(wanted))]
+
+    levels = {}
+    for level, column in zip(("qid", "docno"), ids, strict=False):
+        what = {"qid": "query", "docno": "document"}[level]
+        levels[level] = _as_ids(table[column], what, name, line_of)
+    if document is not None:
+        _check_unique(levels["qid"], levels["docno"], name, line_of)
+    table = table.drop(columns=ids)
+    if label is not None:
+        table[label] = _as_labels(table[label])
+    table.index = (
+        pd.Index(levels["qid"], name="qid")
+        if document is None
+        else pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
+    )
+    return table
+
+
+def _resolve_format(format, name):
+    """Format from the argument, else from the end of the file name."""
+    known = sorted(set(_SUFFIXES.values()))
+    if format is not None:
+        if format not in known:
+            raise ValueError(f"format must be one of {', '.join(known)}, got {format!r}.")
+        return format
+    stem = name.lower().removesuffix(".gz")
+    for suffix, format in _SUFFIXES.items():
+        if stem.endswith(suffix):
+            return format
+    raise ValueError(
+        f"the format of {name} cannot be told from its name: it ends in none of "
+        f"{', '.join(_SUFFIXES)} (with or without .gz). Pass format= one of {', '.join(known)}."
+    )
+
+
+def _read_separated(data, name, ids, format):
+    """Table of CSV or TSV bytes, and a function from row position to line number."""
+    separator = _SEPARATORS[format]
+
+    text = decode(data, name)
+    try:
+        table = pd.read_csv(
+            io.BytesIO(data),
+            sep=separator,
+            dtype=dict.fromkeys(ids, str),
+            keep_default_na=False,
+            na_values=[""],
+            **_EXACT_NUMBERS,
+            low_memory=False,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        _check_widths(_records(text, separator, name, strict=True), name)
+        raise FileFormatError(f"the table cannot be read: {str(error).strip()}", name) from error
+    # pandas takes a surplus first field for row names, and fills short rows with NaN.
+    if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
+        _check_widths(_records(text, separator, name), name)
+
+    for column in table.columns.difference(ids):
+        values = table[column]
+        if values.dtype == object or isinstance(values.dtype, pd.StringDtype):
+            table[column] = _numbers_with_nan(values)
+
+    def line_of(row):
+        return next(itertools.islice(_records(text, separator, name), row + 1, None))[0]
+
+    return table, line_of
+
+
+def _records(text, separator, name, strict=False):
+    """Yield (line number, fields) of the header and each row; blank lines are none."""
+    lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=strict)
+    default_limit = csv.field_size_limit(np.iinfo(np.int32).max)
+    try:
+        while True:
+            line = reader.line_num + 1
+            try:
+                fields = next(reader, None)
+            except csv.Error as error:
+                raise FileFormatError(
+                    f"the row cannot be read ({error}); look for a quote that is not closed, and "
+                    "write a quote inside quotes twice.",
+                    name,
+                    line,
+                ) from error
+            if fields is None:
+                return
+            if len(fields) > 1 or (fields and fields[0].strip()):
+                yield line, fields
+    finally:
+        csv.field_size_limit(default_limit)
+
+
+def _check_widths(records, name):
+    """Raise on the first row that has not as many fields as the header."""
+    _, header = next(records, (1, []))
+    for line, fields in records:
+        if len(fields) != len(header):
+            raise FileFormatError(
+                f"{len(header)} fields were expected, as in the first row, got {len(fields)}; "
+                "put fields that hold the separator, quotes or line ends between quotes.",
+                name,
+                line,
+            )
+
+
+def _numbers_with_nan(values):
+    """A column of text whose words are all numbers or nan as numbers, else as it was."""
+    is_nan = values.isin(["nan", "NaN"])
+    if not is_nan.any():
+        return values
+    try:
+        return pd.to_numeric(values.mask(is_nan))
+    except (ValueError, TypeError):
+        return values
+
+
+def _read_jsonl(data, name, ids, format):
+    """Table of JSON lines, and a function from row position to line number."""
+    records, lines = [], []
+    text = decode(data, name).removeprefix("\ufeff")
+    for line, content in enumerate(text.split("\n"), 1):
+        if not content.strip():
+            continue
+        try:
+            record = json.loads(content)
+        except json.JSONDecodeError as error:
+            raise FileFormatError(
+                f"the line is not JSON ({error.msg}, column {error.colno}); "
+                "each line must hold one whole object.",
+                name,
+                line,
+            ) from error
+        if not isinstance(record, dict):
+            raise FileFormatError(
+                f"a JSON object was expected, got {type(record).__name__}; "
+                'write each row as {"column": value, ...}.',
+                name,
+                line,
+            )
+        records.append(record)
+        lines.append(line)
+    return pd.DataFrame.from_records(records), lines.__getitem__
+
+
+def _read_parquet(data, name, ids, format):
+    """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise ImportError(
+            f"reading {name} needs pyarrow, which is not installed; "
+            'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
+        )
+    try:
+        table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+    except (ValueError, OSError) as error:
+        raise FileFormatError(f"the file is not a Parquet file ({error}).", name) from error
+    if any(level is not None for level in table.index.names):
+        table = table.reset_index()
+    return table, lambda row: row + 1
+
+
+def _as_ids(values, what, name, line_of):
+    """Object array of str ids; an empty one, or one that is no string or integer, is an error."""
+
+    def fail(bad, message):
+        raise FileFormatError(message, name, line_of(int(np.flatnonzero(bad)[0])))
+
+    column = values.name
+    values = values.astype(object).to_numpy()
+    missing = pd.isna(values)
+    if missing.any():
+        fail(missing, f"the {what} id in column {column!r} is empty; every row needs one.")
+    if set(map(type, values)) != {str}:
+        # Parquet and pandas turn integer columns with gaps into floats, which are whole.
+        texts = [_id_text(value) for value in values]
+        if None in texts:
+            bad = np.array([text is None for text in texts])
+            fail(
+                bad,
+                f"the {what} id {values[bad][0]!r} in column {column!r} is neither a string nor "
+                "an integer; write it as a string.",
+            )
+        values = np.array(texts, dtype=object)
+    blank = np.array([not value.strip() for value in values])
+    if blank.any():
+        fail(blank, f"the {what} id in column {column!r} is empty; every row needs one.")
+    return values
+
+
+def _id_text(value):
+    """Text of a string or whole number; None for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer):
+        return None
+    return str(int(value)) if value == value // 1 else None
+
+
+def _as_labels(values):
+    """Labels with NaN as the one mark of a missing one."""
+    if values.dtype == object:
+        labels = values.to_numpy(copy=True)
+        labels[pd.isna(labels)] = np.nan
+        return pd.Series(labels, index=values.index, dtype=object).infer_objects()
+    is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if is_numeric and pd.api.types.is_extension_array_dtype(values.dtype):
+        return values.astype(np.float64)
+    return values
+
+
+def _check_unique(qids, docnos, name, line_of):
+    """Raise on the first document that occurs a second time in its query."""
+    twice = pd.DataFrame({"qid": qids, "docno": docnos}).duplicated().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise FileFormatError(
+            f"document {docnos[row]!r} occurs a second time in query {qids[row]!r}; "
+            "keep one judgment per document and query.",
+            name,
+            line_of(row),
+        )
