@@ -61,6 +61,10 @@ class GroupIndex:
         n_runs = 1 + np.count_nonzero(changes)
         if n_runs > n_rows // 2:
             codes, query_ids = _factorize(values)
+            if codes is None:
+                return cls(
+                    query_ids, np.ones(n_rows, dtype=np.int64), np.arange(n_rows), None, n_rows
+                )
             sizes = np.bincount(codes, minlength=len(query_ids))
             if n_runs > len(query_ids):
                 order = _order_by_code(codes, sizes)
@@ -71,6 +75,8 @@ class GroupIndex:
             heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
             codes, query_ids = _factorize(values[heads])
         lengths = np.diff(heads, append=n_rows)
+        if codes is None:
+            return cls(query_ids, lengths, heads, None, n_rows)
         if len(codes) == len(query_ids):
             starts = np.empty(len(codes), dtype=np.int64)
             sizes = np.empty(len(codes), dtype=np.int64)
@@ -102,7 +108,9 @@ class GroupIndex:
 
     def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
         """Yield all queries, smallest first, in blocks of at most `max_cells` padded cells."""
-        by_size = np.argsort(self.sizes, kind="stable")
+        # numpy sorts 16-bit integers by radix, several times faster than longer ones.
+        small = self.sizes.max() <= np.iinfo(np.int16).max
+        by_size = np.argsort(self.sizes.astype(np.int16) if small else self.sizes, kind="stable")
         sizes = self.sizes[by_size]
         begin = 0
         while begin < len(by_size):
@@ -182,7 +190,13 @@ def _series_of(groups):
 
 
 def _factorize(values):
-    """Codes and sorted distinct values."""
+    """Codes (None for 0, 1, 2, ...) and sorted distinct values."""
+    if (
+        isinstance(values, np.ndarray)
+        and values.dtype != object
+        and bool((values[1:] > values[:-1]).all())
+    ):
+        return None, values
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except TypeError as error:

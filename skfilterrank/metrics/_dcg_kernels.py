@@ -27,6 +27,8 @@ def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
 
 def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
     """W_k of the pool; with filtering, documents of positive gain are left out."""
+    if filtering and not block.has_forbidden:
+        return np.zeros(len(block.sizes))
     worst = block.worst_first(k)
     return _discounted(np.minimum(worst, 0.0) if filtering else worst)
 

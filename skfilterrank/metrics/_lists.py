@@ -32,12 +32,15 @@ class RankedLists:
             raise ValueError("y_true is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
         self.has_unjudged = bool(np.isnan(self.gains.sum()))
+        # Whole columns are asked once, so that no block spends time on what does not occur.
+        self.has_forbidden = bool(np.fmin.reduce(self.gains) < 0)
         if y_score is not None:
             check_same_index(y_true, y_score)
             y_score = check_scores(y_score, n_rows=n_rows)
             if unjudged == "drop" and self.has_unjudged:
                 y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
         self.scores = y_score
+        self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
         self.index: GroupIndex = check_groups(groups, y_true, y_score, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
 
@@ -68,6 +71,11 @@ class ListBlock:
     def is_padded(self) -> bool:
         """Whether some query is shorter than the block is wide."""
         return bool(self.sizes[0] != self.width)
+
+    @property
+    def has_forbidden(self) -> bool:
+        """Whether any gain of the data, not only of this block, is below 0."""
+        return self._lists.has_forbidden
 
     @cached_property
     def gains(self) -> np.ndarray:
@@ -109,6 +117,8 @@ class ListBlock:
     @cached_property
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
+        if not self._lists.has_filtered:
+            return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
     @cached_property
@@ -133,16 +143,19 @@ class ListBlock:
         hold 0.
         """
         depth = self.width if k is None else min(k, self.width)
-        order = self.order
-        top = np.take_along_axis(values, order[:, :depth], axis=1)
+        # One place more than asked for, to see whether a tie runs over the cut-off.
+        cells = self.order[:, : depth + 1] + self.width * np.arange(len(self.order))[:, None]
+        top = values.take(cells[:, :depth])
         if self._lists.ties == "average" and self.width > 1:
-            keys = np.take_along_axis(self.sort_key, order[:, : depth + 1], axis=1)
-            same = keys[:, 1:] == keys[:, :-1]
-            tied = (same & (keys[:, 1:] < np.inf)).any(axis=1)
+            keys = self.sort_key.take(cells)
+            tied = keys[:, 1:] == keys[:, :-1]
+            if self._lists.has_filtered or self.is_padded:
+                tied &= keys[:, 1:] < np.inf
             if tied.any():
+                tied = tied.any(axis=1)
                 top[tied] = _mean_over_ties(
-                    np.take_along_axis(self.sort_key[tied], order[tied], axis=1),
-                    np.take_along_axis(values[tied], order[tied], axis=1),
+                    np.take_along_axis(self.sort_key[tied], self.order[tied], axis=1),
+                    np.take_along_axis(values[tied], self.order[tied], axis=1),
                 )[:, :depth]
         if self.n_retained.min() < depth:
             top[np.arange(depth) >= self.n_retained[:, None]] = 0.0
@@ -161,7 +174,10 @@ class ListBlock:
     def worst_first(self, k: int | None) -> np.ndarray:
         """The k lowest gains of the pool, ascending, 0 after its end."""
         depth = self.width if k is None else min(k, self.width)
-        return np.nan_to_num(self.pool[:, :depth], nan=0.0)
+        worst = self.pool[:, :depth]
+        if self._lists.has_unjudged or self.is_padded:
+            return np.nan_to_num(worst, nan=0.0)
+        return worst
 
 
 def _padding(scores):
