@@ -18,8 +18,10 @@ from skfilterrank.metrics._filtering import (
 )
 from skfilterrank.metrics._measure import get_measure_names
 from skfilterrank.metrics._qwa import qwa_score
+from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
 
 __all__ = [
+    "RankingScorer",
     "UnboundedQueries",
     "dcg_bounds",
     "dcg_score",
@@ -28,6 +30,7 @@ __all__ = [
     "filtering_difficulty",
     "forbidden_at_k",
     "get_measure_names",
+    "make_ranking_scorer",
     "ndcg_0_score",
     "ndcg_f_score",
     "ndcg_min_score",

@@ -76,7 +76,12 @@ def dcg_score(
     )
 
 
-@measure("ndcg", kernels.ndcg, undefined="the best DCG of the pool is not above 0")
+@measure(
+    "ndcg",
+    kernels.ndcg,
+    bounds=kernels.ndcg_bounds,
+    undefined="the best DCG of the pool is not above 0",
+)
 def ndcg_score(
     y_true,
     y_score,
@@ -183,7 +188,12 @@ def ndcg_0_score(
     )
 
 
-@measure("ndcg_min", kernels.ndcg_min, undefined="the best and the worst DCG are equal")
+@measure(
+    "ndcg_min",
+    kernels.ndcg_min,
+    bounds=kernels.ndcg_min_bounds,
+    undefined="the best and the worst DCG are equal",
+)
 def ndcg_min_score(
     y_true,
     y_score,
@@ -241,7 +251,12 @@ def ndcg_min_score(
     )
 
 
-@measure("ndcg_f", kernels.ndcg_f, undefined="every judged gain is 0, or nothing is judged")
+@measure(
+    "ndcg_f",
+    kernels.ndcg_f,
+    bounds=kernels.ndcg_f_bounds,
+    undefined="every judged gain is 0, or nothing is judged",
+)
 def ndcg_f_score(
     y_true,
     y_score,

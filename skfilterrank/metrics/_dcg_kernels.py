@@ -45,9 +45,33 @@ def dcg(block: ListBlock, k):
     return _discounted(block.ranked(block.gains, k))
 
 
+# The measures between two bounds. A measure of this form is linear in what each shown document
+# contributes, which is what makes an exact threshold possible.
+
+
+def ndcg_bounds(block: ListBlock, k):
+    """0 and the ideal: equation 1."""
+    return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
+
+
+def ndcg_min_bounds(block: ListBlock, k):
+    """The worst and the best order of all documents: equation 2."""
+    return worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
+
+
+def ndcg_f_bounds(block: ListBlock, k):
+    """The worst and the best list that filtering can return: equation 3."""
+    return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
+
+
+def _between(bounds, achieved):
+    low, high = bounds
+    return _ratio(achieved - low, high - low)
+
+
 def ndcg(block: ListBlock, k):
     """Equation 1."""
-    return _ratio(dcg(block, k), ideal_dcg(block, k, filtering=False))
+    return _between(ndcg_bounds(block, k), dcg(block, k))
 
 
 def ndcg_0(block: ListBlock, k):
@@ -58,17 +82,14 @@ def ndcg_0(block: ListBlock, k):
 
 def ndcg_min(block: ListBlock, k):
     """Equation 2."""
-    worst = worst_dcg(block, k, filtering=False)
-    return _ratio(dcg(block, k) - worst, ideal_dcg(block, k, filtering=False) - worst)
+    return _between(ndcg_min_bounds(block, k), dcg(block, k))
 
 
 def ndcg_f(block: ListBlock, k):
     """Equation 3."""
-    worst = worst_dcg(block, k, filtering=True)
-    return _ratio(dcg(block, k) - worst, ideal_dcg(block, k, filtering=True) - worst)
+    return _between(ndcg_f_bounds(block, k), dcg(block, k))
 
 
 def empty_list(block: ListBlock, k):
     """Equation 3 of the empty list."""
-    worst = worst_dcg(block, k, filtering=True)
-    return _ratio(0.0 - worst, ideal_dcg(block, k, filtering=True) - worst)
+    return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))

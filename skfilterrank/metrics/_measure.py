@@ -78,6 +78,9 @@ class Measure:
         Whether higher values are better; scorers negate the others.
     summary : str
         First line of the function's documentation.
+    bounds : callable or None
+        ``bounds(block, k)``: the DCG that scores 0 and the DCG that scores 1, for the measures of
+        that form.
     """
 
     name: str
@@ -86,9 +89,10 @@ class Measure:
     takes_k: bool
     greater_is_better: bool
     summary: str
+    bounds: Callable | None = None
 
 
-def measure(name, kernel, *, undefined, takes_k=True, greater_is_better=True):
+def measure(name, kernel, *, undefined, takes_k=True, greater_is_better=True, bounds=None):
     """Enter a public function into the measure table and complete its documentation.
 
     The text ``{parameters}`` in the docstring is replaced by what all measures share.
@@ -104,6 +108,7 @@ def measure(name, kernel, *, undefined, takes_k=True, greater_is_better=True):
             takes_k=takes_k,
             greater_is_better=greater_is_better,
             summary=function.__doc__.strip().splitlines()[0],
+            bounds=bounds,
         )
         return function
 

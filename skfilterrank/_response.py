@@ -1,0 +1,48 @@
+"""One score per document from any fitted estimator."""
+
+import inspect
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from skfilterrank._gains import as_gains
+from skfilterrank._validation import check_scores
+
+
+def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
+    """Score the rows of X: higher is better, -inf where filtered.
+
+    A classifier scores by its probability that the gain is above 0 (else by its decision
+    function), anything else by what it predicts. Query ids go to the estimators whose `predict`
+    asks for them.
+    """
+    if is_classifier(estimator):
+        return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
+    if groups is not None and "groups" in inspect.signature(estimator.predict).parameters:
+        predicted = estimator.predict(X, groups=groups)
+    else:
+        predicted = estimator.predict(X)
+    return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
+
+
+def _classifier_scores(estimator, X, gains):
+    """P(gain > 0), or the decision function of two classes."""
+    classes = estimator.classes_
+    is_good = as_gains(classes, gains, name="the classifier's classes") > 0
+    if hasattr(estimator, "predict_proba"):
+        probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+        return probabilities[:, is_good].sum(axis=1)
+    if (
+        len(classes) == 2
+        and is_good[1]
+        and not is_good[0]
+        and hasattr(estimator, "decision_function")
+    ):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    raise ValueError(
+        f"{type(final).__name__} gives neither predict_proba nor a decision function of two "
+        "classes, so it cannot rank documents: switch its probabilities on, or wrap it in "
+        "CalibratedClassifierCV."
+    )

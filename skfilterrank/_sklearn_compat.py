@@ -1,0 +1,13 @@
+"""The one place where names from scikit-learn's private modules enter."""
+
+import sklearn
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils.validation import _check_method_params as check_method_params
+from sklearn.utils.validation import _num_samples as num_samples
+
+__all__ = ["check_method_params", "metadata_routing_enabled", "num_samples", "safe_indexing"]
+
+
+def metadata_routing_enabled() -> bool:
+    """Whether scikit-learn's metadata routing is switched on."""
+    return sklearn.get_config()["enable_metadata_routing"]

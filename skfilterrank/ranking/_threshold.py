@@ -1,0 +1,207 @@
+"""The best filtering threshold, exactly: every threshold is tried at once."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._validation import check_k
+from skfilterrank.metrics._dcg_kernels import discounts
+from skfilterrank.metrics._lists import RankedLists
+from skfilterrank.metrics._measure import Measure, check_undefined, parse_measure
+
+# Means over queries that differ by less than this are rounding apart, not better or worse.
+_SAME_VALUE = 1e-12
+
+
+class ThresholdCurve(NamedTuple):
+    """A measure at every threshold, and the best threshold.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,), dtype float64
+        Ascending; the last is +inf (everything is filtered), the first keeps all that counts.
+    values : ndarray of shape (n_thresholds,), dtype float64
+        Mean over queries when documents with ``score >= threshold`` are kept.
+    best_threshold : float
+        In the middle between the lowest score to keep and the next lower one; -inf where
+        everything is best kept, +inf where everything is best filtered.
+    best_value : float
+        The value there: the highest of `values`.
+    """
+
+    thresholds: np.ndarray
+    values: np.ndarray
+    best_threshold: float
+    best_value: float
+
+
+def threshold_curve(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    measure: str = "ndcg_f",
+    undefined: float | str = 0.0,
+) -> ThresholdCurve:
+    """Mean nDCG_f at every threshold on the score, and the threshold that maximises it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (counts as 0 where it stands). A
+        Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better. Rows at -inf stay filtered at every threshold.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Number of places of the returned list that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    measure : {"ndcg_f", "ndcg_min", "ndcg", "dcg"}, default="ndcg_f"
+        What to maximise; "ndcg_f@10" sets `k` too.
+    undefined : float or "skip", default=0.0
+        Value of a query for which the measure is undefined.
+
+    Returns
+    -------
+    ThresholdCurve
+        Named tuple ``(thresholds, values, best_threshold, best_value)``. The thresholds are the
+        distinct scores at which the value can change: those of documents in the top k whose gain
+        is not 0. Between two of them the value is that of the upper one. Among equally good
+        thresholds the best is the one that keeps most.
+
+    Raises
+    ------
+    ValueError
+        As :func:`skfilterrank.metrics.ndcg_f_score`; also for a measure that is not of this form.
+
+    See Also
+    --------
+    RankAndFilter : Chooses the threshold from out-of-fold scores.
+    skfilterrank.plot.ThresholdCurveDisplay : Draws the curve.
+
+    Notes
+    -----
+    Under a threshold each query keeps a prefix of its ranking, so a document that is kept always
+    stands at its own place i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all
+    scores and a running sum give the mean at every threshold. Tied documents of a query are kept
+    or filtered together and share the mean gain of their tie. Section 5 of [1]_ tunes the
+    threshold on a validation set; this is the exact maximum.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.ranking import threshold_curve
+    >>> curve = threshold_curve([2, 1, -1], [0.9, 0.5, 0.1], groups=["a", "a", "a"])
+    >>> curve.thresholds
+    array([0.1, 0.5, 0.9, inf])
+    >>> curve.values.round(3)
+    array([0.862, 1.   , 0.826, 0.275])
+    >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
+    (0.3, 1.0)
+    """
+    found, k = measure_and_k(measure, k)
+    if not has_exact_threshold(found):
+        raise ValueError(
+            f"measure must be one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got {measure!r}: only "
+            "measures that are sums over the shown documents have an exact threshold curve."
+        )
+    check_undefined(undefined)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    scores, parts, nothing_shown = _contributions(lists, found, k, undefined)
+    order = np.argsort(-scores)
+    scores = scores[order]
+    values = nothing_shown + np.cumsum(parts[order])
+    last_of_score = np.flatnonzero(np.diff(scores, append=np.nan))
+    thresholds = np.append(scores[last_of_score][::-1], np.inf)
+    values = np.append(values[last_of_score][::-1], nothing_shown)
+    best = best_position(values)
+    return ThresholdCurve(
+        thresholds,
+        values,
+        midpoint(lists.scores, thresholds[best - 1]) if best else -np.inf,
+        float(values[best]),
+    )
+
+
+def has_exact_threshold(measure: Measure) -> bool:
+    """Whether the measure is a sum over the shown documents."""
+    return measure.bounds is not None or measure.name == "dcg"
+
+
+def measure_and_k(measure: str, k) -> tuple[Measure, int | None]:
+    """The measure and its cut-off, of which "name@k" and k must not say different things."""
+    found, cutoff = parse_measure(measure)
+    k = check_k(k)
+    if cutoff is not None and k is not None and cutoff != k:
+        raise ValueError(f"k={k} contradicts the cut-off of {measure!r}: give one of the two.")
+    return found, k if cutoff is None else cutoff
+
+
+def best_position(values) -> int:
+    """First position of the maximum: of ascending thresholds the one that keeps most."""
+    return int(np.argmax(values >= values.max() - _SAME_VALUE))
+
+
+def midpoint(scores, lower) -> float:
+    """A threshold between `lower` and the next score above it; +inf where there is none."""
+    above = scores[scores > lower]
+    if not len(above):
+        return np.inf
+    upper = float(above.min())
+    middle = lower + (upper - lower) / 2
+    return float(middle if middle > lower else upper)
+
+
+def _contributions(lists, measure, k, undefined):
+    """Scores of the documents that count, what each adds to the mean, and the mean without any."""
+    scores, parts = [], []
+    n_counted, nothing_shown = 0, 0.0
+    for block in lists.blocks():
+        gains = block.ranked(block.gains, k)
+        n_queries, depth = gains.shape
+        if measure.bounds is None:
+            low, scale = np.zeros(n_queries), np.ones(n_queries)
+        else:
+            low, high = measure.bounds(block, k)
+            scale = np.zeros(n_queries)
+            np.divide(1.0, high - low, out=scale, where=high > low)
+        is_defined = scale > 0
+        n_undefined = n_queries - np.count_nonzero(is_defined)
+        n_counted += n_queries - (n_undefined if undefined == "skip" else 0)
+        nothing_shown += float((-low * scale).sum())
+        nothing_shown += 0.0 if undefined == "skip" else n_undefined * undefined
+        gains *= discounts(depth) * scale[:, None]
+        counts = gains != 0
+        cells = block.order[:, :depth] + block.width * np.arange(n_queries)[:, None]
+        scores.append(-block.sort_key.take(cells[counts]))
+        parts.append(gains[counts])
+    n_counted = max(n_counted, 1)
+    return np.concatenate(scores), np.concatenate(parts) / n_counted, nothing_shown / n_counted
+
+
+def candidate_curve(scores, evaluate: Callable, *, n_candidates: int = 200) -> ThresholdCurve:
+    """Threshold curve of any objective: distinct scores, or their quantiles where many, are tried.
+
+    `evaluate(scores)` gives the objective of scores in which -inf marks what is filtered.
+    """
+    distinct = np.unique(scores[np.isfinite(scores)])
+    if len(distinct) > n_candidates:
+        ranks = np.linspace(0, len(distinct) - 1, n_candidates).round().astype(int)
+        distinct = distinct[ranks]
+    thresholds = np.append(distinct, np.inf)
+    values = np.array([evaluate(np.where(scores >= t, scores, -np.inf)) for t in thresholds])
+    best = best_position(np.where(np.isnan(values), -np.inf, values))
+    # The candidates may skip scores: the middle is taken to the next score, not candidate.
+    best_threshold = -np.inf
+    if best:
+        best_threshold = midpoint(scores, scores[scores < thresholds[best]].max())
+    return ThresholdCurve(thresholds, values, best_threshold, float(values[best]))
