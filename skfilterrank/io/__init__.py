@@ -1,9 +1,10 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
-from ._files import FileFormatError
-from ._letor import LetorData, dump_letor, load_letor
-from ._tables import read_judged_table
-from ._trec import RunCounts, write_run
+from skfilterrank.io._files import FileFormatError
+from skfilterrank.io._letor import LetorData, dump_letor, load_letor
+from skfilterrank.io._models import load_model, save_model
+from skfilterrank.io._tables import read_judged_table
+from skfilterrank.io._trec import RunCounts, write_run
 
 __all__ = [
     "FileFormatError",
@@ -11,6 +12,8 @@ __all__ = [
     "RunCounts",
     "dump_letor",
     "load_letor",
+    "load_model",
     "read_judged_table",
+    "save_model",
     "write_run",
 ]

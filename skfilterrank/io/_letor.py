@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from ._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
+from skfilterrank.io._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _NUMBER_PATTERN = re.compile(_NUMBER, re.ASCII)
@@ -199,7 +199,9 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
         fail(row, f"the label {labels[row]!r} is too large for a number; correct it.")
     counts = np.array([numbers.count(":") for numbers in features])
     pairs = np.fromstring("".join(features).replace(":", " "), sep=" ")
-    indices, values = pairs[0::2].astype(np.int64), pairs[1::2].astype(dtype)
+    indices = pairs[0::2].astype(np.int64)
+    with np.errstate(over="ignore"):  # checked below
+        values = pairs[1::2].astype(dtype)
     _check_features(indices, values, counts, n_features, fail)
     codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
     comments = [comment.strip(_BLANKS) for comment in comments]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ._files import FileFormatError, decode, read_bytes, source_name
+from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_name
 
 _SUFFIXES = {
     ".csv": "csv",

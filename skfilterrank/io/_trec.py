@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ._files import open_for_writing
+from skfilterrank.io._files import open_for_writing
 
 
 class RunCounts(NamedTuple):
@@ -100,7 +100,13 @@ def write_run(path, groups, docnos, y_score, *, run: str = "skfilterrank") -> Ru
     codes = query_codes[kept]
     sizes = np.bincount(codes, minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - (np.cumsum(sizes) - sizes)[codes]
-    rows = zip(queries[codes], documents[docno_codes[kept]], ranks.tolist(), y_score[kept].tolist())
+    rows = zip(
+        queries[codes],
+        documents[docno_codes[kept]],
+        ranks.tolist(),
+        y_score[kept].tolist(),
+        strict=True,
+    )
     with open_for_writing(path) as write:
         write(
             "".join([f"{qid} Q0 {doc} {rank} {score!r} {run}\n" for qid, doc, rank, score in rows])

@@ -1,0 +1,253 @@
+"""Models in files that run no code when they are loaded."""
+
+import importlib
+import inspect
+import io
+import json
+import os
+import warnings
+import zipfile
+from collections.abc import Sequence
+
+import skfilterrank
+from skfilterrank.io._files import FileFormatError, read_bytes
+
+_FORMAT = "skfilterrank-model"
+_FORMAT_VERSION = 1
+
+# What a model file may hold besides what skops trusts by itself (numpy arrays, sparse matrices,
+# public scikit-learn estimators, ufuncs), each with the ways in which the file may use it. A name
+# alone would not do: skops lets a file call any trusted name with arguments of its own.
+# "ObjectNode" sets attributes and calls no constructor.
+_OBJECT = frozenset({"ObjectNode"})
+_ALLOWED = {
+    "collections.OrderedDict": frozenset({"TypeNode", "DictNode"}),
+    "numpy.dtype": frozenset({"DTypeNode"}),
+    "lightgbm.basic.Booster": _OBJECT,
+    "lightgbm.sklearn.LGBMClassifier": _OBJECT,
+    "lightgbm.sklearn.LGBMModel": _OBJECT,
+    "lightgbm.sklearn.LGBMRanker": _OBJECT,
+    "lightgbm.sklearn.LGBMRegressor": _OBJECT,
+    "sklearn.calibration._CalibratedClassifier": _OBJECT,
+    "sklearn.calibration._SigmoidCalibration": _OBJECT,
+    "sklearn.metrics._scorer._PassthroughScorer": _OBJECT,
+    "sklearn.metrics._scorer._Scorer": _OBJECT,
+    "sklearn.model_selection._split.GroupKFold": _OBJECT,
+    "sklearn.model_selection._split.GroupShuffleSplit": _OBJECT,
+    "sklearn.model_selection._split.KFold": _OBJECT,
+    "sklearn.model_selection._split.LeaveOneGroupOut": _OBJECT,
+    "sklearn.model_selection._split.PredefinedSplit": _OBJECT,
+    "sklearn.model_selection._split.StratifiedGroupKFold": _OBJECT,
+    "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
+    "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
+    "sklearn.utils._metadata_requests.MetadataRequest": _OBJECT,
+    "sklearn.utils._metadata_requests.MethodMetadataRequest": _OBJECT,
+}
+_OUR_PACKAGES = ("skfilterrank.metrics.", "skfilterrank.ranking.")
+
+
+def save_model(model, path) -> None:
+    """Save a fitted model in the format of skops, which holds data and names but no code.
+
+    Parameters
+    ----------
+    model : object
+        Usually a fitted estimator or Pipeline.
+    path : str or PathLike
+        Where to write, ".skops" by custom.
+
+    Raises
+    ------
+    ValueError
+        The model holds something that cannot be saved, such as a lambda. Nothing is written.
+
+    Warns
+    -----
+    UserWarning
+        The model holds types that `load_model` refuses unless they are passed as ``trusted=``.
+
+    See Also
+    --------
+    load_model : Load it again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfilterrank.io import load_model, save_model
+    >>> model = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/model.skops")
+    ...     load_model(f"{folder}/model.skops")
+    LogisticRegression()
+    """
+    import skops.io  # imports all of scikit-learn
+
+    content = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "version": skfilterrank.__version__,
+        "model": model,
+    }
+    try:
+        data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+        untrusted = skops.io.get_untrusted_types(data=data)
+        # What was saved may still not load: a lambda is saved by a name that cannot be found.
+        skops.io.loads(data, trusted=untrusted)
+    except Exception as error:
+        raise ValueError(
+            f"the model {type(model).__name__} cannot be saved: {error}. Functions in it must be "
+            "importable from a module by their name, and its objects supported by skops."
+        ) from error
+    if refused := _refused(data, untrusted):
+        warnings.warn(
+            f"load_model will load this model only with trusted={refused}, because these types "
+            "are not among those that it trusts by itself.",
+            stacklevel=2,
+        )
+    with open(path, "wb") as handle:
+        handle.write(data)
+
+
+def load_model(path, *, trusted: Sequence[str | type] = ()):
+    """Load a model saved by `save_model`, without running code from the file.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        File to read.
+    trusted : list of str or type, default=()
+        Further types that the file may hold, by their full name, as the error message of a
+        refused file lists them. Look at each before you trust it: a file can call what is named
+        here with arguments of its own.
+
+    Returns
+    -------
+    model : object
+        The model, ready to predict.
+
+    Raises
+    ------
+    FileFormatError
+        The file is not a model that `save_model` wrote.
+    ValueError
+        The file holds types that are not trusted; the message lists them.
+
+    Notes
+    -----
+    Trusted are numpy arrays, scipy sparse matrices, scikit-learn's estimators, splitters and
+    scorers, LightGBM's estimators and boosters, and the classes and measures of skfilterrank.
+    These classes are rebuilt from their attributes; no constructor or function is called with
+    arguments from the file. The trees of scikit-learn's forests and gradient boosting are refused,
+    as skops refuses them, since a crafted tree can make `predict` read outside its memory; pass
+    ``trusted=["sklearn.tree._tree.Tree"]`` for a forest of your own. A crafted LightGBM model may
+    do the same, so take models only from people you would take data from.
+
+    Examples
+    --------
+    See `save_model`.
+    """
+    import skops.io
+
+    trusted = () if trusted is None else trusted
+    if isinstance(trusted, str | bool) or not all(isinstance(t, str | type) for t in trusted):
+        raise TypeError(f"trusted must be a list of type names or types, got {trusted!r}.")
+    name = os.fspath(path)
+    data = read_bytes(path)
+    if not data:
+        raise FileFormatError(
+            "the file is empty; a model written by save_model was expected.", name
+        )
+    try:
+        untrusted = skops.io.get_untrusted_types(data=data)
+        refused = _refused(data, untrusted)
+    except Exception as error:
+        raise FileFormatError(
+            f"the file is not a model written by save_model ({type(error).__name__}: {error}).",
+            name,
+        ) from error
+    trusted = [_full_name(t) if isinstance(t, type) else t for t in trusted]
+    if refused := sorted(set(refused).difference(trusted)):
+        raise ValueError(
+            f"{name} holds types that are not trusted: {', '.join(refused)}. If you know where the "
+            f"file comes from and what these are, pass trusted={refused}."
+        )
+    try:
+        content = skops.io.loads(data, trusted=untrusted)
+    except ImportError:
+        raise
+    except Exception as error:
+        raise FileFormatError(
+            f"the model cannot be rebuilt ({type(error).__name__}: {error}); the file is damaged, "
+            "or was written with other versions of the packages it needs.",
+            name,
+        ) from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise FileFormatError(
+            "the file is in skops format, but save_model did not write it; load it by skops.io.",
+            name,
+        )
+    if content["format_version"] > _FORMAT_VERSION:
+        raise FileFormatError(
+            f"the model was saved by skfilterrank {content['version']}, which writes a newer "
+            f"format than skfilterrank {skfilterrank.__version__} reads; upgrade skfilterrank.",
+            name,
+        )
+    return content["model"]
+
+
+def _full_name(cls):
+    """Name of a type as skops writes it."""
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+def _refused(data, untrusted):
+    """Names among those skops does not trust that a file may not hold, or not in this way."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    if schema["protocol"] < 1:
+        # Its functions are named elsewhere than _uses looks.
+        raise ValueError(f"skops protocol {schema['protocol']} is too old")
+    ways = {name: set() for name in untrusted}
+    for name, loader in _uses(schema):
+        if name in ways:
+            ways[name].add(loader)
+    return sorted(
+        name for name, loaders in ways.items() if not loaders or not loaders <= _allowed(name)
+    )
+
+
+def _uses(state):
+    """Yield (full name, loader) of everything that a skops schema names."""
+    stack = [state]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            if "__loader__" in item:
+                yield f"{item['__module__']}.{item['__class__']}", item["__loader__"]
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+
+
+def _allowed(name):
+    """Loaders by which a file may use a name."""
+    if name in _ALLOWED:
+        return _ALLOWED[name]
+    module_name, _, attribute = name.rpartition(".")
+    # Other modules must not even be imported: one of them could be a script.
+    if not f"{module_name}.".startswith(_OUR_PACKAGES):
+        return frozenset()
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError:
+        return frozenset()
+    found = getattr(module, attribute, None)
+    if getattr(found, "__module__", None) != module_name:  # imported from elsewhere
+        return frozenset()
+    if inspect.isclass(found):
+        return frozenset({"TupleNode"}) if issubclass(found, tuple) else _OBJECT
+    metrics = importlib.import_module("skfilterrank.metrics")
+    if inspect.isfunction(found) and getattr(metrics, attribute, None) is found:
+        return frozenset({"FunctionNode"})
+    return frozenset()
