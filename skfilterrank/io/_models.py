@@ -40,8 +40,6 @@ _ALLOWED = {
     "sklearn.model_selection._split.StratifiedGroupKFold": _OBJECT,
     "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
-    "sklearn.utils._metadata_requests.MetadataRequest": _OBJECT,
-    "sklearn.utils._metadata_requests.MethodMetadataRequest": _OBJECT,
 }
 _OUR_PACKAGES = ("skfilterrank.metrics.", "skfilterrank.ranking.")
 
@@ -59,7 +57,8 @@ def save_model(model, path) -> None:
     Raises
     ------
     ValueError
-        The model holds something that cannot be saved, such as a lambda. Nothing is written.
+        The model holds something that cannot be saved, such as a lambda, or the requests that
+        ``set_fit_request`` leaves. Nothing is written.
 
     Warns
     -----
@@ -95,8 +94,11 @@ def save_model(model, path) -> None:
         # What was saved may still not load: a lambda is saved by a name that cannot be found.
         skops.io.loads(data, trusted=untrusted)
     except Exception as error:
+        reason = error
+        if isinstance(error, RecursionError):
+            reason = "it refers to itself, as estimators do on which set_fit_request was called"
         raise ValueError(
-            f"the model {type(model).__name__} cannot be saved: {error}. Functions in it must be "
+            f"the model {type(model).__name__} cannot be saved: {reason}. Functions in it must be "
             "importable from a module by their name, and its objects supported by skops."
         ) from error
     if refused := _refused(data, untrusted):

@@ -1,0 +1,358 @@
+import io
+import json
+import os
+import types
+import warnings
+import zipfile
+from typing import NamedTuple
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import skops.io
+import sklearn
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import Birch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import skfilterrank
+import skfilterrank.metrics
+from skfilterrank.io import FileFormatError, load_model, save_model
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 4))
+y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+GROUPS = np.arange(80) // 20
+TEXTS = ["good words", "bad words", "more good", "more bad"] * 5
+LABELS = [1, 0, 1, 0] * 5
+LGBM = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
+
+
+class Stranger(BaseEstimator):
+    """An estimator that load_model does not know."""
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def lgbm_ranker():
+    """A ranker with everything that early stopping leaves behind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LightGBM's own, of names it is not given
+        return lgb.LGBMRanker(**LGBM).fit(
+            X, y, group=[20] * 4, eval_set=[(X, y)], eval_group=[[20] * 4], eval_at=[3]
+        )
+
+
+MODELS = {
+    "text pipeline": lambda: make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(
+        TEXTS, LABELS
+    ),
+    "LGBMClassifier": lambda: lgb.LGBMClassifier(**LGBM).fit(X, y),
+    "LGBMRegressor": lambda: lgb.LGBMRegressor(**LGBM).fit(X, y),
+    "LGBMRanker": lgbm_ranker,
+    "calibrated": lambda: CalibratedClassifierCV(LogisticRegression(), cv=3).fit(X, y),
+    "isotonic": lambda: CalibratedClassifierCV(LogisticRegression(), method="isotonic", cv=3).fit(
+        X, y
+    ),
+    "grid search": lambda: GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(4), scoring="roc_auc"
+    ),
+    "grid search, fitted": lambda: GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(4)
+    ).fit(X, y, groups=GROUPS),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_round_trip(tmp_path, name):
+    model = MODELS[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_model(model, tmp_path / "model.skops")
+    loaded = load_model(str(tmp_path / "model.skops"))
+    assert type(loaded) is type(model)
+    if name == "grid search":
+        assert repr(loaded) == repr(model)
+        return
+    data = TEXTS if name == "text pipeline" else X
+    np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(loaded.predict_proba(data), model.predict_proba(data))
+
+
+def test_version_is_in_the_file(tmp_path):
+    save_model(LogisticRegression(), tmp_path / "m.skops")
+    content = skops.io.load(tmp_path / "m.skops")
+    assert content["format"] == "skfilterrank-model"
+    assert content["version"] == skfilterrank.__version__
+
+
+def test_own_classes_and_measures(tmp_path, monkeypatch):
+    """Classes of our packages load as data; their functions only where they are measures."""
+    module = types.ModuleType("skfilterrank.ranking._invented")
+
+    class Invented(BaseEstimator):
+        def __init__(self, estimator=None):
+            self.estimator = estimator
+
+    class Point(NamedTuple):
+        x: float
+
+    def helper(text):
+        raise AssertionError("called")
+
+    for item in (Invented, Point, helper):
+        item.__module__, item.__qualname__ = module.__name__, item.__name__
+        setattr(module, item.__name__, item)
+    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
+
+    model = Invented(LogisticRegression())
+    model.curve_ = Point(0.5)
+    model.measure_ = skfilterrank.metrics.ndcg_f_score
+    save_model(model, tmp_path / "m.skops")
+    loaded = load_model(tmp_path / "m.skops")
+    assert isinstance(loaded, Invented)
+    assert loaded.curve_ == Point(0.5)
+    assert loaded.measure_ is skfilterrank.metrics.ndcg_f_score
+
+    model.measure_ = helper
+    with pytest.warns(UserWarning, match=r"trusted=\['skfilterrank.ranking._invented.helper'\]"):
+        save_model(model, tmp_path / "m.skops")
+    with pytest.raises(
+        ValueError, match=r"not trusted: skfilterrank\.ranking\._invented\.helper\."
+    ):
+        load_model(tmp_path / "m.skops")
+
+
+def test_unknown_class_is_refused_until_trusted(tmp_path):
+    path = tmp_path / "m.skops"
+    name = f"{Stranger.__module__}.Stranger"
+    model = make_pipeline(FunctionTransformer(), Stranger())
+    with pytest.warns(UserWarning, match=r"only with trusted=\['.*\.Stranger'\]"):
+        save_model(model, path)
+    with pytest.raises(ValueError, match=r"m\.skops holds types that are not trusted") as error:
+        load_model(path)
+    assert f"pass trusted=['{name}']" in str(error.value)
+    assert not isinstance(error.value, FileFormatError)
+    for trusted in ([name], [Stranger]):
+        assert isinstance(load_model(path, trusted=trusted)[-1], Stranger)
+
+
+def test_trees_of_scikit_learn_must_be_trusted(tmp_path):
+    path = tmp_path / "m.skops"
+    model = RandomForestClassifier(3, random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match=r"trusted=\['sklearn.tree._tree.Tree'\]"):
+        save_model(model, path)
+    with pytest.raises(ValueError, match=r"not trusted: sklearn\.tree\._tree\.Tree\."):
+        load_model(path)
+    loaded = load_model(path, trusted=["sklearn.tree._tree.Tree"])
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def requesting():
+    """An estimator that holds its requests, which refer to it."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        return LogisticRegression().set_fit_request(sample_weight=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (FunctionTransformer(lambda x: x), "FunctionTransformer cannot be saved: .*<lambda>"),
+        (Birch(), "Birch cannot be saved: Objects of type Birch are not supported"),
+        (requesting(), "LogisticRegression cannot be saved: it refers to itself"),
+    ],
+)
+def test_what_cannot_be_saved_leaves_no_file(tmp_path, model, message):
+    with pytest.raises(ValueError, match=f"the model {message}"):
+        save_model(model, tmp_path / "m.skops")
+    assert not list(tmp_path.iterdir())
+
+
+# Hand-made files. A file can name anything, and say how it is to be rebuilt.
+
+
+def node(loader, name, **fields):
+    module, _, attribute = name.rpartition(".")
+    return {"__loader__": loader, "__module__": module, "__class__": attribute, **fields}
+
+
+def text(value):
+    return node("JsonNode", "builtins.str", content=json.dumps(value), is_json=True)
+
+
+def many(*nodes, loader="ListNode", name="builtins.list"):
+    return node(loader, name, content=list(nodes))
+
+
+def mapping(name="builtins.dict", key_types=None, **content):
+    keys = many(*(key_types or [node("TypeNode", "builtins.str")] * len(content)))
+    return node("DictNode", name, content=content, key_types=keys)
+
+
+def crafted(path, model, **changes):
+    """Write a file as save_model would, around a hand-made model."""
+    content = {
+        "format": text("skfilterrank-model"),
+        "format_version": text(1),
+        "version": text("0.1"),
+        "model": model,
+    }
+    schema = {**mapping(**content), "protocol": 2, "_skops_version": "0.16.0", **changes}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("schema.json", json.dumps(schema))
+
+
+def test_crafted_file_loads_where_it_is_harmless(tmp_path):
+    crafted(tmp_path / "m", mapping(a=text(1)))
+    assert load_model(tmp_path / "m") == {"a": 1}
+
+
+BOOSTER = "lightgbm.basic.Booster"
+MARK = "os.mkdir"
+ATTACKS = {
+    "call": (node("ConstructorFromReduceNode", MARK, content=many(text("DIR"))), MARK),
+    "key": (mapping(key_types=[node("FunctionNode", MARK)], DIR=text(1)), MARK),
+    "partial": (
+        node(
+            "PartialNode",
+            "functools.partial",
+            content={
+                "func": node("FunctionNode", MARK),
+                "args": many(text("DIR"), loader="TupleNode", name="builtins.tuple"),
+                "kwds": mapping(),
+                "namespace": mapping(),
+            },
+        ),
+        "functools.partial, os.mkdir",
+    ),
+    "list": (many(text("DIR"), name="os.system"), "os.system"),
+    "eval": (node("ConstructorFromReduceNode", "builtins.eval", content=many()), "builtins.eval"),
+    # Names that are allowed as objects must not be called with arguments of the file.
+    "constructor of a booster": (
+        node("ConstructorFromReduceNode", BOOSTER, content=many(text({}), text("DIR"))),
+        BOOSTER,
+    ),
+    "class of a booster": (node("TypeNode", BOOSTER), BOOSTER),
+    "booster twice": (many(node("ObjectNode", BOOSTER), node("FunctionNode", BOOSTER)), BOOSTER),
+    # Functions that write files, ours and others.
+    "our io": (node("FunctionNode", "skfilterrank.io._letor.dump_letor"), "skfilterrank.io._letor"),
+    "our command line": (node("FunctionNode", "skfilterrank.cli.main"), "skfilterrank.cli.main"),
+    "numpy": (node("FunctionNode", "numpy.save"), "numpy.save"),
+    "scikit-learn": (
+        node("FunctionNode", "sklearn.datasets._svmlight_format_io.dump_svmlight_file"),
+        "dump_svmlight_file",
+    ),
+    # What one of our modules imports is not ours.
+    "through us": (
+        node("ObjectNode", "skfilterrank.metrics._dcg.np"),
+        "skfilterrank.metrics._dcg.np",
+    ),
+    "measure called": (
+        node(
+            "ConstructorFromReduceNode",
+            "skfilterrank.metrics._dcg.ndcg_f_score",
+            content=many(),
+        ),
+        "ndcg_f_score",
+    ),
+    "absent": (node("ObjectNode", "skfilterrank.ranking._absent.Thing"), "_absent.Thing"),
+    "method": (
+        node(
+            "MethodNode",
+            "sklearn.linear_model._logistic.LogisticRegression",
+            content={
+                "func": "fit",
+                "obj": node("ObjectNode", "sklearn.linear_model._logistic.LogisticRegression"),
+            },
+        ),
+        "LogisticRegression.fit",
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_crafted_file_is_refused(tmp_path, attack, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model, named = ATTACKS[attack]
+    crafted("m.skops", model)
+    with pytest.raises(ValueError, match=r"m\.skops holds types that are not trusted") as error:
+        load_model("m.skops")
+    assert named in str(error.value)
+    assert os.listdir() == ["m.skops"]
+
+
+def test_modules_named_by_a_file_are_not_imported(tmp_path, monkeypatch):
+    (tmp_path / "boobytrap.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for loader in ("ObjectNode", "FunctionNode", "TypeNode"):
+        crafted(tmp_path / "m.skops", node(loader, "boobytrap.Thing"))
+        with pytest.raises(ValueError, match=r"not trusted: boobytrap\.Thing"):
+            load_model(tmp_path / "m.skops")
+
+
+def test_old_protocol_is_refused(tmp_path):
+    function = node("FunctionNode", BOOSTER)
+    function["content"] = {"module_path": "lightgbm.basic", "function": "Booster"}
+    crafted(tmp_path / "m", many(function, node("ObjectNode", BOOSTER)), protocol=0)
+    with pytest.raises(FileFormatError, match="skops protocol 0 is too old"):
+        load_model(tmp_path / "m")
+
+
+def zipped(**files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"qid,label\n1,0\n", "the file is not a model written by save_model"),
+        (b"\x80\x04N.", "the file is not a model written by save_model"),
+        (zipped(readme_txt="hello"), "the file is not a model written by save_model"),
+        (zipped(schema_json="no json"), "the file is not a model written by save_model"),
+        (zipped(schema_json="[]"), "the file is not a model written by save_model"),
+        (zipped(schema_json='{"protocol": 2}'), "the file is not a model written by save_model"),
+        (zipped(schema_json='{"protocol": 99}'), "skops protocol 99"),
+        (skops.io.dumps(LogisticRegression()), "in skops format, but save_model did not write it"),
+        (skops.io.dumps({"format": "other"}), "in skops format, but save_model did not write it"),
+    ],
+)
+def test_file_that_is_no_model(tmp_path, data, message):
+    (tmp_path / "m.skops").write_bytes(data)
+    with pytest.raises(FileFormatError, match=rf"m\.skops: .*{message}"):
+        load_model(tmp_path / "m.skops")
+
+
+def test_damaged_model(tmp_path):
+    booster = node("ObjectNode", BOOSTER, content=mapping(_handle=text("not a booster")))
+    crafted(tmp_path / "m", booster)
+    with pytest.raises(FileFormatError, match=r"m: the model cannot be rebuilt \(LightGBMError"):
+        load_model(tmp_path / "m")
+
+
+def test_newer_format(tmp_path, monkeypatch):
+    monkeypatch.setattr("skfilterrank.io._models._FORMAT_VERSION", 2)
+    save_model(LogisticRegression(), tmp_path / "m")
+    monkeypatch.undo()
+    with pytest.raises(FileFormatError, match=r"newer format than skfilterrank .* upgrade"):
+        load_model(tmp_path / "m")
+
+
+def test_missing_file_and_bad_parameters(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_model(tmp_path / "absent.skops")
+    for trusted in (True, "numpy.save", [3]):
+        with pytest.raises(TypeError, match="trusted must be a list of type names or types"):
+            load_model(tmp_path / "absent.skops", trusted=trusted)

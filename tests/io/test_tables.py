@@ -1,0 +1,309 @@
+import builtins
+import csv
+import gzip
+import importlib.util
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.io import FileFormatError, read_judged_table
+
+CSV = """\
+qid,docno,label,score,text
+001,a,2,0.5,"some, words"
+001,b,,nan,None
+q2,a,-1,1e-3,"two
+lines"
+"""
+FRAME = pd.DataFrame(
+    {
+        "qid": ["001", "001", "q2"],
+        "docno": ["a", "b", "a"],
+        "label": [2.0, np.nan, -1.0],
+        "score": [0.5, np.nan, 0.001],
+        "text": ["some, words", "None", "two\nlines"],
+    }
+)
+
+
+def write(path, frame=FRAME):
+    """Write a frame in the format that the name of the path asks for."""
+    stem = path.name.removesuffix(".gz")
+    if stem.endswith((".parquet", ".pq")):
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer)
+        data = buffer.getvalue()
+    elif stem.endswith((".jsonl", ".ndjson")):
+        data = frame.to_json(orient="records", lines=True).encode()
+    else:
+        data = frame.to_csv(index=False, sep="\t" if stem.endswith(".tsv") else ",").encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+FILES = ["t.csv", "t.tsv", "t.jsonl", "t.ndjson", "t.parquet", "t.pq", "T.CSV"]
+
+
+@pytest.mark.parametrize("file", [*FILES, *(f"{file}.gz" for file in FILES[:-1])])
+def test_formats_agree(tmp_path, file):
+    if "p" in file:
+        pytest.importorskip("pyarrow")
+    table = read_judged_table(write(tmp_path / file))
+    expected = FRAME.set_index("qid")
+    pd.testing.assert_frame_equal(
+        table, expected, check_exact=True, check_dtype=False, check_index_type=False
+    )
+    assert table["label"].dtype == table["score"].dtype == np.float64
+    assert table.index.tolist() == ["001", "001", "q2"]
+
+
+def test_csv_text():
+    table = read_judged_table(io.StringIO(CSV), document="docno", format="csv")
+    assert table.index.names == ["qid", "docno"]
+    assert table.index.tolist() == [("001", "a"), ("001", "b"), ("q2", "a")]
+    assert table.columns.tolist() == ["label", "score", "text"]
+    assert table["label"].tolist()[::2] == [2, -1]
+    assert np.isnan(table["label"].iloc[1])
+    assert table["score"].dtype == np.float64  # "nan" among numbers
+    assert table["text"].tolist() == ["some, words", "None", "two\nlines"]
+
+
+@pytest.mark.parametrize("opened", ["text", "bytes", "bom", "named"])
+def test_handles(tmp_path, opened):
+    if opened == "text":
+        table = read_judged_table(io.StringIO(CSV), format="csv")
+    elif opened == "named":
+        (tmp_path / "t.csv").write_text(CSV)
+        with open(tmp_path / "t.csv") as handle:
+            table = read_judged_table(handle)
+    else:
+        bom = b"\xef\xbb\xbf" if opened == "bom" else b""
+        table = read_judged_table(io.BytesIO(bom + CSV.encode()), format="csv")
+    assert table.index.tolist() == ["001", "001", "q2"]
+
+
+def test_ids_are_strings_even_where_all_are_integers():
+    for text in ("qid,docno,label\n1,7,0\n01,7,1\n", "qid,docno,label\r\n1,7,0\r\n01,7,1\r\n"):
+        table = read_judged_table(io.StringIO(text), document="docno", format="csv")
+        assert table.index.tolist() == [("1", "7"), ("01", "7")]
+    table = read_judged_table(
+        io.StringIO('{"qid": 1, "label": 0}\n{"qid": "01", "label": 1}\n'), format="jsonl"
+    )
+    assert table.index.tolist() == ["1", "01"]
+
+
+def test_parquet_ids_and_index(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"q": np.array([3, 4]), "d": [5.0, 6.0], "label": ["Good", None]})
+    frame.set_index("q").to_parquet(tmp_path / "t.parquet")
+    table = read_judged_table(tmp_path / "t.parquet", query="q", document="d")
+    assert table.index.tolist() == [("3", "5"), ("4", "6")]
+    assert table["label"].iloc[0] == "Good"
+    assert pd.isna(table["label"].iloc[1])
+
+
+def test_parquet_nullable_labels(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"qid": ["a", "b"], "label": pd.array([1, None], dtype="Int64")})
+    frame.to_parquet(tmp_path / "t.parquet")
+    label = read_judged_table(tmp_path / "t.parquet")["label"]
+    np.testing.assert_array_equal(label.to_numpy(), [1.0, np.nan], strict=True)
+
+
+def test_words_for_missing_are_labels_of_their_own():
+    text = "qid,label\n1,None\n1,NA\n1,Good\n1,\n"
+    label = read_judged_table(io.StringIO(text), format="csv")["label"]
+    assert label.tolist()[:3] == ["None", "NA", "Good"]
+    assert label.isna().tolist() == [False, False, False, True]
+
+
+def test_missing_labels_in_json():
+    text = '{"qid": "a", "label": "Bad"}\n\n{"qid": "a", "label": null}\n{"qid": "a"}\n'
+    label = read_judged_table(io.StringIO(text), format="jsonl")["label"]
+    assert label.isna().tolist() == [False, True, True]
+    assert not any(value is None for value in label)
+    nothing = read_judged_table(io.StringIO('{"qid": "a", "label": null}'), format="jsonl")
+    assert nothing["label"].dtype == np.float64
+
+
+def test_numbers_are_exact():
+    x = np.random.default_rng(0).normal(size=500) * 1e-5
+    text = "qid,label\n" + "".join(f"1,{value!r}\n" for value in x.tolist())
+    label = read_judged_table(io.StringIO(text), format="csv")["label"]
+    np.testing.assert_array_equal(label.to_numpy(), x)
+
+
+def test_columns():
+    def read(**params):
+        return read_judged_table(io.StringIO(CSV), format="csv", **params).columns.tolist()
+
+    assert read(columns=["text", "score"]) == ["label", "text", "score"]
+    assert read(columns="text") == ["label", "text"]
+    assert read(columns=[]) == ["label"]
+    assert read(columns=["text", "qid"], label=None) == ["text"]
+    assert read(label=None) == ["docno", "label", "score", "text"]
+    assert read(label="score", document="docno", columns=()) == ["score"]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        (
+            {"query": "query"},
+            "has no column 'query'; its columns are 'qid', 'docno', 'label', 'sco",
+        ),
+        ({"label": "grade"}, "has no column 'grade'; its columns are"),
+        ({"document": "id"}, "has no column 'id'; its columns are"),
+        ({"columns": ["text", "a", "b"]}, "has no column 'a', 'b'; its columns are"),
+        ({"query": "label"}, "must be different columns"),
+        ({"document": "label"}, "must be different columns"),
+        ({"format": "xlsx"}, "format must be one of csv, jsonl, parquet, tsv, got 'xlsx'"),
+    ],
+)
+def test_bad_parameters(tmp_path, params, message):
+    (tmp_path / "t.csv").write_text(CSV)
+    with pytest.raises(ValueError, match=message):
+        read_judged_table(tmp_path / "t.csv", **params)
+
+
+def test_unknown_suffix(tmp_path):
+    with pytest.raises(ValueError, match=r"t\.txt\.gz cannot be told from its name.*\.csv, \.tsv"):
+        read_judged_table(tmp_path / "t.txt.gz")
+    with pytest.raises(ValueError, match=r"the format of <stream> cannot be told"):
+        read_judged_table(io.StringIO(CSV))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("content", [b"", b" \n\n"])
+def test_empty_file(tmp_path, suffix, content):
+    path = tmp_path / f"t.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=rf"t\.{suffix}: the file is empty"):
+        read_judged_table(path)
+
+
+def test_header_only(tmp_path):
+    (tmp_path / "t.csv").write_text("qid,label\n")
+    with pytest.raises(FileFormatError, match=r"t\.csv: the file holds no rows, only column names"):
+        read_judged_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("qid,label\n1,0\n1,0,x\n", 3, "2 fields were expected, as in the first row, got 3"),
+        ("qid,label\n1,0\n\n1\n", 4, "2 fields were expected, as in the first row, got 1"),
+        ("qid,label\n1,0,\n1,0,\n", 2, "2 fields were expected, as in the first row, got 3"),
+        ('qid,label\n1,0\n1,"0\n1,0\n', 3, "the row cannot be read.*quote that is not closed"),
+        ("qid,label\n1,0\n\n ,1\n", 4, "the query id in column 'qid' is empty"),
+        ('qid,label\n"1\n2",0\n,1\n', 4, "the query id in column 'qid' is empty"),
+        ("qid,label\n1,0\n\xa0,1\n", 3, "the query id in column 'qid' is empty"),
+    ],
+)
+def test_broken_csv(tmp_path, text, line, message):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_judged_table(path)
+    assert str(error.value).startswith(f"{path}:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('{"qid": 1, "label": 0}\n\n{"qid": 1,\n', 3, r"the line is not JSON \(.*, column \d+\)"),
+        ('{"qid": 1, "label": 0}\n[1, 0]\n', 2, "a JSON object was expected, got list"),
+        ('{"qid": 1, "label": 0}\n\n{"label": 0}\n', 3, "the query id in column 'qid' is empty"),
+        ('{"qid": 1, "label": 0}\n{"qid": "", "label": 0}\n', 2, "the query id in column 'qid' is"),
+        ('{"qid": "1", "label": 0}\n{"qid": 1.5, "label": 0}\n', 2, "the query id 1.5 in column"),
+        ('{"qid": "1", "label": 0}\n{"qid": true, "label": 0}\n', 2, "the query id True in column"),
+        (
+            '{"qid": "1", "label": 0}\n{"qid": [1], "label": 0}\n',
+            2,
+            r"the query id \[1\] in column",
+        ),
+    ],
+)
+def test_broken_jsonl(tmp_path, text, line, message):
+    path = tmp_path / "t.jsonl"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=message) as error:
+        read_judged_table(path)
+    assert str(error.value).startswith(f"{path}:{line}: ")
+
+
+def test_undecodable_bytes(tmp_path):
+    for name in ("t.csv", "t.jsonl"):
+        path = tmp_path / name
+        path.write_bytes("qid,label\n1,0\né,1\n".encode("latin-1"))
+        with pytest.raises(FileFormatError, match=r"t\.\w+:3: byte 0xe9 is not UTF-8"):
+            read_judged_table(path)
+
+
+def test_duplicate_documents():
+    text = "qid,docno,label\n1,a,0\n2,a,0\n\n1,a,1\n2,a,1\n"
+    with pytest.raises(
+        FileFormatError, match=r"<stream>:5: document 'a' occurs a second time in query '1'"
+    ):
+        read_judged_table(io.StringIO(text), document="docno", format="csv")
+    assert len(read_judged_table(io.StringIO(text), format="csv")) == 4
+
+
+def test_empty_document():
+    with pytest.raises(FileFormatError, match=r":3: the document id in column 'docno' is empty"):
+        read_judged_table(
+            io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
+        )
+
+
+def test_long_fields_are_no_error():
+    limit = csv.field_size_limit()
+    text = f"qid,text,label\n1,{'x' * 200_000},\n"
+    table = read_judged_table(io.StringIO(text), format="csv")
+    assert len(table["text"].iloc[0]) == 200_000
+    assert csv.field_size_limit() == limit
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name)
+    )
+    with pytest.raises(ImportError, match=r'pip install "skfilterrank\[parquet\]"'):
+        read_judged_table(tmp_path / "t.parquet")
+
+
+def test_broken_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "t.parquet").write_bytes(b"this is no parquet file")
+    with pytest.raises(FileFormatError, match=r"t\.parquet: the file is not a Parquet file"):
+        read_judged_table(tmp_path / "t.parquet")
+
+
+def test_empty_query_in_parquet_names_the_row(tmp_path):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"qid": ["a", None], "label": [1, 2]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(FileFormatError, match=r"t\.parquet:2: the query id in column 'qid' is"):
+        read_judged_table(tmp_path / "t.parquet")
+
+
+def test_groups_of_the_index_serve_group_by():
+    table = read_judged_table(io.StringIO(CSV), format="csv")
+    assert table.groupby("qid").size().to_dict() == {"001": 2, "q2": 1}
+
+
+def test_semeval(data_dir):
+    table = read_judged_table(
+        data_dir / "semeval2016-cqa" / "dev.jsonl.gz", document="docid", columns=["comment"]
+    )
+    assert table.columns.tolist() == ["label", "comment"]
+    assert table["label"].value_counts().to_dict() == {
+        "Bad": 1209,
+        "Good": 818,
+        "PotentiallyUseful": 413,
+    }
+    assert table.index.get_level_values("qid").nunique() == 244
+    assert table["comment"].map(type).eq(builtins.str).all()

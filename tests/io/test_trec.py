@@ -1,0 +1,127 @@
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank.io import write_run
+
+NO = -np.inf
+
+
+def run_text(*args, **params):
+    file = io.StringIO()
+    counts = write_run(file, *args, **params)
+    return file.getvalue(), counts
+
+
+def test_order_ranks_and_counts():
+    # Query 10 comes behind 9 as these are numbers; "b" before "a" as ids break ties descending.
+    groups = [10, 9, 10, 10, 9, 8, 8]
+    docnos = ["a", "x", "b", "c", "y", "z", "w"]
+    y_score = [0.5, NO, 0.5, 2.0, -1e-300, NO, NO]
+    text, counts = run_text(groups, docnos, y_score, run="mine")
+    assert text == (
+        "9 Q0 y 1 -1e-300 mine\n10 Q0 c 1 2.0 mine\n10 Q0 b 2 0.5 mine\n10 Q0 a 3 0.5 mine\n"
+    )
+    assert counts == (4, 3, 1)
+    assert (counts.written, counts.filtered, counts.empty_queries) == (4, 3, 1)
+
+
+def test_everything_filtered():
+    assert run_text(["a", "b"], ["x", "x"], [NO, NO]) == ("", (0, 2, 2))
+
+
+def test_ids_of_any_type():
+    text, _ = run_text(pd.Series(["b", "a"]), pd.Series([10, 9]), pd.Series([1, 1]))
+    assert text == "a Q0 9 1 1.0 skfilterrank\nb Q0 10 1 1.0 skfilterrank\n"
+    # Document ids are text in a run, so that "9" is above "10" in a tie.
+    assert run_text([1, 1], [10, 9], [1, 1])[0].split()[2] == "9"
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    groups, docnos = rng.integers(0, 5, 60), np.arange(60).astype(str)
+    y_score = rng.integers(0, 4, 60) / 3
+    order = rng.permutation(60)
+    expected, _ = run_text(groups, docnos, y_score)
+    assert run_text(groups[order], docnos[order], y_score[order])[0] == expected
+
+
+def test_gzip_and_path(tmp_path):
+    write_run(tmp_path / "run.gz", ["q"], ["d"], [1])
+    assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == b"q Q0 d 1 1.0 skfilterrank\n"
+    write_run(str(tmp_path / "run"), ["é"], ["{0}"], [1], run="{1}")
+    assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.floats(allow_nan=False).filter(lambda x: x != np.inf)),
+        min_size=1,
+    )
+)
+def test_scores_read_back_exactly(rows):
+    groups, y_score = zip(*rows, strict=True)
+    docnos = [f"d{i}" for i in range(len(rows))]
+    text, counts = run_text(groups, docnos, y_score)
+    read = [line.split() for line in text.splitlines()]
+    assert {row[2]: float(row[4]) for row in read} == {
+        docno: score for docno, score in zip(docnos, y_score, strict=True) if score > NO
+    }
+    assert counts.written + counts.filtered == len(rows)
+    for qid in {row[0] for row in read}:
+        mine = [row for row in read if row[0] == qid]
+        assert [int(row[3]) for row in mine] == list(range(1, len(mine) + 1))
+        keys = [(float(row[4]), row[2]) for row in mine]
+        assert keys == sorted(keys, reverse=True)
+
+
+def test_ranks_are_those_of_trec_eval():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(1)
+    docnos = [f"d{i}" for i in rng.permutation(30)]
+    y_score = rng.integers(0, 4, 30) / 4  # many ties, all exact in single precision
+    text, _ = run_text(["q"] * 30, docnos, y_score)
+    run = {row.split()[2]: float(row.split()[4]) for row in text.splitlines()}
+    for row in text.splitlines():
+        _, _, docno, rank, _, _ = row.split()
+        evaluator = pytrec_eval.RelevanceEvaluator({"q": {docno: 1}}, {"recip_rank"})
+        value = evaluator.evaluate({"q": run})["q"]["recip_rank"]
+        assert value == pytest.approx(1 / int(rank))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"groups": ["a", "b c"]}, "groups holds 'b c', which a TREC run cannot carry"),
+        ({"groups": ["a", ""]}, "groups holds ''"),
+        ({"groups": [1, np.nan]}, "groups holds no id in row 1"),
+        ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
+        ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
+        ({"docnos": ["a", None]}, "docnos holds no id in row 1"),
+        ({"docnos": ["a", "a"]}, r"document 'a' is twice in query '1' \(again in row 1\)"),
+        (
+            {"y_score": [1, np.nan]},
+            "y_score must be finite, or -inf where filtered, got nan in row",
+        ),
+        (
+            {"y_score": [1, np.inf]},
+            "y_score must be finite, or -inf where filtered, got inf in row",
+        ),
+        ({"y_score": [1]}, r"got shapes groups \(2,\), docnos \(2,\), y_score \(1,\)"),
+        ({"y_score": [[1], [2]]}, r"must be 1-dimensional"),
+        ({"groups": [], "docnos": [], "y_score": []}, "not empty"),
+        ({"run": "my run"}, "run must be a name without white space, got 'my run'"),
+        ({"run": ""}, "run must be a name without white space, got ''"),
+    ],
+)
+def test_errors_leave_no_file(tmp_path, change, message):
+    arguments = {"groups": [1, 1], "docnos": ["a", "b"], "y_score": [1, 2]} | change
+    with pytest.raises(ValueError, match=message):
+        write_run(tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
