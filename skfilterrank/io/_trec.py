@@ -115,11 +115,11 @@ def write_run(path, groups, docnos, y_score, *, run: str = "skfilterrank") -> Ru
 
 
 def _factorize(ids, name):
-    """Codes in sorted order of the ids, and the ids as text; documents sort as text."""
+    """Codes in sorted order of the ids, and the ids as text; objects sort as text."""
     missing = pd.isna(ids)
     if missing.any():
         raise ValueError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
-    if name == "docnos" or ids.dtype == object:
+    if ids.dtype == object:
         ids = np.array([str(item) for item in ids], dtype=object)
     codes, uniques = pd.factorize(ids, sort=True)
     texts = np.array([str(item) for item in uniques], dtype=object)

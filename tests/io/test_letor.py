@@ -56,6 +56,12 @@ def test_sources(tmp_path, opened):
     np.testing.assert_array_equal(read.X, load_letor(io.StringIO(TEXT)).X)
 
 
+def test_only_plain_blanks_are_blanks():
+    data = load_letor(io.StringIO("1 qid:a\xa0b 1:1 # docid = x\xa0 \n"))
+    assert (data.groups[0], data.docnos[0]) == ("a\xa0b", "x\xa0")
+    assert data.comments[0] == "docid = x\xa0"
+
+
 def test_windows_line_ends():
     read = load_letor(io.BytesIO(TEXT.replace("\n", "\r\n").encode()))
     assert read.docnos.tolist() == ["GX-1", "GX-2", "x#y", ""]
@@ -335,6 +341,7 @@ def test_dump_gzip_is_the_same_each_time(tmp_path):
     data = (tmp_path / "a.txt.gz").read_bytes()
     assert gzip.decompress(data) == b"1 qid:q 1:1.0\n"
     assert data == (tmp_path / "b.txt.gz").read_bytes()
+    assert data[4:8] == bytes(4)  # the time
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 import io
 import json
 import os
+import subprocess
+import sys
 import types
 import warnings
 import zipfile
@@ -9,8 +11,8 @@ from typing import NamedTuple
 import lightgbm as lgb
 import numpy as np
 import pytest
-import skops.io
 import sklearn
+import skops.io
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import Birch
@@ -111,7 +113,7 @@ def test_own_classes_and_measures(tmp_path, monkeypatch):
     for item in (Invented, Point, helper):
         item.__module__, item.__qualname__ = module.__name__, item.__name__
         setattr(module, item.__name__, item)
-    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
 
     model = Invented(LogisticRegression())
     model.curve_ = Point(0.5)
@@ -129,6 +131,15 @@ def test_own_classes_and_measures(tmp_path, monkeypatch):
         ValueError, match=r"not trusted: skfilterrank\.ranking\._invented\.helper\."
     ):
         load_model(tmp_path / "m.skops")
+
+
+def test_what_our_modules_import_is_not_ours(tmp_path, monkeypatch):
+    module = types.ModuleType("skfilterrank.ranking._invented")
+    module.Popen = subprocess.Popen
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    crafted(tmp_path / "m", node("ObjectNode", "skfilterrank.ranking._invented.Popen"))
+    with pytest.raises(ValueError, match=r"not trusted: skfilterrank\.ranking\._invented\.Popen"):
+        load_model(tmp_path / "m")
 
 
 def test_unknown_class_is_refused_until_trusted(tmp_path):

@@ -195,6 +195,7 @@ def test_header_only(tmp_path):
     [
         ("qid,label\n1,0\n1,0,x\n", 3, "2 fields were expected, as in the first row, got 3"),
         ("qid,label\n1,0\n\n1\n", 4, "2 fields were expected, as in the first row, got 1"),
+        ("qid,label\n1,0,x\n1,0,y\n", 2, "2 fields were expected, as in the first row, got 3"),
         ("qid,label\n1,0,\n1,0,\n", 2, "2 fields were expected, as in the first row, got 3"),
         ('qid,label\n1,0\n1,"0\n1,0\n', 3, "the row cannot be read.*quote that is not closed"),
         ("qid,label\n1,0\n\n ,1\n", 4, "the query id in column 'qid' is empty"),
@@ -259,7 +260,7 @@ def test_empty_document():
 
 
 def test_long_fields_are_no_error():
-    limit = csv.field_size_limit()
+    csv.field_size_limit(limit := 131_072)
     text = f"qid,text,label\n1,{'x' * 200_000},\n"
     table = read_judged_table(io.StringIO(text), format="csv")
     assert len(table["text"].iloc[0]) == 200_000
