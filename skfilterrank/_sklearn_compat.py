@@ -1,11 +1,18 @@
 """The one place where names from scikit-learn's private modules enter."""
 
 import sklearn
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _num_samples as num_samples
 
-__all__ = ["check_method_params", "metadata_routing_enabled", "num_samples", "safe_indexing"]
+__all__ = [
+    "BaseSearchCV",
+    "check_method_params",
+    "metadata_routing_enabled",
+    "num_samples",
+    "safe_indexing",
+]
 
 
 def metadata_routing_enabled() -> bool:

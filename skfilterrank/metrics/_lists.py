@@ -62,7 +62,7 @@ class ListBlock:
 
     def __init__(self, lists: RankedLists, block: Block):
         self._lists = lists
-        self._block = block
+        self.layout = block
         self.queries = block.queries
         self.sizes = block.sizes
         self.width = block.width
@@ -80,7 +80,7 @@ class ListBlock:
     @cached_property
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
-        gains = self._lists.index.take(self._lists.gains, self._block, 0.0)
+        gains = self._lists.index.take(self._lists.gains, self.layout, 0.0)
         if self._lists.has_unjudged:
             np.nan_to_num(gains, copy=False, nan=0.0)
         return gains
@@ -89,7 +89,7 @@ class ListBlock:
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
         if self._lists.has_unjudged or self.is_padded:
-            pool = self._lists.index.take(self._lists.gains, self._block, np.nan)
+            pool = self._lists.index.take(self._lists.gains, self.layout, np.nan)
         else:
             pool = self.gains.copy()
         pool.sort(axis=1)
@@ -106,7 +106,7 @@ class ListBlock:
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
         scores = self._lists.index.take(
-            self._lists.scores, self._block, _padding(self._lists.scores)
+            self._lists.scores, self.layout, _padding(self._lists.scores)
         )
         if scores.dtype.kind != "f":
             # Integers have no -inf: pad after the conversion.
@@ -130,7 +130,7 @@ class ListBlock:
         if lists.ties == "stable":
             return np.argsort(key, axis=1, kind="stable")
         if lists.ties == "ids":
-            second = -lists.index.take(lists.tie_codes, self._block, -1)
+            second = -lists.index.take(lists.tie_codes, self.layout, -1)
         else:
             second = self.gains if lists.ties == "worst" else -self.gains
         return np.lexsort((second, key), axis=1)

@@ -1,0 +1,146 @@
+"""Give any estimator its queries in the form it wants them.
+
+LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's an id per row
+with each query's rows together, estimators of this package an id per row in any order, and most
+others know no queries at all.
+"""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank._sklearn_compat import BaseSearchCV, check_method_params, safe_indexing
+from skfilterrank._validation import QID
+
+# The first of these that `fit` takes is how the estimator learns of queries.
+_GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
+# LightGBM's label_gain has this many entries unless it is set.
+_LIGHTGBM_GRADES = 31
+
+
+def final_step(estimator):
+    """The estimator at the end of a Pipeline, else the estimator itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def group_parameter(final) -> str | None:
+    """Name of the parameter of `fit` that takes the queries, or None."""
+    if isinstance(final, BaseSearchCV):
+        return "groups"
+    parameters = inspect.signature(final.fit).parameters
+    return next((name for name in _GROUP_PARAMETERS if name in parameters), None)
+
+
+def needs_groups(estimator) -> bool:
+    """Whether the estimator cannot be fitted without queries."""
+    return group_parameter(final_step(estimator)) in ("qid", "group_id", "group")
+
+
+def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None, fit_params=None):
+    """Fit an estimator or Pipeline in place, queries and held-out sets included.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Is fitted; clone it first.
+    X : array-like, sparse matrix, DataFrame or list of n_rows rows
+        In any order.
+    y : ndarray of shape (n_rows,)
+        Target.
+    groups : array-like of shape (n_rows,)
+        Query ids.
+    eval_set : list of (X, y) or None
+        Held-out sets for early stopping; transformed by the Pipeline's earlier steps.
+    eval_groups : list of array-like or None
+        Query ids of each held-out set.
+    fit_params : dict or None
+        Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
+        go to the last.
+    """
+    params = dict(fit_params or {})
+    evaluations = list(zip(eval_set or [], eval_groups or [None] * len(eval_set or [])))
+    while isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        earlier = {
+            key: params.pop(key)
+            for key in list(params)
+            if any(key.startswith(f"{step}__") for step, _ in estimator.steps[:-1])
+        }
+        if len(estimator.steps) > 1:
+            before = estimator[:-1]
+            X = before.fit_transform(X, y, **earlier)
+            # A Pipeline with a cache fits copies of its steps.
+            estimator.steps[:-1] = before.steps
+            evaluations = [((before.transform(X_), y_), g) for (X_, y_), g in evaluations]
+        params = {key.removeprefix(f"{name}__"): value for key, value in params.items()}
+        estimator = last
+    wanted = group_parameter(estimator)
+    if isinstance(estimator, BaseSearchCV):
+        # The scorers and estimators inside find the queries in the index.
+        y = pd.Series(y, index=pd.Index(groups, name=QID))
+    if wanted == "groups":
+        params["groups"] = groups
+        if evaluations:
+            params["eval_set"] = [pair for pair, _ in evaluations]
+            params["eval_groups"] = [ids for _, ids in evaluations]
+        estimator.fit(X, y, **params)
+    elif wanted is None:
+        if evaluations:
+            params["eval_set"] = [pair for pair, _ in evaluations]
+        estimator.fit(X, y, **params)
+    else:
+        _fit_contiguous(estimator, X, y, groups, wanted, evaluations, params)
+
+
+def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
+    """Fit a ranker of another library, which wants each query's rows together."""
+    if (
+        wanted == "group"
+        and len(np.unique(y)) > _LIGHTGBM_GRADES
+        and not ranker.get_params().get("label_gain")
+    ):
+        raise ValueError(
+            f"{type(ranker).__name__} takes at most {_LIGHTGBM_GRADES} grades but y has "
+            f"{len(np.unique(y))} distinct gains: map them to fewer with gains=, set label_gain, "
+            "or use LambdaRankRanker, which takes any gains."
+        )
+    X, y, index, params = together(X, y, groups, params)
+    evaluations = [together(X_, y_, ids, {})[:3] for (X_, y_), ids in evaluations]
+    sets = [(X_, y_) for X_, y_, _ in evaluations]
+    if wanted == "group":
+        params["group"] = index.sizes
+        if evaluations:
+            params |= {"eval_set": sets, "eval_group": [held.sizes for _, _, held in evaluations]}
+    elif wanted == "qid":
+        params["qid"] = row_codes(index)
+        if evaluations:
+            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i in evaluations]}
+    else:
+        params["group_id"] = row_codes(index)
+        if evaluations:
+            from catboost import Pool
+
+            params["eval_set"] = [
+                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in evaluations
+            ]
+    ranker.fit(X, y, **params)
+
+
+def row_codes(index) -> np.ndarray:
+    """Query number of each row of data in query order."""
+    return np.repeat(np.arange(index.n_queries), index.sizes)
+
+
+def together(X, y, groups, params):
+    """Bring each query's rows together, in X, y and every parameter that has one entry per row."""
+    index = GroupIndex.from_groups(groups)
+    order = index.row_order()
+    if (order[1:] > order[:-1]).all():
+        return X, y, index, dict(params)
+    params = check_method_params(X, params, indices=order)
+    return safe_indexing(X, order), safe_indexing(y, order), index, dict(params)

@@ -1,0 +1,611 @@
+"""RankAndFilter: any estimator, and the threshold that makes it a filter."""
+
+import warnings
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._gains import as_gains
+from skfilterrank._groups import GroupIndex
+from skfilterrank._response import document_scores
+from skfilterrank._sklearn_compat import num_samples
+from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.ranking._adapters import final_step, needs_groups
+from skfilterrank.ranking._out_of_fold import TrainingRows, out_of_fold_scores
+from skfilterrank.ranking._per_query import QueryThreshold
+from skfilterrank.ranking._targets import TARGETS, TargetEncoder, resolve_target
+from skfilterrank.ranking._threshold import (
+    candidate_curve,
+    has_exact_threshold,
+    measure_and_k,
+    threshold_curve,
+)
+
+_THRESHOLDS = ("tune", "per_query")
+_DEFAULT_FOLDS = 5
+
+
+class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
+    """Rank each query's documents by an estimator's score and filter those under a threshold.
+
+    The estimator learns from judged (query, document) rows; the threshold is the exact optimum of
+    a measure, nDCG_f unless told otherwise, over the scores that query-grouped cross-validation
+    gives to rows its models have not seen.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier (learns which gains are above 0 and scores by their probability), a regressor
+        (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
+        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one.
+    target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
+        What the estimator is given to learn. "binary": 1 where the gain is above 0. "gain": the
+        gain. "grade": the rank of the gain among the distinct gains, 0 for the lowest. "label":
+        the label as it is. "auto" decides by the kind of estimator.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents.
+    k : int or None, default=None
+        Number of places of the returned list that count for the threshold; None means all.
+    scoring : str, default="ndcg_f"
+        Measure the threshold maximises and :meth:`score` returns, a name of the measure table
+        such as "ndcg_f@10".
+    threshold : "tune", "per_query", float or None, default="tune"
+        "tune" finds the best single threshold. "per_query" learns one for each query from the
+        scores of its documents. A float is used as it is. None filters nothing.
+    cv : int, float, splitter, iterable, "prefit" or None, default=None
+        How out-of-fold scores come about. None: 5 folds by query (GroupKFold). An int: that many.
+        A float between 0 and 1: one split that holds out that share of the queries. A splitter
+        or an iterable of (train, test) row numbers is used as it is. "prefit": `estimator` is
+        fitted already, and all rows given to `fit` tune the threshold.
+    refit : bool, default=True
+        Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
+        of one split and keeps that split's model.
+    n_jobs : int or None, default=None
+        Folds fitted at a time; results do not depend on it.
+    verbose : int, default=0
+        Above 0 shows the progress over folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    threshold_ : float or None
+        Rows with ``score >= threshold_`` are kept; None where nothing is filtered or each query
+        has its own.
+    threshold_curve_ : ThresholdCurve
+        The measure at every threshold, over all out-of-fold scores. Only after tuning.
+    fold_threshold_curves_ : list of ThresholdCurve
+        The same for each fold alone.
+    query_threshold_ : QueryThreshold
+        What gives each query its threshold. Only with ``threshold="per_query"``.
+    best_score_ : float
+        The measure of the out-of-fold scores at the chosen threshold.
+    cv_results_ : dict of ndarrays of shape (n_folds,)
+        For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
+        the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
+    n_unjudged_ : int
+        Rows with a NaN label, which are scored but not learned from.
+    n_features_in_ : int
+        Number of features, where the estimator knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the estimator knows them.
+
+    See Also
+    --------
+    threshold_curve : The tuning alone, for scores from anywhere.
+    skfilterrank.metrics.make_ranking_scorer : Scorers for GridSearchCV.
+
+    Notes
+    -----
+    The learning to rank and filter framework of section 5 in [1]_; there the threshold is tuned
+    on one validation set. Fitted without any query ids, each row is its own query (pure
+    filtering), with a warning.
+
+    Fit parameters other than `groups` go to the estimator: per-row ones are cut to each fold, and
+    ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
+    names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
+    to the last.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> model = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
+    >>> scores = model.predict(X)  # -inf where filtered
+    >>> model.rank(X, groups=groups)[:3]  # places in each query's list, 0 where filtered
+    array([...])
+    >>> model.score(X, y, groups=groups) > RankAndFilter(
+    ...     LogisticRegression(), k=3, threshold=None
+    ... ).fit(X, y, groups=groups).score(X, y, groups=groups)
+    True
+    """
+
+    # scikit-learn's metadata routing brings `groups` without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        target="auto",
+        gains=None,
+        k=None,
+        scoring="ndcg_f",
+        threshold="tune",
+        cv=None,
+        refit=True,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.target = target
+        self.gains = gains
+        self.k = k
+        self.scoring = scoring
+        self.threshold = threshold
+        self.cv = cv
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params):
+        """Fit the estimator and find the threshold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Whatever the estimator takes; rows in any order.
+        y : array-like of shape (n_rows,)
+            Labels, NaN where unjudged. A Series may carry the query ids in an index level "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+        eval_set : list of (X, y), default=None
+            Held-out sets for estimators that stop early, with labels as in `y`.
+        eval_groups : list of array-like, default=None
+            Query ids of each held-out set; None looks for an index level "qid".
+        **fit_params
+            Passed to the estimator's `fit`.
+
+        Returns
+        -------
+        self : RankAndFilter
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, arrays have different lengths, a label has no gain, a
+            ranker is given no queries, a classifier nothing to tell apart, or there are fewer
+            queries than folds.
+        """
+        measure, k = measure_and_k(self.scoring, self.k)
+        self._check_parameters()
+        gains = as_gains(y, self.gains, name="y")
+        n_rows = num_samples(X)
+        if len(gains) != n_rows:
+            raise ValueError(f"y has {len(gains)} labels but X has {n_rows} rows.")
+        index, groups = self._check_queries(groups, y, X, n_rows)
+        kind = resolve_target(self.estimator, self.target)
+        judged = self._check_judged(gains, kind)
+        encoder = TargetEncoder(kind, gains)
+        eval_set, eval_groups = self._check_eval_set(eval_set, eval_groups, encoder)
+        data = TrainingRows(
+            X,
+            _encode_judged(encoder, gains, y, judged),
+            groups,
+            judged,
+            fit_params,
+            eval_set,
+            eval_groups,
+        )
+        # The classes of a classifier are 0 and 1 unless it learned the labels themselves.
+        self._score_gains = self.gains if kind == "label" else None
+        self._measure, self._k = measure, k
+        for name in (
+            "threshold_curve_",
+            "fold_threshold_curves_",
+            "query_threshold_",
+            "best_score_",
+        ):
+            self.__dict__.pop(name, None)
+        if self.threshold not in _THRESHOLDS:
+            self.threshold_ = None if self.threshold is None else float(self.threshold)
+            self.estimator_ = self.estimator if self._is_prefit() else data.fit(self.estimator)
+        else:
+            self._tune(data, gains, y, index)
+        return self
+
+    def predict(self, X, groups=None):
+        """Score the rows of X, -inf where filtered.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents; with ``threshold="per_query"`` all documents of each query.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row; only needed where each query has its own threshold, or by
+            estimators that want it. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
+        """
+        scores, thresholds = self._scores_and_thresholds(X, groups)
+        if thresholds is None:
+            return scores
+        return np.where(scores >= thresholds, scores, -np.inf)
+
+    def decision_function(self, X, groups=None):
+        """Score minus threshold: finite, and at least 0 exactly where the row is kept.
+
+        Where the threshold is not finite (everything is kept, or everything filtered, or nothing
+        was tuned) it is the score itself.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Margins.
+        """
+        scores, thresholds = self._scores_and_thresholds(X, groups)
+        if thresholds is None:
+            return scores
+        return scores - np.where(np.isfinite(thresholds), thresholds, 0.0)
+
+    def rank(self, X, groups=None):
+        """Place of each row in its query's list.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype int64
+            1 for the first document shown, 0 where filtered. Rows of equal score stand in the
+            order in which they came.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids.
+        """
+        index = check_groups(groups, X, n_rows=num_samples(X))
+        scores = self.predict(X, groups=find_groups(groups, X))
+        codes = index.codes()
+        order = np.lexsort((-scores, codes))
+        places = np.empty(len(scores), dtype=np.int64)
+        first = np.cumsum(index.sizes) - index.sizes
+        places[order] = np.arange(1, len(scores) + 1) - np.repeat(first, index.sizes)
+        places[np.isneginf(scores)] = 0
+        return places
+
+    def score(self, X, y, groups=None):
+        """Mean of the `scoring` measure over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels. A Series may carry the query ids in an index level named "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a model
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure; negated where lower is better, as scikit-learn's scorers do.
+        """
+        check_is_fitted(self)
+        found = find_groups(groups, y, X)
+        if found is None and not self._has_queries:
+            found = np.arange(num_samples(X))
+        value = self._measure_of(y, self.predict(X, groups=found), found, self.gains)
+        return value if self._measure.greater_is_better else -value
+
+    def _scores_and_thresholds(self, X, groups):
+        """Raw scores, and what they are compared with: None, a number, or one per row."""
+        check_is_fitted(self)
+        groups = find_groups(groups, X)
+        scores = document_scores(self.estimator_, X, groups=groups, gains=self._score_gains).astype(
+            np.float64, copy=False
+        )
+        if self.threshold != "per_query":
+            return scores, self.threshold_
+        index = check_groups(groups, n_rows=len(scores))
+        return scores, self.query_threshold_.thresholds(scores, index)
+
+    def _measure_of(self, y, scores, groups, gains):
+        """The mean of the tuned measure."""
+        cutoff = {"k": self._k} if self._measure.takes_k else {}
+        return self._measure.function(y, scores, groups=groups, gains=gains, **cutoff)
+
+    def _tune(self, data, gains, y, index):
+        """Find the threshold from out-of-fold scores, and fit the final model."""
+        if self._is_prefit():
+            folds = None
+            rows = np.arange(len(gains))
+            self.estimator_ = self.estimator
+            scores = document_scores(
+                self.estimator_, data.X, groups=data.groups, gains=self._score_gains
+            )
+            lists = data.groups
+        else:
+            splits = self._splits(data, gains, y, index)
+            folds = out_of_fold_scores(
+                self.estimator,
+                data,
+                self._score_gains,
+                splits,
+                keep=not self.refit,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+            rows = np.concatenate([fold.rows for fold in folds])
+            scores = np.concatenate([fold.scores for fold in folds])
+            # A query held out twice makes two lists.
+            lists = np.concatenate(
+                [data.groups[fold.rows] + i * index.n_queries for i, fold in enumerate(folds)]
+            )
+            self.estimator_ = data.fit(self.estimator) if self.refit else folds[0].estimator
+        scores = scores.astype(np.float64, copy=False)
+        self.threshold_curve_ = self._curve(gains[rows], scores, lists)
+        if self.threshold == "per_query":
+            list_index = GroupIndex.from_groups(lists)
+            self.query_threshold_ = QueryThreshold(k=self._k).fit(gains[rows], scores, list_index)
+            self.threshold_ = None
+            thresholds = self.query_threshold_.out_of_fold_thresholds_
+        else:
+            thresholds = self.threshold_ = self.threshold_curve_.best_threshold
+        kept = np.where(scores >= thresholds, scores, -np.inf)
+        self.best_score_ = self._measure_of(gains[rows], kept, lists, None)
+        self._keep_fold_results(folds, gains, kept, data.groups)
+
+    def _curve(self, gains, scores, groups):
+        """The measure at every threshold."""
+        if has_exact_threshold(self._measure):
+            return threshold_curve(
+                gains, scores, groups=groups, k=self._k, measure=self._measure.name
+            )
+        sign = 1.0 if self._measure.greater_is_better else -1.0
+        return candidate_curve(
+            scores, lambda kept: sign * self._measure_of(gains, kept, groups, None)
+        )
+
+    def _keep_fold_results(self, folds, gains, kept, groups):
+        """Fill in the per-fold attributes."""
+        self.fold_threshold_curves_ = []
+        self.cv_results_ = {}
+        if folds is None:
+            return
+        results = []
+        bounds = np.cumsum([0] + [len(fold.rows) for fold in folds])
+        for fold, begin, end in zip(folds, bounds[:-1], bounds[1:]):
+            truth, queries = gains[fold.rows], groups[fold.rows]
+            curve = self._curve(truth, fold.scores, queries)
+            self.fold_threshold_curves_.append(curve)
+            results.append(
+                {
+                    "n_queries": len(np.unique(queries)),
+                    "fit_time": fold.fit_time,
+                    "score_time": fold.score_time,
+                    "test_score": self._measure_of(truth, kept[begin:end], queries, None),
+                    "best_threshold": curve.best_threshold,
+                    "best_score": curve.best_value,
+                }
+            )
+        self.cv_results_ = {
+            name: np.array([result[name] for result in results]) for name in results[0]
+        }
+
+    def _splits(self, data, gains, y, index):
+        """Row numbers of the training and held-out rows of each fold."""
+        cv = _DEFAULT_FOLDS if self.cv is None else self.cv
+        if isinstance(cv, Real) and not isinstance(cv, bool):
+            if isinstance(cv, int | np.integer):
+                if index.n_queries < cv:
+                    raise ValueError(
+                        f"cv asks for {cv} folds but there are only {index.n_queries} queries: "
+                        "lower cv, or fix the threshold."
+                    )
+                cv = GroupKFold(int(cv))
+            else:
+                cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
+        if hasattr(cv, "split"):
+            labels = gains if y is None else np.asarray(y)
+            splits = list(cv.split(np.zeros(len(gains)), labels, data.groups))
+        else:
+            splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        if not self.refit and len(splits) != 1:
+            raise ValueError(
+                f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
+                "cv=0.2 or another single split, or refit=True."
+            )
+        for train, test in splits:
+            shared = np.intersect1d(data.groups[train], data.groups[test])
+            if len(shared):
+                warnings.warn(
+                    f"cv splits queries: {len(shared)} have rows on both sides of a split, so the "
+                    "threshold is tuned on queries the models have seen. Use GroupKFold.",
+                    UserWarning,
+                )
+                break
+        return splits
+
+    def _is_prefit(self):
+        """Whether the estimator is fitted already."""
+        return isinstance(self.cv, str) and self.cv == "prefit"
+
+    def _check_parameters(self):
+        """Raise a ValueError for parameters out of range."""
+        check_choice(self.target, "target", TARGETS)
+        threshold = self.threshold
+        is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+        if threshold is not None and threshold not in _THRESHOLDS and not is_number:
+            raise ValueError(
+                f"threshold must be 'tune', 'per_query', a number or None, got {threshold!r}."
+            )
+        if is_number and np.isnan(threshold):
+            raise ValueError("threshold must be 'tune', 'per_query', a number or None, got NaN.")
+        cv = self.cv
+        if cv is None or self._is_prefit() or hasattr(cv, "split"):
+            return
+        if isinstance(cv, bool) or not (
+            (isinstance(cv, int | np.integer) and cv >= 2)
+            or (isinstance(cv, Real) and 0 < cv < 1)
+            or (np.iterable(cv) and not isinstance(cv, str))
+        ):
+            raise ValueError(
+                "cv must be None, a number of folds from 2 up, a share between 0 and 1, a "
+                f"splitter, an iterable of (train, test) or 'prefit', got {cv!r}."
+            )
+
+    def _check_queries(self, groups, y, X, n_rows):
+        """Index the queries; without any, each row is one."""
+        found = find_groups(groups, y, X)
+        self._has_queries = found is not None
+        if found is not None:
+            index = check_groups(found, n_rows=n_rows)
+            return index, index.codes()
+        if needs_groups(self.estimator):
+            raise ValueError(
+                f"{type(final_step(self.estimator)).__name__} needs queries: pass groups=, the "
+                "query id of each row, or give y as a Series with an index level named 'qid'."
+            )
+        warnings.warn(
+            "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
+            "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with "
+            "an index level named 'qid'.",
+            UserWarning,
+        )
+        rows = np.arange(n_rows)
+        return GroupIndex.from_groups(rows), rows
+
+    def _check_judged(self, gains, kind):
+        """Rows that can be learned from; complains where there is nothing to learn."""
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = int(len(gains) - judged.sum())
+        if self.n_unjudged_ == len(gains):
+            raise ValueError("y holds no judged row: all labels are NaN.")
+        if self.n_unjudged_:
+            warnings.warn(
+                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are "
+                "scored but not learned from.",
+                UserWarning,
+            )
+        if kind == "binary" and not self._is_prefit():
+            n_good = int((gains[judged] > 0).sum())
+            if n_good in (0, judged.sum()):
+                which = "no gain is" if n_good == 0 else "every gain is"
+                raise ValueError(
+                    f"{which} above 0, so {type(final_step(self.estimator)).__name__} has nothing "
+                    "to tell apart: check gains=, or use a regressor or a ranker."
+                )
+        return judged
+
+    def _check_eval_set(self, eval_set, eval_groups, encoder):
+        """Held-out sets with targets instead of labels."""
+        if eval_set is None:
+            return None, None
+        if isinstance(eval_set, tuple) and len(eval_set) == 2:
+            eval_set = [eval_set]
+            eval_groups = None if eval_groups is None else [eval_groups]
+        if eval_groups is None:
+            eval_groups = [None] * len(eval_set)
+        if len(eval_groups) != len(eval_set):
+            raise ValueError(
+                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
+            )
+        sets, queries = [], []
+        for (X, y), ids in zip(eval_set, eval_groups):
+            gains = as_gains(y, self.gains, name="the labels of eval_set")
+            if np.isnan(gains).any():
+                raise ValueError("eval_set holds unjudged rows (NaN labels): leave them out.")
+            found = find_groups(ids, y, X)
+            if found is None and not needs_groups(self.estimator):
+                found = np.arange(len(gains))
+            index = check_groups(found, n_rows=len(gains))
+            sets.append((X, encoder.encode(gains, y)))
+            queries.append(index.codes())
+        return sets, queries
+
+    def get_metadata_routing(self):
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    @property
+    def n_features_in_(self):
+        """Number of features the estimator was fitted on."""
+        return self._of_estimator("n_features_in_")
+
+    @property
+    def feature_names_in_(self):
+        """Names of the features the estimator was fitted on."""
+        return self._of_estimator("feature_names_in_")
+
+    def _of_estimator(self, name):
+        """An attribute of the fitted estimator."""
+        if not hasattr(self, "estimator_"):
+            raise AttributeError(f"{type(self).__name__} is not fitted: it has no {name}.")
+        return getattr(self.estimator_, name)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = True
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def _encode_judged(encoder, gains, y, judged):
+    """Targets of all rows; those of unjudged rows are never read."""
+    labels = np.asarray(y) if encoder.kind == "label" else None
+    if judged.all():
+        return encoder.encode(gains, labels)
+    some = encoder.encode(gains[judged], None if labels is None else labels[judged])
+    target = np.zeros(len(gains), dtype=some.dtype)
+    target[judged] = some
+    return target
