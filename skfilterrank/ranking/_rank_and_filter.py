@@ -1,33 +1,37 @@
 """RankAndFilter: any estimator, and the threshold that makes it a filter."""
 
-import warnings
 from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
-from skfilterrank.ranking._adapters import final_step, needs_groups
-from skfilterrank.ranking._out_of_fold import TrainingRows, out_of_fold_scores
+from skfilterrank.ranking._out_of_fold import out_of_fold_scores
 from skfilterrank.ranking._per_query import QueryThreshold
-from skfilterrank.ranking._targets import TARGETS, TargetEncoder, resolve_target
+from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
+from skfilterrank.ranking._targets import TARGETS, resolve_target
 from skfilterrank.ranking._threshold import (
     candidate_curve,
     has_exact_threshold,
     measure_and_k,
     threshold_curve,
 )
+from skfilterrank.ranking._training_data import training_rows
 
 _THRESHOLDS = ("tune", "per_query")
-_DEFAULT_FOLDS = 5
+_TUNED_ATTRIBUTES = (
+    "threshold_curve_",
+    "fold_threshold_curves_",
+    "query_threshold_",
+    "best_score_",
+    "cv_results_",
+)
 
 
 class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
@@ -195,39 +199,31 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         """
         measure, k = measure_and_k(self.scoring, self.k)
         self._check_parameters()
-        gains = as_gains(y, self.gains, name="y")
-        n_rows = num_samples(X)
-        if len(gains) != n_rows:
-            raise ValueError(f"y has {len(gains)} labels but X has {n_rows} rows.")
-        index, groups = self._check_queries(groups, y, X, n_rows)
-        kind = resolve_target(self.estimator, self.target)
-        judged = self._check_judged(gains, kind)
-        encoder = TargetEncoder(kind, gains)
-        eval_set, eval_groups = self._check_eval_set(eval_set, eval_groups, encoder)
-        data = TrainingRows(
+        data, gains, self._has_queries = training_rows(
+            self.estimator,
             X,
-            _encode_judged(encoder, gains, y, judged),
+            y,
             groups,
-            judged,
-            fit_params,
-            eval_set,
-            eval_groups,
+            target=self.target,
+            gains=self.gains,
+            prefit=is_prefit(self.cv),
+            eval_set=eval_set,
+            eval_groups=eval_groups,
+            fit_params=fit_params,
         )
+        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
         # The classes of a classifier are 0 and 1 unless it learned the labels themselves.
-        self._score_gains = self.gains if kind == "label" else None
+        learned_labels = resolve_target(self.estimator, self.target) == "label"
+        self._score_gains = self.gains if learned_labels else None
         self._measure, self._k = measure, k
-        for name in (
-            "threshold_curve_",
-            "fold_threshold_curves_",
-            "query_threshold_",
-            "best_score_",
-        ):
+        for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        if self.threshold not in _THRESHOLDS:
-            self.threshold_ = None if self.threshold is None else float(self.threshold)
-            self.estimator_ = self.estimator if self._is_prefit() else data.fit(self.estimator)
+        if self.threshold in _THRESHOLDS:
+            labels = gains if isinstance(y, list) else np.asarray(y)
+            self._tune(data, gains, labels)
         else:
-            self._tune(data, gains, y, index)
+            self.threshold_ = None if self.threshold is None else float(self.threshold)
+            self.estimator_ = self.estimator if is_prefit(self.cv) else data.fit(self.estimator)
         return self
 
     def predict(self, X, groups=None):
@@ -347,23 +343,21 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         cutoff = {"k": self._k} if self._measure.takes_k else {}
         return self._measure.function(y, scores, groups=groups, gains=gains, **cutoff)
 
-    def _tune(self, data, gains, y, index):
+    def _tune(self, data, gains, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""
-        if self._is_prefit():
-            folds = None
-            rows = np.arange(len(gains))
+        if is_prefit(self.cv):
+            folds = []
+            rows, lists = np.arange(len(gains)), data.groups
             self.estimator_ = self.estimator
             scores = document_scores(
                 self.estimator_, data.X, groups=data.groups, gains=self._score_gains
             )
-            lists = data.groups
         else:
-            splits = self._splits(data, gains, y, index)
             folds = out_of_fold_scores(
                 self.estimator,
                 data,
                 self._score_gains,
-                splits,
+                make_splits(self.cv, labels, data.groups, single=not self.refit),
                 keep=not self.refit,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
@@ -371,15 +365,16 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             rows = np.concatenate([fold.rows for fold in folds])
             scores = np.concatenate([fold.scores for fold in folds])
             # A query held out twice makes two lists.
+            n_queries = int(data.groups.max()) + 1
             lists = np.concatenate(
-                [data.groups[fold.rows] + i * index.n_queries for i, fold in enumerate(folds)]
+                [data.groups[fold.rows] + i * n_queries for i, fold in enumerate(folds)]
             )
             self.estimator_ = data.fit(self.estimator) if self.refit else folds[0].estimator
         scores = scores.astype(np.float64, copy=False)
         self.threshold_curve_ = self._curve(gains[rows], scores, lists)
         if self.threshold == "per_query":
-            list_index = GroupIndex.from_groups(lists)
-            self.query_threshold_ = QueryThreshold(k=self._k).fit(gains[rows], scores, list_index)
+            index = GroupIndex.from_groups(lists)
+            self.query_threshold_ = QueryThreshold(k=self._k).fit(gains[rows], scores, index)
             self.threshold_ = None
             thresholds = self.query_threshold_.out_of_fold_thresholds_
         else:
@@ -403,7 +398,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         """Fill in the per-fold attributes."""
         self.fold_threshold_curves_ = []
         self.cv_results_ = {}
-        if folds is None:
+        if not folds:
             return
         results = []
         bounds = np.cumsum([0] + [len(fold.rows) for fold in folds])
@@ -425,136 +420,18 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             name: np.array([result[name] for result in results]) for name in results[0]
         }
 
-    def _splits(self, data, gains, y, index):
-        """Row numbers of the training and held-out rows of each fold."""
-        cv = _DEFAULT_FOLDS if self.cv is None else self.cv
-        if isinstance(cv, Real) and not isinstance(cv, bool):
-            if isinstance(cv, int | np.integer):
-                if index.n_queries < cv:
-                    raise ValueError(
-                        f"cv asks for {cv} folds but there are only {index.n_queries} queries: "
-                        "lower cv, or fix the threshold."
-                    )
-                cv = GroupKFold(int(cv))
-            else:
-                cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
-        if hasattr(cv, "split"):
-            labels = gains if y is None else np.asarray(y)
-            splits = list(cv.split(np.zeros(len(gains)), labels, data.groups))
-        else:
-            splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
-        if not self.refit and len(splits) != 1:
-            raise ValueError(
-                f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
-                "cv=0.2 or another single split, or refit=True."
-            )
-        for train, test in splits:
-            shared = np.intersect1d(data.groups[train], data.groups[test])
-            if len(shared):
-                warnings.warn(
-                    f"cv splits queries: {len(shared)} have rows on both sides of a split, so the "
-                    "threshold is tuned on queries the models have seen. Use GroupKFold.",
-                    UserWarning,
-                )
-                break
-        return splits
-
-    def _is_prefit(self):
-        """Whether the estimator is fitted already."""
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
     def _check_parameters(self):
         """Raise a ValueError for parameters out of range."""
         check_choice(self.target, "target", TARGETS)
+        check_cv(self.cv)
         threshold = self.threshold
         is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if threshold is not None and threshold not in _THRESHOLDS and not is_number:
+        if (is_number and np.isnan(threshold)) or not (
+            is_number or threshold is None or threshold in _THRESHOLDS
+        ):
             raise ValueError(
                 f"threshold must be 'tune', 'per_query', a number or None, got {threshold!r}."
             )
-        if is_number and np.isnan(threshold):
-            raise ValueError("threshold must be 'tune', 'per_query', a number or None, got NaN.")
-        cv = self.cv
-        if cv is None or self._is_prefit() or hasattr(cv, "split"):
-            return
-        if isinstance(cv, bool) or not (
-            (isinstance(cv, int | np.integer) and cv >= 2)
-            or (isinstance(cv, Real) and 0 < cv < 1)
-            or (np.iterable(cv) and not isinstance(cv, str))
-        ):
-            raise ValueError(
-                "cv must be None, a number of folds from 2 up, a share between 0 and 1, a "
-                f"splitter, an iterable of (train, test) or 'prefit', got {cv!r}."
-            )
-
-    def _check_queries(self, groups, y, X, n_rows):
-        """Index the queries; without any, each row is one."""
-        found = find_groups(groups, y, X)
-        self._has_queries = found is not None
-        if found is not None:
-            index = check_groups(found, n_rows=n_rows)
-            return index, index.codes()
-        if needs_groups(self.estimator):
-            raise ValueError(
-                f"{type(final_step(self.estimator)).__name__} needs queries: pass groups=, the "
-                "query id of each row, or give y as a Series with an index level named 'qid'."
-            )
-        warnings.warn(
-            "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
-            "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with "
-            "an index level named 'qid'.",
-            UserWarning,
-        )
-        rows = np.arange(n_rows)
-        return GroupIndex.from_groups(rows), rows
-
-    def _check_judged(self, gains, kind):
-        """Rows that can be learned from; complains where there is nothing to learn."""
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = int(len(gains) - judged.sum())
-        if self.n_unjudged_ == len(gains):
-            raise ValueError("y holds no judged row: all labels are NaN.")
-        if self.n_unjudged_:
-            warnings.warn(
-                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are "
-                "scored but not learned from.",
-                UserWarning,
-            )
-        if kind == "binary" and not self._is_prefit():
-            n_good = int((gains[judged] > 0).sum())
-            if n_good in (0, judged.sum()):
-                which = "no gain is" if n_good == 0 else "every gain is"
-                raise ValueError(
-                    f"{which} above 0, so {type(final_step(self.estimator)).__name__} has nothing "
-                    "to tell apart: check gains=, or use a regressor or a ranker."
-                )
-        return judged
-
-    def _check_eval_set(self, eval_set, eval_groups, encoder):
-        """Held-out sets with targets instead of labels."""
-        if eval_set is None:
-            return None, None
-        if isinstance(eval_set, tuple) and len(eval_set) == 2:
-            eval_set = [eval_set]
-            eval_groups = None if eval_groups is None else [eval_groups]
-        if eval_groups is None:
-            eval_groups = [None] * len(eval_set)
-        if len(eval_groups) != len(eval_set):
-            raise ValueError(
-                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
-            )
-        sets, queries = [], []
-        for (X, y), ids in zip(eval_set, eval_groups):
-            gains = as_gains(y, self.gains, name="the labels of eval_set")
-            if np.isnan(gains).any():
-                raise ValueError("eval_set holds unjudged rows (NaN labels): leave them out.")
-            found = find_groups(ids, y, X)
-            if found is None and not needs_groups(self.estimator):
-                found = np.arange(len(gains))
-            index = check_groups(found, n_rows=len(gains))
-            sets.append((X, encoder.encode(gains, y)))
-            queries.append(index.codes())
-        return sets, queries
 
     def get_metadata_routing(self):
         """Tell scikit-learn where `groups` and fit parameters go.
@@ -598,14 +475,3 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.non_deterministic = inner.non_deterministic
         return tags
-
-
-def _encode_judged(encoder, gains, y, judged):
-    """Targets of all rows; those of unjudged rows are never read."""
-    labels = np.asarray(y) if encoder.kind == "label" else None
-    if judged.all():
-        return encoder.encode(gains, labels)
-    some = encoder.encode(gains[judged], None if labels is None else labels[judged])
-    target = np.zeros(len(gains), dtype=some.dtype)
-    target[judged] = some
-    return target

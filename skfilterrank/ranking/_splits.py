@@ -1,0 +1,67 @@
+"""How the rows are split by query for out-of-fold scores."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+
+_DEFAULT_FOLDS = 5
+
+
+def is_prefit(cv) -> bool:
+    """Whether `cv` says that the estimator is fitted already."""
+    return isinstance(cv, str) and cv == "prefit"
+
+
+def check_cv(cv) -> None:
+    """Raise a ValueError for a `cv` that cannot be used."""
+    if cv is None or is_prefit(cv) or hasattr(cv, "split"):
+        return
+    if isinstance(cv, bool) or not (
+        (isinstance(cv, Integral) and cv >= 2)
+        or (isinstance(cv, Real) and 0 < cv < 1)
+        or (np.iterable(cv) and not isinstance(cv, str))
+    ):
+        raise ValueError(
+            "cv must be None, a number of folds from 2 up, a share between 0 and 1, a splitter, "
+            f"an iterable of (train, test) or 'prefit', got {cv!r}."
+        )
+
+
+def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers of the training and the held-out rows of each fold.
+
+    `groups` numbers the query of each row from 0; `single` demands exactly one split.
+    """
+    cv = _DEFAULT_FOLDS if cv is None else cv
+    if isinstance(cv, Integral):
+        n_queries = int(groups.max()) + 1
+        if n_queries < cv:
+            raise ValueError(
+                f"cv asks for {cv} folds but there are only {n_queries} queries: lower cv, or fix "
+                "the threshold."
+            )
+        cv = GroupKFold(int(cv))
+    elif isinstance(cv, Real):
+        cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
+    if hasattr(cv, "split"):
+        splits = list(cv.split(np.zeros(len(groups)), labels, groups))
+    else:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    if single and len(splits) != 1:
+        raise ValueError(
+            f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
+            "cv=0.2 or another single split, or refit=True."
+        )
+    for train, test in splits:
+        shared = np.intersect1d(groups[train], groups[test])
+        if len(shared):
+            warnings.warn(
+                f"cv splits queries: {len(shared)} have rows on both sides of a split, so the "
+                "threshold is tuned on queries the models have seen. Use GroupKFold.",
+                UserWarning,
+                stacklevel=2,
+            )
+            break
+    return splits

@@ -1,0 +1,133 @@
+"""Checks of what RankAndFilter is fitted on, and the targets made of it."""
+
+import warnings
+
+import numpy as np
+
+from skfilterrank._gains import as_gains
+from skfilterrank._sklearn_compat import num_samples
+from skfilterrank._validation import check_groups, find_groups
+from skfilterrank.ranking._adapters import final_step, needs_groups
+from skfilterrank.ranking._out_of_fold import TrainingRows
+from skfilterrank.ranking._targets import TargetEncoder, resolve_target
+
+
+def training_rows(
+    estimator, X, y, groups, *, target, gains, prefit, eval_set, eval_groups, fit_params
+) -> tuple[TrainingRows, np.ndarray, bool]:
+    """Check everything `fit` was given.
+
+    Returns
+    -------
+    data : TrainingRows
+        Rows, targets and numbered queries.
+    row_gains : ndarray of shape (n_rows,)
+        Gain of each row, NaN where unjudged.
+    has_queries : bool
+        False where each row was taken for a query of its own.
+    """
+    row_gains = as_gains(y, gains, name="y")
+    n_rows = num_samples(X)
+    if len(row_gains) != n_rows:
+        raise ValueError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
+    found = find_groups(groups, y, X)
+    kind = resolve_target(estimator, target)
+    judged = _check_judged(row_gains)
+    if kind == "binary" and not prefit:
+        _check_two_kinds(estimator, row_gains[judged])
+    encoder = TargetEncoder(kind, row_gains)
+    eval_set, eval_groups = _check_eval_set(estimator, eval_set, eval_groups, gains, encoder)
+    data = TrainingRows(
+        X=X,
+        target=_encode_judged(encoder, row_gains, y, judged),
+        groups=_number_queries(estimator, found, n_rows),
+        judged=judged,
+        fit_params=fit_params,
+        eval_set=eval_set,
+        eval_groups=eval_groups,
+    )
+    return data, row_gains, found is not None
+
+
+def _number_queries(estimator, groups, n_rows):
+    """Number of the query of each row; without query ids, each row is one."""
+    if groups is not None:
+        return check_groups(groups, n_rows=n_rows).codes()
+    if needs_groups(estimator):
+        raise ValueError(
+            f"{type(final_step(estimator)).__name__} needs queries: pass groups=, the query id of "
+            "each row, or give y as a Series with an index level named 'qid'."
+        )
+    warnings.warn(
+        "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
+        "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with an "
+        "index level named 'qid'.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return np.arange(n_rows)
+
+
+def _check_judged(gains):
+    """Which rows can be learned from; says how many cannot."""
+    judged = ~np.isnan(gains)
+    n_unjudged = len(gains) - np.count_nonzero(judged)
+    if n_unjudged == len(gains):
+        raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+    if n_unjudged:
+        warnings.warn(
+            f"{n_unjudged} of {len(gains)} rows are unjudged (NaN label): they are scored but not "
+            "learned from.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return judged
+
+
+def _check_two_kinds(estimator, gains):
+    """A classifier needs gains above 0 and others."""
+    n_good = np.count_nonzero(gains > 0)
+    if n_good in (0, len(gains)):
+        which = "no gain is" if n_good == 0 else "every gain is"
+        raise ValueError(
+            f"{which} above 0, so {type(final_step(estimator)).__name__} has nothing to tell "
+            "apart: check y and gains=, or use a regressor or a ranker."
+        )
+
+
+def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
+    """Held-out sets with targets instead of labels, and their numbered queries."""
+    if eval_set is None:
+        return None, None
+    if isinstance(eval_set, tuple) and len(eval_set) == 2:
+        eval_set = [eval_set]
+        eval_groups = None if eval_groups is None else [eval_groups]
+    if eval_groups is None:
+        eval_groups = [None] * len(eval_set)
+    if len(eval_groups) != len(eval_set):
+        raise ValueError(
+            f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}: "
+            "expected the query ids of each held-out set."
+        )
+    sets, queries = [], []
+    for (X, y), ids in zip(eval_set, eval_groups):
+        held_out = as_gains(y, gains, name="the labels of eval_set")
+        if np.isnan(held_out).any():
+            raise ValueError("eval_set holds unjudged rows (NaN labels): leave them out.")
+        found = find_groups(ids, y, X)
+        if found is None and not needs_groups(estimator):
+            found = np.arange(len(held_out))
+        sets.append((X, encoder.encode(held_out, y)))
+        queries.append(check_groups(found, n_rows=len(held_out)).codes())
+    return sets, queries
+
+
+def _encode_judged(encoder, gains, y, judged):
+    """Targets of all rows; those of unjudged rows are never read."""
+    labels = np.asarray(y) if encoder.kind == "label" else None
+    if judged.all():
+        return encoder.encode(gains, labels)
+    some = encoder.encode(gains[judged], None if labels is None else labels[judged])
+    target = np.zeros(len(gains), dtype=some.dtype)
+    target[judged] = some
+    return target
