@@ -139,9 +139,11 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
     -----
     Trusted are numpy arrays, scipy sparse matrices, scikit-learn's estimators, splitters and
     scorers, LightGBM's estimators and boosters, and the classes and measures of skfilterrank.
-    These classes are rebuilt from their attributes; no constructor or function is called with
-    arguments from the file. The trees of scikit-learn's forests and gradient boosting are refused,
-    as skops refuses them, since a crafted tree can make `predict` read outside its memory; pass
+    What skops does not trust by itself is rebuilt from its attributes, without calling a
+    constructor.
+
+    The trees of scikit-learn's forests and gradient boosting are refused, as skops refuses them,
+    since a crafted tree can make `predict` read outside its memory; pass
     ``trusted=["sklearn.tree._tree.Tree"]`` for a forest of your own. A crafted LightGBM model may
     do the same, so take models only from people you would take data from.
 
@@ -249,7 +251,6 @@ def _allowed(name):
         return frozenset()
     if inspect.isclass(found):
         return frozenset({"TupleNode"}) if issubclass(found, tuple) else _OBJECT
-    metrics = importlib.import_module("skfilterrank.metrics")
-    if inspect.isfunction(found) and getattr(metrics, attribute, None) is found:
+    if inspect.isfunction(found) and module_name.startswith("skfilterrank.metrics."):
         return frozenset({"FunctionNode"})
     return frozenset()

@@ -26,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer
 import skfilterrank
 import skfilterrank.metrics
 from skfilterrank.io import FileFormatError, load_model, save_model
+from skfilterrank.ranking import RankAndFilter
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -87,6 +88,17 @@ def test_round_trip(tmp_path, name):
     np.testing.assert_array_equal(loaded.predict(data), model.predict(data))
     if hasattr(model, "predict_proba"):
         np.testing.assert_array_equal(loaded.predict_proba(data), model.predict_proba(data))
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), lgb.LGBMRanker(**LGBM)])
+def test_rank_and_filter(tmp_path, estimator):
+    y_true = 2 * y - 1
+    model = RankAndFilter(estimator, k=3, cv=GroupKFold(2)).fit(X, y_true, groups=GROUPS)
+    save_model(model, tmp_path / "m.skops")
+    loaded = load_model(tmp_path / "m.skops")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.threshold_ == model.threshold_
+    assert loaded.score(X, y_true, groups=GROUPS) == model.score(X, y_true, groups=GROUPS)
 
 
 def test_version_is_in_the_file(tmp_path):
