@@ -18,6 +18,7 @@ from skfilterrank.metrics._filtering import (
 )
 from skfilterrank.metrics._measure import get_measure_names
 from skfilterrank.metrics._qwa import qwa_score
+from skfilterrank.metrics._report import rank_filter_report
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "ndcg_min_score",
     "ndcg_score",
     "qwa_score",
+    "rank_filter_report",
     "unbounded_queries",
 ]

@@ -12,6 +12,7 @@ from skfilterrank._groups import GroupIndex
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.metrics._measure import MEASURES
 from skfilterrank.ranking._out_of_fold import out_of_fold_scores
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
@@ -215,7 +216,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         # The classes of a classifier are 0 and 1 unless it learned the labels themselves.
         learned_labels = resolve_target(self.estimator, self.target) == "label"
         self._score_gains = self.gains if learned_labels else None
-        self._measure, self._k = measure, k
+        self._measure_name, self._k = measure.name, k
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if self.threshold in _THRESHOLDS:
@@ -337,6 +338,11 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             return scores, self.threshold_
         index = check_groups(groups, n_rows=len(scores))
         return scores, self.query_threshold_.thresholds(scores, index)
+
+    @property
+    def _measure(self):
+        """The tuned measure's line of the table."""
+        return MEASURES[self._measure_name]
 
     def _measure_of(self, y, scores, groups, gains):
         """The mean of the tuned measure."""

@@ -1,0 +1,180 @@
+"""One table: how well each system ranks, what it lets through and what it hides."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skfilterrank._validation import check_k
+from skfilterrank.metrics import _dcg_kernels as dcg
+from skfilterrank.metrics import _filtering as rates
+from skfilterrank.metrics._lists import RankedLists
+from skfilterrank.metrics._measure import mean_over_queries, with_undefined
+
+
+def rank_filter_report(
+    y_true,
+    y_scores: Mapping,
+    *,
+    groups=None,
+    k: int | None = 3,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    baseline: str | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Compare systems that rank and filter: measures, rates, intervals and significance.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
+        in an index level named "qid".
+    y_scores : dict of str to array-like of shape (n_rows,)
+        Scores of each system, -inf where filtered.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=3
+        Number of places that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    ties : {"average", "stable", "worst", "best"} or array-like, default="average"
+        As in :func:`ndcg_f_score`.
+    unjudged : {"zero", "drop"}, default="zero"
+        As in :func:`ndcg_f_score`.
+    baseline : str or None, default=None
+        The system the others are compared with; None leaves the comparison out.
+    confidence : float, default=0.95
+        Level of the intervals of the mean nDCG_f over queries (Student's t).
+
+    Returns
+    -------
+    DataFrame of shape (n_systems, n_columns)
+        Index "system". Columns ``ndcg_f@k`` with ``low`` and ``high`` of its interval,
+        ``ndcg_0@k``, ``ndcg_min@k``, ``forbidden@k`` (share of the shown top k that is
+        forbidden), ``false_reject_rate`` (share of the good documents that are filtered) and
+        ``empty_list_rate`` (share of the queries left with nothing), all means over queries;
+        queries without good documents do not enter the false rejects, other undefined values
+        are 0. With a baseline also ``difference`` in nDCG_f and ``p_value`` of the two-sided
+        paired t test over queries (NaN for the baseline itself; 1 where no query differs).
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_f_score` (the message names the system); also if `baseline` is not one of
+        the systems.
+
+    Notes
+    -----
+    Table 7 of [1]_. P values are not corrected for the number of systems.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import rank_filter_report
+    >>> y_true, groups = [2, -1, 1, -1], ["a", "a", "b", "b"]
+    >>> inf = float("inf")
+    >>> report = rank_filter_report(
+    ...     y_true,
+    ...     {"filter": [0.9, -inf, 0.8, 0.3], "show all": [0.9, 0.2, 0.8, 0.3]},
+    ...     groups=groups,
+    ...     baseline="show all",
+    ... )
+    >>> report[["ndcg_f@3", "forbidden@3", "false_reject_rate", "difference"]].round(3)
+              ndcg_f@3  forbidden@3  false_reject_rate  difference
+    system
+    filter       0.842         0.25                0.0       0.105
+    show all     0.737         0.50                0.0         NaN
+    """
+    k = check_k(k)
+    if not isinstance(y_scores, Mapping) or not y_scores:
+        raise ValueError(
+            "y_scores must be a dict {name: scores} of at least one system, got "
+            f"{type(y_scores).__name__}."
+        )
+    if baseline is not None and baseline not in y_scores:
+        raise ValueError(
+            f"baseline {baseline!r} is not one of the systems: {', '.join(map(str, y_scores))}."
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+    kernels, suffix = {}, "" if k is None else f"@{k}"
+    for name, kernel in (
+        ("ndcg_f", dcg.ndcg_f),
+        ("ndcg_0", dcg.ndcg_0),
+        ("ndcg_min", dcg.ndcg_min),
+    ):
+        kernels[f"{name}{suffix}"] = kernel
+    main = f"ndcg_f{suffix}"
+    kernels[f"forbidden{suffix}"] = rates.forbidden
+    kernels["false_reject_rate"] = rates.false_reject
+    kernels["empty_list_rate"] = rates.empty
+    per_query = {}
+    for system, y_score in y_scores.items():
+        try:
+            lists = RankedLists(
+                y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
+            )
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {system!r}.")
+            raise
+        groups = lists.index
+        per_query[system] = _values(lists, kernels, k)
+    rows = {system: _row(values, main, confidence) for system, values in per_query.items()}
+    report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+    if baseline is not None:
+        reference = per_query[baseline][main]
+        report["difference"] = report[main] - report.loc[baseline, main]
+        report["p_value"] = [
+            _paired_p_value(per_query[system][main] - reference) for system in per_query
+        ]
+        report.loc[baseline, ["difference", "p_value"]] = np.nan
+    return report
+
+
+def _values(lists, kernels, k):
+    """Every measure of every query, in one pass over the blocks."""
+    values = {name: np.empty(lists.index.n_queries) for name in kernels}
+    for block in lists.blocks():
+        for name, kernel in kernels.items():
+            values[name][block.queries] = kernel(block, k)
+    for name in values:
+        if name != "false_reject_rate":
+            with_undefined(values[name], 0.0)
+    return values
+
+
+def _row(values, main, confidence):
+    """One system's line of the report."""
+    row = {}
+    for name, per_query in values.items():
+        row[name] = mean_over_queries(per_query)
+        if name == main:
+            row["low"], row["high"] = _interval(per_query, confidence)
+    return row
+
+
+def _interval(values, confidence):
+    """Student's t interval of the mean; NaN for a single query."""
+    if len(values) < 2:
+        return np.nan, np.nan
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    half = error * stats.t.ppf(0.5 + confidence / 2, len(values) - 1)
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def _paired_p_value(differences):
+    """Two-sided paired t test; 1 where nothing differs, NaN for a single query."""
+    if not differences.any():
+        return 1.0
+    if len(differences) < 2:
+        return np.nan
+    if np.ptp(differences) == 0:
+        return 0.0
+    return float(stats.ttest_1samp(differences, 0.0).pvalue)
