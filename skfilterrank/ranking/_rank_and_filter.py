@@ -89,6 +89,8 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         The same for each fold alone.
     query_threshold_ : QueryThreshold
         What gives each query its threshold. Only with ``threshold="per_query"``.
+    tuned_measure_ : str
+        Name of the measure with its cut-off, such as "ndcg_f@3".
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold.
     cv_results_ : dict of ndarrays of shape (n_folds,)
@@ -217,6 +219,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         learned_labels = resolve_target(self.estimator, self.target) == "label"
         self._score_gains = self.gains if learned_labels else None
         self._measure_name, self._k = measure.name, k
+        self.tuned_measure_ = measure.name if k is None else f"{measure.name}@{k}"
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if self.threshold in _THRESHOLDS:

@@ -1,0 +1,202 @@
+"""The measure at every threshold, drawn."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank.ranking import ThresholdCurve, threshold_curve
+
+
+class ThresholdCurveDisplay:
+    """Measure against filtering threshold, for each fold and over all.
+
+    Use :meth:`from_estimator` or :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+        The curve over all queries.
+    fold_curves : sequence of ThresholdCurve, default=()
+        The curve of each fold.
+    measure_name : str or None, default=None
+        Label of the vertical axis.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve over all queries.
+    fold_lines_ : list of Line2D
+        The curves of the folds.
+    best_ : Line2D
+        The marker of the best threshold, or None where it is not finite and nothing to mark.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.ranking.threshold_curve : The numbers.
+
+    Examples
+    --------
+    >>> from skfilterrank.plot import ThresholdCurveDisplay
+    >>> y_true, y_score, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "a"]
+    >>> display = ThresholdCurveDisplay.from_predictions(
+    ...     y_true, y_score, groups=groups)  # doctest: +SKIP
+    """
+
+    def __init__(self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None):
+        self.curve = curve
+        self.fold_curves = fold_curves
+        self.measure_name = measure_name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, **kwargs):
+        """Draw the curve on which a fitted RankAndFilter chose its threshold.
+
+        Parameters
+        ----------
+        estimator : RankAndFilter
+            Fitted with ``threshold="tune"`` or ``"per_query"``.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no curve because its threshold was not tuned.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "threshold_curve_"):
+            raise ValueError(
+                f"this {type(estimator).__name__} has no threshold curve: fit it with "
+                "threshold='tune', or use from_predictions."
+            )
+        display = cls(
+            estimator.threshold_curve_,
+            fold_curves=estimator.fold_threshold_curves_,
+            measure_name=estimator.tuned_measure_,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        groups=None,
+        k=None,
+        gains=None,
+        measure="ndcg_f",
+        ax=None,
+        **kwargs,
+    ):
+        """Compute and draw the curve of any scores.
+
+        Parameters
+        ----------
+        y_true, y_score, groups, k, gains, measure
+            As in :func:`skfilterrank.ranking.threshold_curve`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The drawn display.
+        """
+        curve = threshold_curve(y_true, y_score, groups=groups, k=k, gains=gains, measure=measure)
+        name = measure if k is None or "@" in measure else f"{measure}@{k}"
+        return cls(curve, measure_name=name).plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        name : str or None, default=None
+            Name of the curve in the legend.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for the curve over all queries.
+        fold_line_kw : dict or None, default=None
+            Passed to matplotlib for the curves of the folds.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots()
+        low, high = self._range()
+        self.fold_lines_ = []
+        for number, fold in enumerate(self.fold_curves):
+            style = {"color": "0.75", "linewidth": 0.8, "zorder": 1} | (fold_line_kw or {})
+            if number == 0:
+                style.setdefault("label", "each fold")
+            self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
+        style = {"color": "C0", "linewidth": 2, "label": name or "all queries"} | (line_kw or {})
+        (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
+        shown = float(np.clip(self.curve.best_threshold, low, high))
+        (self.best_,) = ax.plot(
+            [shown],
+            [self.curve.best_value],
+            "o",
+            color="C3",
+            label=f"best: {self.curve.best_value:.3f} at {self.curve.best_threshold:.3g}",
+        )
+        ax.set_xlabel("threshold on the score (lower scores are filtered)")
+        ax.set_ylabel(f"mean {self.measure_name or 'measure'}")
+        ax.set_xlim(low, high)
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _range(self):
+        """Scores to draw between, with a margin for keeping and filtering everything."""
+        finite = [
+            curve.thresholds[:-1]
+            for curve in (self.curve, *self.fold_curves)
+            if len(curve.thresholds) > 1
+        ]
+        if not finite:
+            return -1.0, 1.0
+        low = min(thresholds[0] for thresholds in finite)
+        high = max(thresholds[-1] for thresholds in finite)
+        margin = 0.04 * (high - low) or 1.0
+        return float(low - margin), float(high + margin)
+
+
+def _draw_steps(ax, curve, low, high, style):
+    """A line that is constant up to each threshold."""
+    # Beyond a few thousand steps the eye sees no difference, but files grow.
+    every = max(1, len(curve.thresholds) // 5000)
+    picked = np.arange(0, len(curve.thresholds), every)
+    if picked[-1] != len(curve.thresholds) - 1:
+        picked = np.append(picked, len(curve.thresholds) - 1)
+    x = np.concatenate(([low], np.minimum(curve.thresholds[picked], high)))
+    values = curve.values[picked]
+    return ax.step(x, np.concatenate((values[:1], values)), where="pre", **style)
