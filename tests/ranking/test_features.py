@@ -1,0 +1,292 @@
+"""The features of judged tables: values by hand, lists, and life in a Pipeline."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from skfilterrank.ranking._features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
+    make_text_features,
+)
+
+RECIPE = {
+    "document": "answer",
+    "query": ["subject", "body"],
+    "same": [("user", "asker")],
+    "numeric": ["position"],
+    "categorical": ["topic"],
+    "groups": "qid",
+    "order": "position",
+}
+
+
+@pytest.fixture
+def table():
+    """Two threads; the asker of "a" is u1, who also gives the second and fourth answer."""
+    return pd.DataFrame(
+        {
+            "qid": ["a"] * 4 + ["b"] * 2,
+            "subject": ["Where to buy green tea?"] * 4 + ["Museum"] * 2,
+            "body": ["Any shop in the old town?"] * 4 + [None] * 2,
+            "topic": ["food"] * 4 + ["culture"] * 2,
+            "asker": ["u1"] * 4 + ["u9"] * 2,
+            "user": ["u2", "u1", "u2", "u1", "u3", "u4"],
+            "position": [1, 2, 3, 4, 1, 2],
+            "answer": [
+                "Buy green tea in the old market.",
+                "WHERE is that? http://x.org",
+                "Next to the old shop :)",
+                "Thanks!!",
+                "It opens at 9",
+                None,
+            ],
+            "label": [1, 0, 1, 0, 1, 0],
+        }
+    )
+
+
+def frame(transformer, X):
+    transformer.fit(X)
+    return pd.DataFrame(transformer.transform(X), columns=transformer.get_feature_names_out())
+
+
+def test_statistics_by_hand(table):
+    out = frame(TextStatistics("answer"), table)
+    second = out.iloc[1]  # "WHERE is that? http://x.org"
+    assert second["n_chars"] == pytest.approx(np.log1p(27))
+    assert second["n_words"] == pytest.approx(np.log1p(4))
+    assert second["n_question_marks"] == pytest.approx(np.log1p(1))
+    assert second["n_urls"] == pytest.approx(np.log1p(1))
+    assert second["upper_share"] == pytest.approx(5 / 19)  # of the letters
+    # WHERE, is, that, http, x, org
+    assert second["mean_word_length"] == pytest.approx((5 + 2 + 4 + 4 + 1 + 3) / 6)
+    assert out.loc[3, "n_exclamation_marks"] == pytest.approx(np.log1p(2))
+    assert second["n_smileys"] == 0  # "://" is none
+    assert out.loc[2, "n_smileys"] == pytest.approx(np.log1p(1))
+    assert out.loc[4, "n_digits"] == pytest.approx(np.log1p(1))
+
+
+def test_statistics_of_an_empty_text_are_zero(table):
+    assert (frame(TextStatistics("answer"), table).iloc[5] == 0).all()
+
+
+def test_statistics_count_a_line_break_as_a_character():
+    out = frame(TextStatistics("x"), pd.DataFrame({"x": ["a\nb"]}))
+    assert out.loc[0, "n_chars"] == pytest.approx(np.log1p(3))
+
+
+def test_similarity_by_hand():
+    X = pd.DataFrame(
+        {"q": ["green tea", "green tea", "museum"], "d": ["green tea", "black coffee", "green tea"]}
+    )
+    out = frame(TextSimilarity("d", ["q"]), X)
+    np.testing.assert_allclose(out["q_word_cosine"], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(out["q_char_cosine"], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(out["q_coverage"], [1, 0, 0], atol=1e-12)
+
+
+def test_similarity_to_a_missing_text_is_zero(table):
+    out = frame(TextSimilarity("answer", ["subject", "body"]), table)
+    assert (
+        (out.loc[4:, ["body_word_cosine", "body_char_cosine", "body_coverage"]] == 0)
+        .to_numpy()
+        .all()
+    )
+    assert out.loc[0, "subject_word_cosine"] > out.loc[1, "subject_word_cosine"] > 0
+
+
+def test_missing_values_equal_nothing():
+    X = pd.DataFrame({"a": ["x", None, "y", np.nan], "b": ["x", None, "z", np.nan]})
+    assert ColumnsEqual([("a", "b")]).fit(X).transform(X).ravel().tolist() == [1, 0, 0, 0]
+
+
+def test_missing_values_of_extension_types_equal_nothing():
+    X = pd.DataFrame({"a": [1, None, 2], "b": [1, None, None]}, dtype="Int64")
+    assert ColumnsEqual([("a", "b")]).fit(X).transform(X).ravel().tolist() == [1, 0, 0]
+
+
+def test_numeric_columns_by_hand():
+    out = frame(NumericColumns(["x"]), pd.DataFrame({"x": [3.0, -3.0, np.nan]}))
+    np.testing.assert_allclose(out["x"], [3, -3, 0])
+    np.testing.assert_allclose(out["log_x"], [np.log(4), -np.log(4), 0])
+    assert out["x_missing"].tolist() == [0, 0, 1]
+
+
+def test_list_features_by_hand(table):
+    out = frame(ListFeatures("qid", "answer", order="position", same=RECIPE["same"]), table)
+    np.testing.assert_allclose(np.expm1(out["list_size"]), [4, 4, 4, 4, 2, 2])
+    np.testing.assert_allclose(np.expm1(out["place"]), [0, 1, 2, 3, 0, 1])
+    np.testing.assert_allclose(out["relative_place"], [0, 1 / 3, 2 / 3, 1, 0, 1])
+    assert out["is_last"].tolist() == [0, 0, 0, 1, 0, 1]
+    np.testing.assert_allclose(np.expm1(out["user==asker_count"]), [2, 2, 2, 2, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user==asker_earlier"]), [0, 0, 1, 1, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user==asker_later"]), [2, 1, 1, 0, 0, 0])
+    assert out["user==asker_next"].tolist() == [1, 0, 1, 0, 0, 0]
+    assert out["user==asker_before"].tolist() == [0, 0, 1, 0, 0, 0]
+    np.testing.assert_allclose(np.expm1(out["user_count"]), [2, 2, 2, 2, 1, 1])
+    np.testing.assert_allclose(np.expm1(out["user_again"]), [0, 0, 1, 1, 0, 0])
+    np.testing.assert_allclose(np.expm1(out["user_distinct"]), [2, 2, 2, 2, 2, 2])
+    words = np.log1p([7, 4, 6, 1])
+    np.testing.assert_allclose(out["n_words_above_mean"][:4], words - words.mean())
+    np.testing.assert_allclose(out["n_words_next"][:4], [*words[1:], 0])
+    np.testing.assert_allclose(out["n_words_before"][:4], [0, *words[:-1]])
+
+
+def test_list_cosines_agree_with_a_loop(table):
+    transformer = ListFeatures("qid", "answer").fit(table)
+    out = pd.DataFrame(transformer.transform(table), columns=transformer.get_feature_names_out())
+    T = transformer.words_.transform(table["answer"].fillna("")).toarray()
+    rest = T[:4].sum(axis=0) - T[:4]
+    expected = (T[:4] * rest).sum(axis=1) / np.linalg.norm(rest, axis=1)
+    np.testing.assert_allclose(out["cosine_rest"][:4], expected)
+    np.testing.assert_allclose(out["cosine_rest"][4:], 0)
+    steps = [T[i] @ T[i + 1] for i in range(3)]
+    np.testing.assert_allclose(out["cosine_next"][:4], [*steps, 0])
+    np.testing.assert_allclose(out["cosine_before"][:4], [0, *steps])
+
+
+def test_a_list_of_one():
+    X = pd.DataFrame({"q": [1], "d": ["alone here"]})
+    out = frame(ListFeatures("q", "d"), X)
+    assert out.loc[0, "cosine_rest"] == out.loc[0, "relative_place"] == 0
+    assert out.loc[0, "is_last"] == 1
+    assert np.isfinite(out).to_numpy().all()
+
+
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_order_of_rows_does_not_matter(table, output):
+    features = make_text_features(**RECIPE, output=output, n_components=2).fit(table)
+    shuffled = table.iloc[[5, 2, 0, 4, 3, 1]]
+    expected = pd.DataFrame(_dense(features.transform(table)), index=table.index)
+    out = _dense(features.transform(shuffled))
+    np.testing.assert_allclose(out, expected.loc[shuffled.index], atol=1e-10)
+
+
+def test_order_may_be_a_date(table):
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(table["position"], unit="D")
+    by_date = ListFeatures("qid", "answer", order="date").fit_transform(table.assign(date=dates))
+    by_place = ListFeatures("qid", "answer", order="position").fit_transform(table)
+    np.testing.assert_array_equal(by_date, by_place)
+
+
+def test_names_of_queries_do_not_matter(table):
+    features = ListFeatures("qid", "answer", order="position").fit(table)
+    renamed = table.assign(qid=table["qid"].map({"a": 7, "b": -1}))
+    np.testing.assert_allclose(features.transform(renamed), features.transform(table))
+
+
+def test_queries_do_not_touch_each_other(table):
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
+    together = features.transform(table)
+    np.testing.assert_allclose(features.transform(table[table["qid"] == "b"]), together[4:])
+
+
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_life_in_a_pipeline(table, output):
+    features = make_text_features(**RECIPE, output=output, n_components=3)
+    model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
+    expected = model.predict_proba(table)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
+    data = skops.io.dumps(model)
+    foreign = skops.io.get_untrusted_types(data=data)
+    assert all(name.startswith("skfilterrank.") for name in foreign)
+    loaded = skops.io.loads(data, trusted=foreign)
+    np.testing.assert_array_equal(loaded.predict_proba(table), expected)
+
+
+@pytest.mark.parametrize("output", ["sparse", "dense"])
+def test_names_match_columns(table, output):
+    features = make_text_features(**RECIPE, output=output, n_components=3).fit(table)
+    out = features.transform(table)
+    assert out.shape == (6, len(features.get_feature_names_out()))
+    assert isinstance(out, np.ndarray) == (output == "dense")
+
+
+def test_fit_transform_is_fit_then_transform(table):
+    for transformer in (TextVectors("answer"), make_text_features(**RECIPE)):
+        direct = _dense(clone(transformer).fit_transform(table))
+        np.testing.assert_allclose(direct, _dense(transformer.fit(table).transform(table)))
+
+
+def test_dense_vectors_repeat_exactly(table):
+    first, second = (TextVectors("answer", n_components=3).fit_transform(table) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_more_components_than_terms():
+    X = pd.DataFrame({"d": ["a", "b"]})
+    assert TextVectors("d", n_components=100).fit(X).transform(X).shape == (2, 2)
+
+
+def test_document_text_alone(table):
+    assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
+
+
+def test_one_query_column_as_a_string(table):
+    one = make_text_features(document="answer", query="body").fit_transform(table)
+    assert (
+        one != make_text_features(document="answer", query=["body"]).fit_transform(table)
+    ).nnz == 0
+
+
+def test_polars_frames(table):
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
+    np.testing.assert_allclose(
+        features.transform(polars.from_pandas(table)), features.transform(table)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"output": "wide"}, "output must be"),
+        ({"document": "text"}, "text"),
+        ({"query": ["title"]}, "title"),
+        ({"groups": "query"}, "query"),
+    ],
+)
+def test_wrong_arguments_are_named(table, change, message):
+    with pytest.raises(ValueError, match=message):
+        make_text_features(**{**RECIPE, **change}).fit(table)
+
+
+def test_missing_column_lists_those_that_are(table):
+    with pytest.raises(ValueError, match=r"\['text'\]; it has \['qid', 'subject'"):
+        TextStatistics("text").fit(table)
+
+
+def test_missing_query_is_an_error(table):
+    with pytest.raises(ValueError, match="column 'qid' must name the query of each row, got 1"):
+        ListFeatures("qid", "answer").fit_transform(table.assign(qid=[None, *table["qid"][1:]]))
+
+
+def test_no_words_is_an_error():
+    with pytest.raises(ValueError, match="column 'd' must hold words"):
+        TextVectors("d").fit(pd.DataFrame({"d": ["", None]}))
+
+
+def test_no_rows_is_an_error(table):
+    with pytest.raises(ValueError, match="at least one row"):
+        TextStatistics("answer").fit(table).transform(table[:0])
+
+
+def test_an_array_is_an_error():
+    with pytest.raises(TypeError, match="DataFrame with the columns"):
+        TextStatistics("answer").fit(np.zeros((2, 2)))
+
+
+def _dense(out):
+    return out if isinstance(out, np.ndarray) else out.toarray()
