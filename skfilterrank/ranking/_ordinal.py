@@ -1,0 +1,286 @@
+"""OrdinalRanker: one binary classifier for each step between two gains."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._gains import Gains, as_gains
+from skfilterrank._sklearn_compat import (
+    check_method_params,
+    metadata_routing_enabled,
+    num_samples,
+    safe_indexing,
+)
+from skfilterrank._validation import check_choice
+from skfilterrank.ranking._adapters import final_step
+
+
+class OrdinalRanker(MetaEstimatorMixin, BaseEstimator):
+    r"""Score documents by the chances that their gain exceeds each level.
+
+    Of m distinct gains in ascending order, each but the highest gets a clone of a binary
+    classifier that learns whether a document's gain lies above it; the score is the sum of these
+    m - 1 probabilities. Unlike a regression it does not take the labels for distances, and unlike
+    one classifier for "good or not" it sees how good.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A classifier with `predict_proba`, or a Pipeline that ends in one; it sees X as it comes.
+        None means ``LogisticRegression()``.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. With
+        `weights=None` only the order of the gains counts.
+    weights : {None, "gain"}, default=None
+        None adds the probabilities up as they are (the ordinal loss). "gain" multiplies each by
+        the step in gain it stands for (the weighted ordinal loss).
+    n_jobs : int or None, default=None
+        Classifiers fitted at a time; results do not depend on it.
+
+    Attributes
+    ----------
+    levels_ : ndarray of shape (n_levels,), dtype float64
+        The distinct gains, ascending.
+    estimators_ : list of n_levels - 1 classifiers
+        ``estimators_[i]`` gives P(gain > ``levels_[i]``).
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_features_in_ : int
+        Number of features, where the classifiers know it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the classifiers know them.
+
+    See Also
+    --------
+    RankAndFilter : Adds the threshold that filters.
+
+    Notes
+    -----
+    After Frank & Hall [1]_. The scores of section 5.1 of [2]_, in which the gains are
+    :math:`l_1 < \dots < l_m`:
+
+    .. math::
+
+        s(d) = \sum_{i=1}^{m-1} w_i P(\mathrm{gain}(d) > l_i), \qquad
+        w_i = 1 \text{ or } l_{i+1} - l_i .
+
+    With ``weights="gain"`` the score is therefore the expected gain less the lowest gain.
+
+    In [2]_ the weights multiply the terms of the loss as well, where all its terms train one
+    network. The classifiers here share nothing, and a constant factor does not move the minimum of
+    a loss; it would only change how strong each classifier's regularisation is relative to its
+    data, by the unit in which gains are counted. So the weights count in the score alone, and the
+    classifiers are the same for both.
+
+    The probabilities come from separate classifiers, so P(gain > l) may rise a little from one
+    level to the next. They are left as they are, because [2]_ adds them up as they are.
+
+    Where all rows have one gain there is nothing to learn: the score of every row is that gain.
+
+    The scores are on no scale of the gains (unless weighted), so this is neither a classifier nor
+    a regressor to scikit-learn and has no `score` of its own: give model selection a scorer such as
+    ``make_ranking_scorer("ndcg_f@3")``.
+
+    References
+    ----------
+    .. [1] E. Frank, M. Hall. "A Simple Approach to Ordinal Classification". ECML 2001.
+    .. [2] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
+       of Forbidden Documents". SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import OrdinalRanker, RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> ranker = OrdinalRanker().fit(X, y)
+    >>> ranker.levels_
+    array([-1.,  1.,  2.])
+    >>> ranker.predict_level_proba(X[:2]).shape  # P(gain > -1), P(gain > 1)
+    (2, 2)
+    >>> model = RankAndFilter(OrdinalRanker(), k=3).fit(X, y, groups=groups)
+    >>> bool(model.score(X, y, groups=groups) > 0.8)
+    True
+    """
+
+    # What RankAndFilter gives it to learn.
+    _ranking_target = "gain"
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        gains: Gains = None,
+        weights: str | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.estimator = estimator
+        self.gains = gains
+        self.weights = weights
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y: ArrayLike, **fit_params) -> "OrdinalRanker":
+        """Fit one classifier for each level but the highest.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Whatever the classifier takes.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        **fit_params
+            Passed to every classifier's `fit`, such as `sample_weight`; entries with one value
+            per row lose those of unjudged rows. With scikit-learn's metadata routing, what the
+            classifier requests.
+
+        Returns
+        -------
+        self : OrdinalRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the classifier has no `predict_proba`, X and y have
+            different lengths, a label is not a number and has no entry in `gains`, or no row is
+            judged.
+        """
+        check_choice(self.weights, "weights", (None, "gain"))
+        estimator = self._classifier()
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                "estimator must be a classifier with predict_proba, got "
+                f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
+                "in CalibratedClassifierCV."
+            )
+        if y is None:
+            raise ValueError("OrdinalRanker requires y to be passed, but the target y is None.")
+        gains = as_gains(y, self.gains, name="y")
+        n_rows = num_samples(X)
+        if len(gains) != n_rows:
+            raise ValueError(f"y has {len(gains)} labels but X has {n_rows} rows.")
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        X, gains, fit_params = self._judged_rows(X, gains, fit_params)
+        self.levels_ = np.unique(gains)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_above)(estimator, X, gains, level, fit_params)
+            for level in self.levels_[:-1]
+        )
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better: from 0 to ``n_levels - 1``, or to the span of the gains with
+            ``weights="gain"``.
+        """
+        above = self.predict_level_proba(X)
+        if len(self.levels_) == 1:
+            return np.full(len(above), self.levels_[0])
+        return above @ (
+            np.diff(self.levels_) if self.weights == "gain" else np.ones(above.shape[1])
+        )
+
+    def predict_level_proba(self, X) -> np.ndarray:
+        """Probability that each row's gain exceeds each level but the highest.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels - 1), dtype float64
+            Column i holds P(gain > ``levels_[i]``).
+        """
+        check_is_fitted(self)
+        above = np.empty((num_samples(X), len(self.estimators_)))
+        for column, classifier in enumerate(self.estimators_):
+            above[:, column] = classifier.predict_proba(X)[:, 1]
+        return above
+
+    def _classifier(self):
+        """The classifier that is cloned for each level."""
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _judged_rows(self, X, gains, fit_params):
+        """Leave out the rows without a label."""
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = len(gains) - np.count_nonzero(judged)
+        if not judged.any():
+            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        if not self.n_unjudged_:
+            return X, gains, fit_params
+        warnings.warn(
+            f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
+            "learned from.",
+            UserWarning,
+            stacklevel=3,
+        )
+        rows = np.flatnonzero(judged)
+        (X,) = indexable(X)
+        return (
+            safe_indexing(X, rows),
+            gains[rows],
+            check_method_params(X, fit_params, indices=rows),
+        )
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of the classifier inside; the ranker itself asks for nothing.
+        """
+        return MetadataRouter(owner=self).add(
+            estimator=self._classifier(),
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+
+    @property
+    def n_features_in_(self):
+        """Number of features the classifiers were fitted on."""
+        return self._of_classifiers("n_features_in_")
+
+    @property
+    def feature_names_in_(self):
+        """Names of the features the classifiers were fitted on."""
+        return self._of_classifiers("feature_names_in_")
+
+    def _of_classifiers(self, name):
+        """An attribute that the fitted classifiers share."""
+        if not getattr(self, "estimators_", None):
+            raise AttributeError(f"{type(self).__name__} has fitted no classifier: no {name}.")
+        return getattr(self.estimators_[0], name)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._classifier())
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = True
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def _fit_above(estimator, X, gains, level, fit_params):
+    """A clone fitted to tell gains above the level from the rest."""
+    return clone(estimator).fit(X, (gains > level).astype(np.int64), **fit_params)
