@@ -50,6 +50,8 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
 
 def _one_dimensional(y_true, name):
     """The labels as a one-dimensional array pandas can factorize."""
+    if np.iscomplexobj(y_true):
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     if isinstance(y_true, pd.Series | pd.Index):
         return y_true
     if not isinstance(y_true, np.ndarray) and hasattr(y_true, "to_numpy"):

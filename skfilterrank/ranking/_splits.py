@@ -39,8 +39,8 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
         n_queries = int(groups.max()) + 1
         if n_queries < cv:
             raise ValueError(
-                f"cv asks for {cv} folds but there are only {n_queries} queries: lower cv, or fix "
-                "the threshold."
+                f"cv asks for {cv} folds but the number of queries is {n_queries} "
+                f"(n_samples={len(groups)}): lower cv, or fix the threshold."
             )
         cv = GroupKFold(int(cv))
     elif isinstance(cv, Real):

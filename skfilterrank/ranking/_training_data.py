@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from sklearn.utils import indexable
 
 from skfilterrank._gains import as_gains
 from skfilterrank._sklearn_compat import num_samples
@@ -26,7 +27,11 @@ def training_rows(
     has_queries : bool
         False where each row was taken for a query of its own.
     """
+    if y is None:
+        raise ValueError("RankAndFilter requires y to be passed, but the target y is None.")
     row_gains = as_gains(y, gains, name="y")
+    # Sparse formats without rows (COO, DIA, BSR) become CSR.
+    (X,) = indexable(X)
     n_rows = num_samples(X)
     if len(row_gains) != n_rows:
         raise ValueError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
@@ -90,8 +95,8 @@ def _check_two_kinds(estimator, gains):
     if n_good in (0, len(gains)):
         which = "no gain is" if n_good == 0 else "every gain is"
         raise ValueError(
-            f"{which} above 0, so {type(final_step(estimator)).__name__} has nothing to tell "
-            "apart: check y and gains=, or use a regressor or a ranker."
+            f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
+            "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
         )
 
 
@@ -117,7 +122,7 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
         found = find_groups(ids, y, X)
         if found is None and not needs_groups(estimator):
             found = np.arange(len(held_out))
-        sets.append((X, encoder.encode(held_out, y)))
+        sets.append((*indexable(X), encoder.encode(held_out, y)))
         queries.append(check_groups(found, n_rows=len(held_out)).codes())
     return sets, queries
 

@@ -1,0 +1,66 @@
+"""scikit-learn's own checks, over every estimator of the package."""
+
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skfilterrank.ranking import FilterAll, FilterOnly, OrdinalRanker, RankAndFilter
+
+ONE_CLASS = (
+    "The check's labels are all above 0, so a classifier of gain > 0 has one class; "
+    "the same estimator passes with gains=odd_is_good."
+)
+BY_POSITION = (
+    "The scores of what is kept are drawn by the position of the row, so that they cannot tell "
+    "anything about the document."
+)
+
+
+def odd_is_good(label):
+    """Gains that make two classes of any labels the checks come with."""
+    return 1.0 if int(label) % 2 else -1.0
+
+
+EXPECTED_FAILURES = {
+    "RankAndFilter(LogisticRegression())": {
+        "check_estimators_dtypes": ONE_CLASS,
+        "check_fit2d_1feature": ONE_CLASS,
+    },
+    "FilterOnly(RankAndFilter(Ridge()))": {
+        "check_methods_sample_order_invariance": BY_POSITION,
+        "check_methods_subset_invariance": BY_POSITION,
+    },
+}
+
+
+ESTIMATORS = {
+    "RankAndFilter(Ridge())": RankAndFilter(Ridge()),
+    "RankAndFilter(LogisticRegression())": RankAndFilter(LogisticRegression()),
+    "RankAndFilter(LogisticRegression(), gains=odd_is_good)": RankAndFilter(
+        LogisticRegression(), gains=odd_is_good
+    ),
+    "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker()),
+    "OrdinalRanker()": OrdinalRanker(),
+    "OrdinalRanker(weights='gain')": OrdinalRanker(weights="gain"),
+    "FilterAll()": FilterAll(),
+    "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
+}
+
+
+def expected_failures(estimator):
+    """Checks that fail on purpose, with the reason."""
+    name = next(name for name, known in ESTIMATORS.items() if known is estimator)
+    return EXPECTED_FAILURES.get(name, {})
+
+
+# The checks know no queries.
+@pytest.mark.filterwarnings("ignore:.*fitted without query ids:UserWarning")
+@parametrize_with_checks(
+    list(ESTIMATORS.values()), expected_failed_checks=expected_failures, xfail_strict=True
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_expected_failure_names_an_estimator():
+    assert set(EXPECTED_FAILURES) <= set(ESTIMATORS)
