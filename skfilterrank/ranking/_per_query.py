@@ -107,7 +107,9 @@ def best_prefix(expected, scores, index, k):
     below_last = last + 1 == starts + sizes
     upper = np.where(last >= starts, ranked[np.maximum(last, 0)], np.inf)
     lower = np.where(below_last, -np.inf, ranked[np.minimum(last + 1, len(ranked) - 1)])
-    thresholds = np.where(np.isfinite(upper) & np.isfinite(lower), lower + (upper - lower) / 2, 0)
+    # Infinite ends, which have no middle, are dealt with below.
+    with np.errstate(invalid="ignore"):
+        thresholds = lower + (upper - lower) / 2
     thresholds = np.where(thresholds > lower, thresholds, upper)
     thresholds = np.where(np.isinf(upper), np.inf, np.where(below_last, -np.inf, thresholds))
     result = np.empty(len(scores))
