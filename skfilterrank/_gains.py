@@ -50,18 +50,23 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
 
 def _one_dimensional(y_true, name):
     """The labels as a one-dimensional array pandas can factorize."""
-    if np.iscomplexobj(y_true):
-        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
-    if isinstance(y_true, pd.Series | pd.Index):
-        return y_true
-    if not isinstance(y_true, np.ndarray) and hasattr(y_true, "to_numpy"):
+    if isinstance(y_true, str) or not np.iterable(y_true):
+        raise ValueError(f"{name} must hold one label per row, got {y_true!r}.")
+    if isinstance(y_true, pd.api.extensions.ExtensionArray):
+        y_true = pd.Series(y_true)
+    elif not isinstance(y_true, np.ndarray | pd.Series | pd.Index) and hasattr(y_true, "to_numpy"):
         y_true = y_true.to_numpy()
-    if not isinstance(y_true, np.ndarray):
+    if not isinstance(y_true, np.ndarray | pd.Series | pd.Index):
         y_true = pd.Series(y_true).to_numpy()
     if y_true.ndim == 2 and y_true.shape[1] == 1:
         y_true = y_true.ravel()
     if y_true.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, one label per row, got {y_true.shape}.")
+        shape = y_true.shape
+        raise ValueError(f"{name} must be one-dimensional, one label per row, got shape {shape}.")
+    if isinstance(y_true, np.ndarray) and len(y_true) and isinstance(y_true[0], list | np.ndarray):
+        raise ValueError(f"{name} must be one-dimensional, one label per row, got lists.")
+    if y_true.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     return y_true
 
 
@@ -72,16 +77,12 @@ def _numeric_labels(y_true, name):
         labels = values
     else:
         try:
-            if isinstance(values, pd.Series | pd.Index):
-                if pd.api.types.is_string_dtype(values.dtype):
-                    raise ValueError("text")
-                labels = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            elif values.dtype.kind in "US" or (
-                values.dtype == object and any(isinstance(label, str) for label in values)
-            ):
+            if not _is_numeric(values):
                 raise ValueError("text")
-            else:
+            if isinstance(values, np.ndarray) and values.dtype != object:
                 labels = values.astype(np.float64)
+            else:
+                labels = pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             distinct = [label for label in pd.unique(values)[:5] if not pd.isna(label)]
             raise ValueError(
@@ -89,16 +90,34 @@ def _numeric_labels(y_true, name):
                 "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
             ) from None
     # The sum is finite where all labels are: one pass for the usual case.
-    if not np.isfinite(labels.sum()) and np.isinf(labels).any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = labels.sum()
+    if not np.isfinite(total) and np.isinf(labels).any():
         raise ValueError(f"{name} holds an infinite label: expected finite numbers, or NaN.")
     return labels
+
+
+def _is_numeric(values):
+    """Whether labels are numbers; digits as text are not, whatever array holds them."""
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _is_numeric(dtype.categories)
+    if pd.api.types.is_object_dtype(dtype):
+        return not any(isinstance(label, str | bytes) for label in values)
+    return pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_any_real_numeric_dtype(dtype)
 
 
 def _exp2(labels):
     """2^l - 1 from 0 up, the label itself below."""
     result = labels.copy()
     graded = labels >= 0
-    result[graded] = np.exp2(labels[graded]) - 1.0
+    with np.errstate(over="ignore"):
+        result[graded] = np.exp2(labels[graded]) - 1.0
+    if np.isinf(result).any():
+        raise ValueError(
+            f"gains='exp2' gives inf for label {labels[np.isinf(result)][0]:g}: a gain must be "
+            "finite."
+        )
     return result
 
 
@@ -122,9 +141,10 @@ def _gains_of_labels(labels, gains, name):
         ) from None
     bad = ~np.isfinite(table)
     if bad.any():
-        wrong = labels[int(bad.argmax())]
+        wrong = int(bad.argmax())
         raise ValueError(
-            f"gains gives {table[bad.argmax()]} for label {wrong!r}: a gain must be finite."
+            f"gains gives {table[wrong]} for label {_listing(labels[wrong : wrong + 1])}: a gain "
+            "must be finite."
         )
     return table
 

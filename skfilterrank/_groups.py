@@ -170,6 +170,8 @@ def _group_values(groups):
         groups = np.asarray(groups)
     if isinstance(groups, pd.arrays.NumpyExtensionArray):
         groups = groups.to_numpy()
+    if groups.dtype.kind == "V":
+        raise ValueError(f"groups must hold one query id per row, got dtype {groups.dtype}.")
     if not isinstance(groups, np.ndarray) or groups.dtype.kind in "fcOmM":
         missing = np.asarray(pd.isna(groups))
         if missing.any():
@@ -182,9 +184,14 @@ def _group_values(groups):
 
 def _series_of(groups):
     """A pandas Series of what is neither an array nor a Series."""
-    if groups is None or np.ndim(groups) == 0:
+    try:
+        n_dimensions = np.ndim(groups)
+    except ValueError:
+        # numpy lays nested sequences out in a matrix, and complains where they are ragged.
+        n_dimensions = 1
+    if groups is None or n_dimensions == 0:
         raise ValueError(f"groups must hold one query id per row, got {groups!r}.")
-    if np.ndim(groups) > 1:
+    if n_dimensions > 1:
         return np.asarray(groups)
     return pd.Series(groups)
 
@@ -206,7 +213,14 @@ def _factorize(values):
         ) from error
     if isinstance(values, np.ndarray) and values.dtype.kind in "US":
         distinct = np.asarray(distinct, dtype=values.dtype)
-    return codes, np.asarray(distinct)
+    distinct = np.asarray(distinct)
+    # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
+    if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
+        raise ValueError(
+            f"groups holds query ids of different types, such as {distinct[0]!r} and "
+            f"{distinct[-1]!r}: make them all strings or all numbers."
+        )
+    return codes, distinct
 
 
 def _order_by_code(codes, sizes):
