@@ -1,0 +1,31 @@
+# Everything runs in .venv, which any of the targets makes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint docs clean
+
+demo: $(VENV)/installed-plot
+	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+docs: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -q --doctest-modules skfilterrank
+	$(BIN)/python -m pytest -q --doctest-glob='*.md' README.md docs
+
+$(VENV)/installed-%: pyproject.toml | $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@
+
+$(VENV):
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+clean:
+	rm -rf $(VENV) skfilterrank-demo.png
