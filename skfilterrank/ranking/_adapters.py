@@ -81,6 +81,12 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
+        if needs_groups(estimator.estimator):
+            inner, outer = type(final_step(estimator.estimator)), type(estimator)
+            raise ValueError(
+                f"{outer.__name__} cannot hand queries to {inner.__name__}: put the search around "
+                f"RankAndFilter({inner.__name__}()), not inside."
+            )
         # The scorers and estimators inside find the queries in the index.
         y = pd.Series(y, index=pd.Index(groups, name=QID))
     if wanted == "groups":
@@ -90,8 +96,7 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
             params["eval_groups"] = [ids for _, ids in evaluations]
         estimator.fit(X, y, **params)
     elif wanted is None:
-        if evaluations:
-            params["eval_set"] = [pair for pair, _ in evaluations]
+        params |= _eval_parameters(estimator, [pair for pair, _ in evaluations])
         estimator.fit(X, y, **params)
     else:
         _fit_contiguous(estimator, X, y, groups, wanted, evaluations, params)
@@ -115,9 +120,12 @@ def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
     if wanted == "group":
         params["group"] = index.sizes
         if evaluations:
-            params |= {"eval_set": sets, "eval_group": [held.sizes for _, _, held in evaluations]}
+            params |= _eval_parameters(ranker, sets)
+            params["eval_group"] = [held.sizes for _, _, held in evaluations]
     elif wanted == "qid":
         params["qid"] = row_codes(index)
+        if params.get("sample_weight") is not None:
+            params["sample_weight"] = _weight_of_queries(ranker, params["sample_weight"], index)
         if evaluations:
             params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i in evaluations]}
     else:
@@ -129,6 +137,28 @@ def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
                 Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in evaluations
             ]
     ranker.fit(X, y, **params)
+
+
+def _eval_parameters(estimator, sets):
+    """Held-out sets by the names that `fit` gives them."""
+    if not sets:
+        return {}
+    # The names in LightGBM from 4.7 on.
+    if "eval_X" in inspect.signature(estimator.fit).parameters:
+        return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(y for _, y in sets)}
+    return {"eval_set": sets}
+
+
+def _weight_of_queries(ranker, sample_weight, index):
+    """One weight per query, of rows in query order."""
+    weights = np.asarray(sample_weight)
+    first = weights[np.cumsum(index.sizes) - index.sizes]
+    if not np.array_equal(np.repeat(first, index.sizes), weights):
+        raise ValueError(
+            f"{type(ranker).__name__} weights whole queries: sample_weight must be the same for "
+            "all rows of a query."
+        )
+    return first
 
 
 def row_codes(index) -> np.ndarray:

@@ -92,7 +92,8 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
     tuned_measure_ : str
         Name of the measure with its cut-off, such as "ndcg_f@3".
     best_score_ : float
-        The measure of the out-of-fold scores at the chosen threshold.
+        The measure of the out-of-fold scores at the chosen threshold; like all its values here,
+        negated where lower is better.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
@@ -327,8 +328,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         found = find_groups(groups, y, X)
         if found is None and not self._has_queries:
             found = np.arange(num_samples(X))
-        value = self._measure_of(y, self.predict(X, groups=found), found, self.gains)
-        return value if self._measure.greater_is_better else -value
+        return self._measure_of(y, self.predict(X, groups=found), found, self.gains)
 
     def _scores_and_thresholds(self, X, groups):
         """Raw scores, and what they are compared with: None, a number, or one per row."""
@@ -348,9 +348,10 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         return MEASURES[self._measure_name]
 
     def _measure_of(self, y, scores, groups, gains):
-        """The mean of the tuned measure."""
+        """The mean of the tuned measure, negated where lower is better."""
         cutoff = {"k": self._k} if self._measure.takes_k else {}
-        return self._measure.function(y, scores, groups=groups, gains=gains, **cutoff)
+        value = self._measure.function(y, scores, groups=groups, gains=gains, **cutoff)
+        return value if self._measure.greater_is_better else 0.0 - value
 
     def _tune(self, data, gains, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""
@@ -398,10 +399,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             return threshold_curve(
                 gains, scores, groups=groups, k=self._k, measure=self._measure.name
             )
-        sign = 1.0 if self._measure.greater_is_better else -1.0
-        return candidate_curve(
-            scores, lambda kept: sign * self._measure_of(gains, kept, groups, None)
-        )
+        return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
 
     def _keep_fold_results(self, folds, gains, kept, groups):
         """Fill in the per-fold attributes."""

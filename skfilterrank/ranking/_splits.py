@@ -16,12 +16,13 @@ def is_prefit(cv) -> bool:
 
 def check_cv(cv) -> None:
     """Raise a ValueError for a `cv` that cannot be used."""
-    if cv is None or is_prefit(cv) or hasattr(cv, "split"):
+    if cv is None or is_prefit(cv):
         return
-    if isinstance(cv, bool) or not (
-        (isinstance(cv, Integral) and cv >= 2)
+    if isinstance(cv, bool | str) or not (
+        hasattr(cv, "split")
+        or (isinstance(cv, Integral) and cv >= 2)
         or (isinstance(cv, Real) and 0 < cv < 1)
-        or (np.iterable(cv) and not isinstance(cv, str))
+        or np.iterable(cv)
     ):
         raise ValueError(
             "cv must be None, a number of folds from 2 up, a share between 0 and 1, a splitter, "
@@ -35,13 +36,15 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
     `groups` numbers the query of each row from 0; `single` demands exactly one split.
     """
     cv = _DEFAULT_FOLDS if cv is None else cv
-    if isinstance(cv, Integral):
+    if isinstance(cv, Real):
+        n_needed = int(cv) if isinstance(cv, Integral) else 2
         n_queries = int(groups.max()) + 1
-        if n_queries < cv:
+        if n_queries < n_needed:
             raise ValueError(
-                f"cv asks for {cv} folds but the number of queries is {n_queries} "
+                f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
                 f"(n_samples={len(groups)}): lower cv, or fix the threshold."
             )
+    if isinstance(cv, Integral):
         cv = GroupKFold(int(cv))
     elif isinstance(cv, Real):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
@@ -49,6 +52,8 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
         splits = list(cv.split(np.zeros(len(groups)), labels, groups))
     else:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    if not splits:
+        raise ValueError(f"cv makes no split: expected at least one (train, test), got {cv!r}.")
     if single and len(splits) != 1:
         raise ValueError(
             f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
