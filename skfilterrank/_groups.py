@@ -10,7 +10,8 @@ from scipy import sparse
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
-_CHUNK_ROWS = 1 << 20
+_CHUNK_ROWS = 1 << 18
+_NARROW = 16
 
 
 class Block(NamedTuple):
@@ -65,10 +66,9 @@ class GroupIndex:
                 return cls(
                     query_ids, np.ones(n_rows, dtype=np.int64), np.arange(n_rows), None, n_rows
                 )
-            sizes = np.bincount(codes, minlength=len(query_ids))
             if n_runs > len(query_ids):
-                order = _order_by_code(codes, sizes)
-                return cls(query_ids, sizes, _offsets(sizes), order, n_rows)
+                del changes
+                return cls._scattered(codes, query_ids)
             heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
             codes = codes[heads]
         else:
@@ -83,10 +83,14 @@ class GroupIndex:
             starts[codes] = heads
             sizes[codes] = lengths
             return cls(query_ids, sizes, starts, None, n_rows)
-        codes = np.repeat(codes, lengths)
-        sizes = np.bincount(codes, minlength=len(query_ids))
+        return cls._scattered(np.repeat(codes, lengths), query_ids)
+
+    @classmethod
+    def _scattered(cls, codes, query_ids):
+        """Index queries whose rows do not stand together."""
+        sizes = _count(codes, len(query_ids))
         order = _order_by_code(codes, sizes)
-        return cls(query_ids, sizes, _offsets(sizes), order, n_rows)
+        return cls(query_ids, sizes, _offsets(sizes), order, len(codes))
 
     @property
     def n_queries(self) -> int:
@@ -123,7 +127,13 @@ class GroupIndex:
         """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
         source = values if self.order is None else self.order
         starts = self.starts[block.queries]
-        if starts.max() + block.width <= self.n_rows:
+        if block.width <= _NARROW:
+            # One place of all queries at a time: fewer, longer copies.
+            columns = np.empty((block.width, len(starts)), dtype=source.dtype)
+            for place in range(block.width):
+                source.take(starts + place, out=columns[place], mode="clip")
+            taken = np.ascontiguousarray(columns.T)
+        elif starts.max() + block.width <= self.n_rows:
             taken = sliding_window_view(source, block.width)[starts]
         else:
             columns = starts[:, None] + np.arange(block.width)
@@ -204,6 +214,10 @@ def _factorize(values):
         and bool((values[1:] > values[:-1]).all())
     ):
         return None, values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        first, last = int(values.min()), int(values.max())
+        if last - first < 2 * len(values):
+            return _factorize_dense(values, first, last)
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except TypeError as error:
@@ -223,22 +237,52 @@ def _factorize(values):
     return codes, distinct
 
 
+def _factorize_dense(values, first, last):
+    """The same for integers that fill much of their range: faster, and 4 bytes a row."""
+    codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
+    np.subtract(values, values.dtype.type(first), out=codes, casting="unsafe")
+    present = _count(codes, last - first + 1) > 0
+    query_ids = np.flatnonzero(present).astype(values.dtype) + values.dtype.type(first)
+    if len(query_ids) < len(present):
+        number = (np.cumsum(present) - 1).astype(codes.dtype)
+        for rows in _chunks(len(codes)):
+            codes[rows] = number[codes[rows]]
+    return codes, query_ids
+
+
+def _chunks(n_rows, n_codes=0):
+    """Slices of the rows: temporary arrays stay small, work per code is not done too often."""
+    step = max(_CHUNK_ROWS, n_codes // 2)
+    return (slice(begin, begin + step) for begin in range(0, n_rows, step))
+
+
+def _count(codes, n_codes):
+    """Number of rows of each code; numpy's bincount would copy the whole column."""
+    counts = np.zeros(n_codes, dtype=np.int64)
+    for rows in _chunks(len(codes), n_codes):
+        counts += np.bincount(codes[rows], minlength=n_codes)
+    return counts
+
+
 def _order_by_code(codes, sizes):
     """Row numbers sorted by code, ascending within a code: a counting sort in chunks."""
     n_rows, n_codes = len(codes), len(sizes)
     index_type = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
     order = np.empty(n_rows, dtype=index_type)
     cursor = _offsets(sizes)
-    for begin in range(0, n_rows, max(_CHUNK_ROWS, n_codes)):
-        chunk = codes[begin : begin + max(_CHUNK_ROWS, n_codes)]
-        rows = np.arange(len(chunk) + 1, dtype=index_type)
+    for rows in _chunks(n_rows, n_codes):
+        chunk = codes[rows].astype(index_type)
         # One entry per row: turning the matrix column-wise is scipy's counting sort.
         marks = sparse.csr_array(
-            (np.ones(len(chunk), dtype=np.int8), chunk.astype(index_type), rows),
+            (
+                np.ones(len(chunk), dtype=np.int8),
+                chunk,
+                np.arange(len(chunk) + 1, dtype=index_type),
+            ),
             shape=(len(chunk), n_codes),
         ).tocsc()
         counts = np.diff(marks.indptr)
         target = np.repeat(cursor - marks.indptr[:-1], counts) + np.arange(len(chunk))
-        order[target] = marks.indices + begin
+        order[target] = marks.indices + rows.start
         cursor += counts
     return order
