@@ -1,17 +1,39 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
+    make_text_features,
+)
+from skfilterrank.ranking._lambdarank import LambdaRankRanker
 from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
+from skfilterrank.ranking._recipes import LEARNERS, LOSSES, make_ranker
 from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 
 __all__ = [
+    "LEARNERS",
+    "LOSSES",
+    "ColumnsEqual",
     "FilterAll",
     "FilterOnly",
+    "LambdaRankRanker",
+    "ListFeatures",
+    "NumericColumns",
     "OrdinalRanker",
     "QueryThreshold",
     "RankAndFilter",
+    "TextSimilarity",
+    "TextStatistics",
+    "TextVectors",
     "ThresholdCurve",
+    "make_ranker",
+    "make_text_features",
     "threshold_curve",
 ]

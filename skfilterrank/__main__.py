@@ -1,0 +1,7 @@
+"""``python -m skfilterrank``."""
+
+import sys
+
+from skfilterrank.cli import main
+
+sys.exit(main())

@@ -1,0 +1,44 @@
+"""``skfilterrank apply``: use a saved model."""
+
+import sys
+
+from skfilterrank.cli._data import read_rows
+from skfilterrank.cli._rank_filter import add_table_arguments
+from skfilterrank.io import FileFormatError, load_model, write_run
+
+
+def add_parser(commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "apply",
+        help="rank and filter documents with a saved model",
+        description="Rank and filter documents with a model saved by 'skfilterrank rank-filter "
+        "--save'. Labels are not needed.",
+    )
+    parser.add_argument("model", metavar="MODEL", help="file written by --save")
+    parser.add_argument("data", metavar="DATA", help="rows like those of the training file")
+    add_table_arguments(parser)
+    parser.add_argument(
+        "--run", dest="run_file", metavar="FILE", help="write a TREC run (default: to the screen)"
+    )
+    parser.set_defaults(run=run, label=None)
+
+
+def run(arguments) -> None:
+    """Run the command."""
+    saved = load_model(arguments.model)
+    if not isinstance(saved, dict) or not {"model", "table"} <= set(saved):
+        raise FileFormatError(
+            "holds a model that was not saved by 'skfilterrank rank-filter --save': load it in "
+            "Python with skfilterrank.io.load_model",
+            arguments.model,
+        )
+    rows = read_rows(arguments.data, arguments, like=saved["table"], labelled=False)
+    scores = saved["model"].predict(rows.X, groups=rows.groups)
+    target = arguments.run_file or sys.stdout
+    counts = write_run(target, rows.groups, rows.docnos, scores)
+    print(
+        f"{counts.written:,} documents, {counts.filtered:,} filtered, {counts.empty_queries:,} "
+        "queries left empty",
+        file=sys.stderr,
+    )
