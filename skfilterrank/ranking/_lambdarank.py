@@ -1,0 +1,458 @@
+"""LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
+
+import warnings
+from numbers import Integral, Real
+
+import joblib
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfilterrank._gains import Gains, as_gains
+from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_groups, check_k, find_groups
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking._lambda_objective import LambdaObjective, row_keys
+from skfilterrank.ranking._lightgbm_parameters import further_parameters, tree_parameters
+
+
+class LambdaRankRanker(BaseEstimator):
+    """LambdaRank with boosted trees, for gains of either sign, optionally with cross-entropy.
+
+    LightGBM grows the trees; the objective is this package's own. LightGBM's lambdarank divides
+    by the best DCG of all documents, forbidden ones included, and where gains below 0 make that
+    negative it learns nothing, silently. Here pairs of documents count by what exchanging them
+    would change in nDCG_f, whatever the gains.
+
+    Parameters
+    ----------
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents.
+    k : int or None, default=30
+        Truncation: only pairs with a document among the first k of the current ranking count, and
+        nDCG_f@k is what pairs change. None takes all pairs.
+    gamma : float, default=0.0
+        Weight of the binary cross-entropy of ``gain > 0``. Above 0, a score of 0 means even odds
+        that a document is worth showing, which makes 0 a natural threshold.
+    sigmoid : float, default=1.0
+        Steepness of the pairwise logistic loss.
+    norm : bool, default=True
+        Whether pairs count less the further apart their scores are, and queries by the logarithm
+        of what their pairs add up to.
+    n_estimators : int, default=100
+        Number of trees.
+    learning_rate : float, default=0.1
+        Factor on what each tree adds.
+    num_leaves : int, default=31
+        Most leaves of a tree.
+    max_depth : int, default=-1
+        Greatest depth of a tree; -1 means no limit.
+    min_child_samples : int, default=20
+        Fewest rows in a leaf.
+    subsample : float, default=1.0
+        Share of the rows each tree sees, drawn anew every `subsample_freq` trees.
+    subsample_freq : int, default=0
+        How often rows are drawn; 0 means never.
+    colsample_bytree : float, default=1.0
+        Share of the features each tree sees.
+    reg_alpha, reg_lambda : float, default=0.0
+        L1 and L2 penalty on the values of leaves.
+    early_stopping_rounds : int or None, default=None
+        Stop when nDCG_f@k on an `eval_set` has not improved for this many trees, and predict with
+        the trees up to its best.
+    params : dict or None, default=None
+        Further parameters of LightGBM, such as ``{"max_bin": 63}``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of what LightGBM draws (rows, features). None takes LightGBM's own seeds, so that
+        results repeat then too.
+    n_jobs : int or None, default=None
+        Threads of LightGBM; None leaves their number to it, -1 means all processors.
+    verbose : int, default=0
+        0 is silent. Above 0, LightGBM speaks and scores on `eval_set` are printed every `verbose`
+        trees.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster
+        The trees.
+    best_iteration_ : int
+        Number of trees that predict.
+    evals_result_ : dict
+        nDCG_f@k after each tree, ``{"valid_0": {"ndcg_f@30": [...]}}``; empty without `eval_set`.
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
+        Names of the features, where X is a DataFrame.
+
+    See Also
+    --------
+    RankAndFilter : Finds the threshold from out-of-fold scores.
+
+    Notes
+    -----
+    The loss is LambdaRank's, after [1]_, plus with `gamma` the cross-entropy of section 5.1 of
+    [2]_, ``gamma / |R| * sum over d in R of BCE(expit(s(d)), gain(d) > 0)``, R being the judged
+    documents of a query. A pair counts by
+
+    ``|gain_i - gain_j| * |1 / log2(p_i + 1) - 1 / log2(p_j + 1)| / (I_k - W_k)``
+
+    at the places p of the current ranking, I_k - W_k being the normaliser of nDCG_f@k. As in
+    LightGBM, truncation picks pairs but cuts no discount off. With gains from 0 up W_k is 0, and
+    the loss is LightGBM's lambdarank.
+
+    Documents with equal scores, as all have before the first tree, stand in an arbitrary order
+    computed from their features. So neither the order of the rows nor the names of the queries
+    change what is learned, beyond rounding and what `subsample` draws.
+
+    Scores do not compare across queries unless `gamma` is above 0.
+
+    References
+    ----------
+    .. [1] C. Burges. "From RankNet to LambdaRank to LambdaMART: An Overview". Microsoft Research
+       technical report, 2010.
+    .. [2] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
+       of Forbidden Documents". SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.metrics import ndcg_f_score
+    >>> from skfilterrank.ranking import LambdaRankRanker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> ranker = LambdaRankRanker(n_estimators=20, gamma=1.0, n_jobs=1).fit(X, y, groups=groups)
+    >>> scores = ranker.predict(X)
+    >>> ranked = ndcg_f_score(y, scores, groups=groups)
+    >>> scores[scores < 0] = float("-inf")  # more likely forbidden than not
+    >>> bool(ndcg_f_score(y, scores, groups=groups) > ranked)
+    True
+    """
+
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn.
+    _ranking_target = "gain"
+
+    def __init__(
+        self,
+        *,
+        gains: Gains = None,
+        k: int | None = 30,
+        gamma: float = 0.0,
+        sigmoid: float = 1.0,
+        norm: bool = True,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int = -1,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_freq: int = 0,
+        colsample_bytree: float = 1.0,
+        reg_alpha: float = 0.0,
+        reg_lambda: float = 0.0,
+        early_stopping_rounds: int | None = None,
+        params: dict | None = None,
+        random_state=None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.gains = gains
+        self.k = k
+        self.gamma = gamma
+        self.sigmoid = sigmoid
+        self.norm = norm
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.max_depth = max_depth
+        self.min_child_samples = min_child_samples
+        self.subsample = subsample
+        self.subsample_freq = subsample_freq
+        self.colsample_bytree = colsample_bytree
+        self.reg_alpha = reg_alpha
+        self.reg_lambda = reg_lambda
+        self.early_stopping_rounds = early_stopping_rounds
+        self.params = params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
+    ) -> "LambdaRankRanker":
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, in any order; NaN is a missing value.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`. Where there is none and `gamma` is above 0, each row is its own query, with a
+            warning: filtering is learned and no order.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries, for early stopping. Their scores are measured by nDCG_f@k, with
+            scores below 0 filtered where `gamma` is above 0 and nothing filtered otherwise. With
+            several sets, training stops when any one has not improved.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the held-out rows; None looks for an index level "qid".
+
+        Returns
+        -------
+        self : LambdaRankRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, arrays have different lengths, a label is not a number
+            and has no entry in `gains`, no row is judged, or with ``gamma=0`` query ids are
+            missing or no query has two different gains.
+        """
+        lightgbm_params = self._check_parameters()
+        if y is None:
+            raise ValueError("LambdaRankRanker requires y to be passed, but the target y is None.")
+        found = find_groups(groups, y, X)
+        X_checked, gains = self._check_rows(X, y, reset=True)
+        index = self._index(found, len(gains))
+        X_checked, gains, index = self._judged_rows(X_checked, gains, index)
+        loss = LambdaObjective(
+            gains,
+            index,
+            k=self.k,
+            gamma=self.gamma,
+            sigmoid=self.sigmoid,
+            norm=self.norm,
+            tie_keys=row_keys(X_checked),
+        )
+        if self.gamma == 0 and not loss.n_paired_queries:
+            raise ValueError(
+                "there is no pair to learn from: no query has two documents of different gain. "
+                "Give groups= that join the documents of a query, or use gamma > 0, which learns "
+                "from single documents too."
+            )
+
+        train = lgb.Dataset(X_checked, label=np.zeros(len(gains)), params=lightgbm_params)
+        held_out = self._held_out(eval_set, eval_groups, train)
+        lightgbm_params["objective"] = _objective(loss, train)
+        self.evals_result_ = {}
+        self.booster_ = lgb.train(
+            lightgbm_params,
+            train,
+            num_boost_round=self.n_estimators,
+            valid_sets=[dataset for dataset, _, _ in held_out],
+            feval=self._measure(held_out) if held_out else None,
+            callbacks=self._callbacks(held_out),
+        )
+        self.best_iteration_ = self.booster_.best_iteration
+        if self.best_iteration_ <= 0:
+            self.best_iteration_ = self.booster_.current_iteration()
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better; all 0 where no tree could be grown.
+        """
+        check_is_fitted(self)
+        X = _lightgbm_matrix(self._check_X(X, reset=False))
+        return self.booster_.predict(
+            X, num_iteration=self.best_iteration_, num_threads=self._n_threads()
+        )
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Number of splits on each feature, ndarray of shape (n_features_in_,)."""
+        check_is_fitted(self)
+        return self.booster_.feature_importance("split", iteration=self.best_iteration_)
+
+    def _check_parameters(self):
+        """Check what LightGBM does not, and return what it is given."""
+        check_k(self.k)
+        _check_number(self.gamma, "gamma", "a number, 0 or above", lambda value: value >= 0)
+        _check_number(self.sigmoid, "sigmoid", "a number above 0", lambda value: value > 0)
+        _check_count(self.n_estimators, "n_estimators", 1)
+        _check_count(self.verbose, "verbose", 0)
+        if self.early_stopping_rounds is not None:
+            _check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        params = tree_parameters(self) | {
+            "metric": "None",
+            "num_threads": self._n_threads(),
+            "verbosity": 1 if self.verbose else -1,
+        }
+        if self.random_state is not None:
+            seed = self.random_state
+            if not isinstance(seed, Integral):
+                seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+            params["seed"] = int(seed)
+        return params | further_parameters(self.params, type(self).__name__)
+
+    def _n_threads(self):
+        """LightGBM's number of threads, 0 where it decides."""
+        return 0 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
+
+    def _check_X(self, X, *, reset):
+        """A float matrix, dense or csr."""
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+
+    def _check_rows(self, X, y, *, reset, name="y"):
+        """Features and gains of as many rows."""
+        X = self._check_X(X, reset=reset)
+        gains = as_gains(y, self.gains, name=name)
+        if len(gains) != X.shape[0]:
+            raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
+        return X, gains
+
+    def _index(self, groups, n_rows):
+        """Queries of the training rows."""
+        if groups is not None:
+            return check_groups(groups, n_rows=n_rows)
+        if self.gamma == 0:
+            raise ValueError(
+                "groups is missing: LambdaRankRanker learns from pairs of documents of one query. "
+                "Pass groups=, the query id of each row, or give y as a pandas Series whose index "
+                "has a level named 'qid'; or use gamma > 0, which learns from single documents."
+            )
+        warnings.warn(
+            "LambdaRankRanker was given no query ids: each row is its own query, so that it "
+            "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
+            "an index level named 'qid'.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return GroupIndex.from_groups(np.arange(n_rows))
+
+    def _judged_rows(self, X, gains, index):
+        """Leave out the rows without a label."""
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = len(gains) - int(np.count_nonzero(judged))
+        if not judged.any():
+            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        if self.n_unjudged_:
+            warnings.warn(
+                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
+                "learned from.",
+                UserWarning,
+                stacklevel=3,
+            )
+            X, gains = X[judged], gains[judged]
+            index = GroupIndex.from_groups(index.codes()[judged])
+        return _lightgbm_matrix(X), gains, index
+
+    def _held_out(self, eval_set, eval_groups, train):
+        """Dataset, gains and queries of each held-out set."""
+        if eval_set is None:
+            if self.early_stopping_rounds is not None:
+                raise ValueError(
+                    "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
+                    "by, with eval_groups, their query ids."
+                )
+            return []
+        if isinstance(eval_set, tuple) and len(eval_set) == 2:
+            eval_set = [eval_set]
+            eval_groups = None if eval_groups is None else [eval_groups]
+        if eval_groups is None:
+            eval_groups = [None] * len(eval_set)
+        if len(eval_groups) != len(eval_set):
+            raise ValueError(
+                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
+            )
+        held_out = []
+        for (X, y), groups in zip(eval_set, eval_groups):
+            found = find_groups(groups, y, X)
+            X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
+            if found is None:
+                raise ValueError(
+                    "eval_groups is missing: pass the query id of each row of eval_set, or give "
+                    "its y as a pandas Series whose index has a level named 'qid'."
+                )
+            index = check_groups(found, n_rows=len(gains))
+            dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
+            held_out.append((dataset, gains, index))
+        return held_out
+
+    def _measure(self, held_out):
+        """What LightGBM calls for each held-out set after each tree."""
+        name = "ndcg_f" if self.k is None else f"ndcg_f@{self.k}"
+
+        def measure(scores, dataset):
+            gains, index = next((g, i) for held, g, i in held_out if held is dataset)
+            if self.gamma > 0:
+                scores = np.where(scores >= 0, scores, -np.inf)
+            return name, ndcg_f_score(gains, scores, groups=index, k=self.k), True
+
+        return measure
+
+    def _callbacks(self, held_out):
+        """Recording, printing and early stopping."""
+        if not held_out:
+            return []
+        callbacks = [lgb.record_evaluation(self.evals_result_)]
+        if self.verbose:
+            callbacks.append(lgb.log_evaluation(self.verbose))
+        if self.early_stopping_rounds is not None:
+            callbacks.append(lgb.early_stopping(self.early_stopping_rounds, verbose=False))
+        return callbacks
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _objective(loss, train):
+    """The loss as LightGBM wants it."""
+    train.construct()
+    if not any(train.feature_num_bin(feature) for feature in range(train.num_feature())):
+        # With no feature to split on LightGBM refuses an objective of ours; its own leaves all
+        # scores at 0, the label that nothing else reads.
+        return "l2"
+    # A function, because LightGBM copies its parameters deeply and would copy the loss.
+    return lambda scores, dataset: loss(scores)
+
+
+def _lightgbm_matrix(X):
+    """LightGBM knows sparse matrices, not sparse arrays."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
+
+
+def _check_number(value, name, expected, is_allowed):
+    """A finite real number in range."""
+    if (
+        isinstance(value, bool | np.bool_)
+        or not isinstance(value, Real)
+        or not np.isfinite(value)
+        or not is_allowed(value)
+    ):
+        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+
+
+def _check_count(value, name, least):
+    """A whole number from `least` up."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")
