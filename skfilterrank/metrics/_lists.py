@@ -41,7 +41,7 @@ class RankedLists:
                 y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
         self.scores = y_score
         self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
-        self.index: GroupIndex = check_groups(groups, y_true, y_score, n_rows=n_rows)
+        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
 
     def blocks(self):

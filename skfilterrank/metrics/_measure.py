@@ -127,8 +127,9 @@ def score(kernel, y_true, y_score, *, k=None, undefined, average, **how):
 
 def check_undefined(undefined) -> None:
     """A number, or "skip"."""
-    if undefined == "skip" or (
-        isinstance(undefined, Real) and not isinstance(undefined, bool) and np.isfinite(undefined)
+    is_number = isinstance(undefined, Real) and not isinstance(undefined, bool)
+    if (isinstance(undefined, str) and undefined == "skip") or (
+        is_number and np.isfinite(undefined)
     ):
         return
     raise ValueError(f"undefined must be a finite number or 'skip', got {undefined!r}.")

@@ -1,0 +1,422 @@
+"""What must not change any measure, and what none may accept: over the whole table of measures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import (
+    dcg_bounds,
+    filtering_difficulty,
+    get_measure_names,
+    unbounded_queries,
+)
+from skfilterrank.metrics._measure import MEASURES
+
+NO = -np.inf
+ALL = sorted(MEASURES)
+WITH_K = sorted(name for name, entry in MEASURES.items() if entry.takes_k)
+# Measures that stay between 0 and 1 for any list that is returned, and for which gains.
+BOUNDED = {
+    "ndcg_f": "any gains",
+    "ndcg_0": "any gains",
+    "forbidden": "any gains",
+    "false_reject_rate": "any gains",
+    "empty_list_rate": "any gains",
+    "ndcg": "nonnegative",
+    "qwa": "binary",
+}
+
+
+class Rows:
+    """Random rows: ragged queries in mixed order, ties, filtered and unjudged rows."""
+
+    def __init__(self, seed, n_queries=30, max_size=9):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, max_size + 1, n_queries)
+        self.groups = rng.permutation(np.repeat(np.arange(n_queries), sizes))
+        n = len(self.groups)
+        self.y_true = rng.choice([-2.0, -1.0, 0.0, 1.0, 3.0, np.nan], n)
+        self.y_score = rng.choice([NO, -1.0, 0.0, 0.5, 2.0, 3.0], n)
+        self.ids = rng.permutation(n)
+        self.order = rng.permutation(n)
+        self.k = [None, 1, 2, 3, 5, 20][seed % 6]
+
+    def score(self, name, **changes):
+        params = {
+            "y_true": self.y_true,
+            "y_score": self.y_score,
+            "groups": self.groups,
+            "undefined": "skip",
+            "average": None,
+        }
+        if MEASURES[name].takes_k:
+            params["k"] = self.k
+        return MEASURES[name].function(**{**params, **changes})
+
+
+@pytest.fixture(params=range(6))
+def rows(request):
+    return Rows(request.param)
+
+
+def measure(name, y_true, y_score, **params):
+    """A measure of one query."""
+    return MEASURES[name].function(y_true, y_score, groups=["q"] * len(y_true), **params)
+
+
+same = np.testing.assert_allclose
+
+
+@pytest.mark.parametrize("ties", ["average", "worst", "best", "ids"])
+@pytest.mark.parametrize("name", ALL)
+def test_row_order(name, ties, rows):
+    order = rows.order
+    expected = rows.score(name, ties=rows.ids if ties == "ids" else ties)
+    actual = rows.score(
+        name,
+        y_true=rows.y_true[order],
+        y_score=rows.y_score[order],
+        groups=rows.groups[order],
+        ties=rows.ids[order] if ties == "ids" else ties,
+    )
+    same(actual, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_stable_ties_follow_the_rows_of_a_query_alone(name, rows):
+    together = np.argsort(rows.groups, kind="stable")
+    actual = rows.score(
+        name,
+        y_true=rows.y_true[together],
+        y_score=rows.y_score[together],
+        groups=rows.groups[together],
+        ties="stable",
+    )
+    same(actual, rows.score(name, ties="stable"), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_query_names(name, rows):
+    # "q0", "q1", "q10", ...: sorted as text they come in another order.
+    names = np.array([f"q{query}" for query in rows.groups])
+    _, first = np.unique(names, return_index=True)
+    same(rows.score(name, groups=names), rows.score(name)[rows.groups[first]], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_query_ids_in_the_index(name, rows):
+    y_true = pd.Series(rows.y_true, index=pd.Index(rows.groups, name="qid"))
+    same(rows.score(name, y_true=y_true, groups=None), rows.score(name))
+    both = pd.MultiIndex.from_arrays([rows.ids, rows.groups], names=["docno", "qid"])
+    joined = {"y_true": y_true.set_axis(both), "y_score": pd.Series(rows.y_score, index=both)}
+    same(rows.score(name, **joined, groups=None), rows.score(name))
+
+
+@pytest.mark.parametrize(
+    "rescale", [lambda s: 2 * s - 7, np.exp, lambda s: s**3, lambda s: 1e-300 * s], ids=range(4)
+)
+@pytest.mark.parametrize("name", ALL)
+def test_monotone_rescaling(name, rescale, rows):
+    scores = np.where(rows.y_score == NO, NO, rescale(np.maximum(rows.y_score, -9)))
+    same(rows.score(name, y_score=scores), rows.score(name), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, object])
+@pytest.mark.parametrize("name", ALL)
+def test_types_of_scores(name, dtype, rows):
+    same(rows.score(name, y_score=rows.y_score.astype(dtype)), rows.score(name), atol=1e-12)
+    for container in (list, tuple, pd.Series, lambda scores: np.array(scores)[:, None]):
+        same(rows.score(name, y_score=container(rows.y_score)), rows.score(name), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, bool])
+@pytest.mark.parametrize("name", ALL)
+def test_whole_numbers_as_scores(name, dtype, rows):
+    # Without -inf; the shorter lists of a block must not be padded with a real score.
+    scores = (rows.y_score > 0).astype(dtype)
+    same(rows.score(name, y_score=scores), rows.score(name, y_score=scores.astype(float)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_query_is_measured_alone(name, rows):
+    alone = [
+        rows.score(
+            name,
+            y_true=rows.y_true[rows.groups == query],
+            y_score=rows.y_score[rows.groups == query],
+            groups=rows.groups[rows.groups == query],
+        )[0]
+        for query in range(rows.groups.max() + 1)
+    ]
+    same(rows.score(name), alone, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_mean(name, rows):
+    values = rows.score(name)
+    counted = values[~np.isnan(values)]
+    assert rows.score(name, average="mean") == pytest.approx(counted.mean())
+    assert isinstance(rows.score(name, average="mean"), float)
+    filled = np.where(np.isnan(values), 0.25, values)
+    same(rows.score(name, undefined=0.25), filled)
+    assert rows.score(name, undefined=0.25, average="mean") == pytest.approx(filled.mean())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gains_instead_of_labels(name, rows):
+    words = {-2.0: "awful", -1.0: "bad", 0.0: "dull", 1.0: "useful", 3.0: "good"}
+    labels = pd.Series(rows.y_true).map(words)
+    gains = {word: gain for gain, word in words.items()}
+    same(rows.score(name, y_true=labels, gains=gains), rows.score(name))
+    same(
+        rows.score(name, gains="exp2"),
+        rows.score(name, y_true=np.where(rows.y_true > 0, 2**rows.y_true - 1, rows.y_true)),
+    )
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "drop"])
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_written_to(name, unjudged, rows):
+    arrays = rows.y_true, rows.y_score, rows.groups, rows.ids
+    before = [array.copy() for array in arrays]
+    for array in arrays:
+        array.flags.writeable = False
+    rows.score(name, unjudged=unjudged, ties=rows.ids)
+    for array, copy in zip(arrays, before):
+        np.testing.assert_array_equal(array, copy)
+
+
+@pytest.mark.parametrize("name", WITH_K)
+def test_no_cut_off_is_a_cut_off_beyond_every_list(name, rows):
+    same(rows.score(name, k=None), rows.score(name, k=9))
+    same(rows.score(name, k=None), rows.score(name, k=10**6))
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if MEASURES[name].greater_is_better])
+def test_worst_and_best_order_of_ties(name, rows):
+    worst, average, best = (
+        rows.score(name, ties=ties, undefined=0.0) for ties in ("worst", "average", "best")
+    )
+    assert (worst <= average + 1e-12).all()
+    assert (average <= best + 1e-12).all()
+    assert (worst < best).any()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_ties_do_not_matter_where_there_are_none(name, rows):
+    scores = np.where(rows.y_score == NO, NO, rows.ids.astype(float))
+    expected = rows.score(name, y_score=scores)
+    for ties in ("stable", "worst", "best", -rows.ids):
+        same(rows.score(name, y_score=scores, ties=ties), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "kind"), BOUNDED.items())
+@settings(max_examples=100)
+@given(
+    query=st.lists(
+        st.tuples(st.floats(-9, 9), st.sampled_from([NO, 0.0, 1.0, 2.0])), min_size=1, max_size=8
+    ),
+    k=st.integers(1, 9),
+    unjudged=st.sampled_from(["zero", "drop"]),
+)
+def test_bounded_by_0_and_1(name, kind, query, k, unjudged):
+    gains, scores = np.array(query).T
+    if kind == "nonnegative":
+        gains = np.abs(gains)
+    elif kind == "binary":
+        gains = (gains > 0).astype(float)
+    params = {"k": k} if MEASURES[name].takes_k else {}
+    value = measure(name, gains, scores, unjudged=unjudged, **params)
+    assert -1e-12 <= value <= 1 + 1e-12
+
+
+# Values of lists that need no arithmetic: [gains], [scores], then the value of each measure.
+PLAIN = {
+    "the ideal list": (
+        [2, 1, 0, -1],
+        [3, 2, NO, NO],
+        {"ndcg_f": 1, "ndcg_0": 1, "forbidden": 0, "false_reject_rate": 0, "empty_list_rate": 0},
+    ),
+    "the ideal list of good documents": (
+        [2, 1, 0],
+        [3, 2, 1],
+        {"ndcg": 1, "ndcg_0": 1, "ndcg_min": 1, "ndcg_f": 1, "forbidden": 0},
+    ),
+    "the worst list": (
+        [2, 1, 0, -1, -5],
+        [NO, NO, NO, 1, 2],
+        {"ndcg_f": 0, "ndcg_0": 0, "forbidden": 1, "false_reject_rate": 1, "empty_list_rate": 0},
+    ),
+    "the worst ranking": ([2, 1, 0, -1], [1, 2, 3, 4], {"ndcg_min": 0, "forbidden": 1 / 4}),
+    "the empty list": (
+        [1, -1],
+        [NO, NO],
+        {"dcg": 0, "ndcg_f": 1 / 2, "forbidden": None, "false_reject_rate": 1, "qwa": 0},
+    ),
+    "the empty list, nothing forbidden": (
+        [1, 0],
+        [NO, NO],
+        {"dcg": 0, "ndcg": 0, "ndcg_0": 0, "ndcg_f": 0, "empty_list_rate": 1},
+    ),
+    "the empty list, nothing good": (
+        [-1, 0],
+        [NO, NO],
+        {"dcg": 0, "ndcg": None, "ndcg_0": None, "ndcg_f": 1, "false_reject_rate": None, "qwa": 1},
+    ),
+    "one good document": (
+        [2],
+        [0.5],
+        {"dcg": 2, "ndcg": 1, "ndcg_0": 1, "ndcg_min": None, "ndcg_f": 1, "forbidden": 0},
+    ),
+    "one forbidden document": (
+        [-2],
+        [0.5],
+        {"dcg": -2, "ndcg": None, "ndcg_0": None, "ndcg_min": None, "ndcg_f": 0, "forbidden": 1},
+    ),
+    "one unjudged document": (
+        [np.nan],
+        [0.5],
+        {"dcg": 0, "ndcg": None, "ndcg_min": None, "ndcg_f": None, "forbidden": 0},
+    ),
+    "nothing relevant": (
+        [0, 0, 0],
+        [3, 2, 1],
+        {"dcg": 0, "ndcg": None, "ndcg_min": None, "ndcg_f": None, "false_reject_rate": None},
+    ),
+    "everything relevant": (
+        [1, 1, 1],
+        [1, 2, 3],
+        {"ndcg": 1, "ndcg_0": 1, "ndcg_min": None, "ndcg_f": 1, "forbidden": 0},
+    ),
+    "all tied": (
+        [1, -1],
+        [7, 7],
+        {"dcg": 0, "ndcg_min": 1 / 2, "ndcg_f": 1 / 2, "forbidden": 1 / 2},
+    ),
+}
+
+
+@pytest.mark.parametrize(("gains", "scores", "values"), PLAIN.values(), ids=PLAIN)
+def test_plain_lists(gains, scores, values):
+    for name, value in values.items():
+        actual = measure(name, gains, scores, undefined="skip")
+        assert actual == pytest.approx(np.nan if value is None else value, nan_ok=True), name
+
+
+def test_no_query_has_a_value():
+    for name in ALL:
+        value = measure(name, [0, 0], [NO, NO], undefined="skip")
+        if name in ("dcg", "empty_list_rate", "qwa"):
+            assert value in (0, 1)
+        else:
+            assert np.isnan(value)
+
+
+class TestBadInput:
+    """What is wrong is named, whichever measure is asked."""
+
+    @pytest.mark.parametrize("name", ALL)
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"groups": None}, r"groups is missing: pass groups=.*Series whose index has a level"),
+            ({"groups": ["a"]}, "groups has 1 entries but there are 3 rows"),
+            ({"groups": ["a"] * 4}, "groups has 4 entries but there are 3 rows"),
+            (
+                {"groups": [1.0, np.nan, 1.0]},
+                r"1 missing value\(s\), the first at row 1",
+            ),
+            ({"groups": ["a", None, "b"]}, "groups has 1 missing value"),
+            ({"groups": [1, "1", 1]}, "make them all strings or all numbers"),
+            ({"groups": "aab"}, "one query id per row, got 'aab'"),
+            ({"y_score": [1, np.nan, np.nan]}, "y_score holds 2 NaN, the first at row 1"),
+            ({"y_score": [1, None, 2]}, "y_score holds 1 NaN, the first at row 1"),
+            ({"y_score": [1, NO, np.inf]}, r"y_score holds 1 \+inf, the first at row 2"),
+            ({"y_score": [np.nan, np.inf, NO]}, "y_score holds 1 NaN"),
+            ({"y_score": [1, 2]}, "y_score has 2 entries but y_true has 3"),
+            ({"y_score": [[1, 2]] * 3}, r"1-D\), got shape \(3, 2\).*predict_proba"),
+            ({"y_score": 3}, r"1-D\), got shape \(\)"),
+            ({"y_score": ["0.1", "0.2", "0.3"]}, "y_score must hold numbers, got dtype"),
+            ({"y_score": np.array(["0.1", 2, 3], dtype=object)}, "y_score must hold numbers"),
+            ({"y_score": np.array([1, 2, 3], dtype="datetime64[D]")}, "must hold numbers"),
+            ({"y_score": [1j, 2, 3]}, "y_score must hold numbers, got dtype complex"),
+            ({"y_true": ["Good", "Bad", "Good"]}, r"not numbers \('Good', 'Bad'\): pass gains"),
+            ({"y_true": [0, 1, np.inf]}, "y_true holds an infinite label"),
+            ({"gains": {0: 0, 1: 1}}, "no entry in gains: -1; gains has 0, 1"),
+            ({"gains": "linear"}, "gains must be None, 'exp2', a dict"),
+            ({"y_true": []}, "y_true is empty"),
+            ({"y_true": [[1, 2], [1, 2], [1, 2]]}, "y_true must be one-dimensional"),
+            ({"ties": "avg"}, "ties must be 'average', 'stable', 'worst', 'best' or an array"),
+            ({"ties": None}, "ties must be 'average'"),
+            ({"ties": ["a", "b"]}, r"one id per row: expected 3, got shape \(2,\)"),
+            ({"ties": ["a", None, "b"]}, "ties has a missing document id at row 1"),
+            ({"unjudged": "skip"}, "unjudged must be one of 'zero', 'drop', got 'skip'"),
+            ({"undefined": "nan"}, "undefined must be a finite number or 'skip', got 'nan'"),
+            ({"undefined": np.nan}, "undefined must be a finite number or 'skip'"),
+            ({"undefined": None}, "undefined must be a finite number or 'skip', got None"),
+            ({"undefined": np.array([0, 1])}, "undefined must be a finite number or 'skip'"),
+            ({"average": "macro"}, "average must be one of 'mean', None, got 'macro'"),
+        ],
+    )
+    def test_message(self, name, changes, message):
+        params = {"y_true": [0, 1, -1], "y_score": [3, 2, 1], "groups": ["a", "a", "b"]}
+        with pytest.raises(ValueError, match=message):
+            MEASURES[name].function(**{**params, **changes})
+
+    @pytest.mark.parametrize("k", [0, -1, 1.0, 2.5, True, "3", np.float64(3), np.nan, [1]])
+    @pytest.mark.parametrize("name", WITH_K)
+    def test_cut_off(self, name, k):
+        with pytest.raises(ValueError, match=r"k must be None .* or a positive integer, got"):
+            measure(name, [0, 1], [1, 2], k=k)
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_series_that_are_not_aligned(self, name):
+        y_true = pd.Series([1, 0], index=pd.Index(["a", "b"], name="qid"))
+        with pytest.raises(ValueError, match=r"different indexes.*reindex"):
+            MEASURES[name].function(y_true, y_true[::-1])
+
+    def test_measures_of_judgments_alone(self):
+        for function in (dcg_bounds, filtering_difficulty):
+            with pytest.raises(ValueError, match="groups is missing"):
+                function([1, 2])
+            with pytest.raises(ValueError, match="k must be None"):
+                function([1, 2], groups=[1, 1], k=0)
+            with pytest.raises(ValueError, match="no entry in gains: 2"):
+                function([1, 2], groups=[1, 1], gains={1: 1})
+            with pytest.raises(ValueError, match="y_true is empty"):
+                function([], groups=[])
+        with pytest.raises(ValueError, match="average must be one of"):
+            filtering_difficulty([1, 2], groups=[1, 1], average="sum")
+        with pytest.raises(ValueError, match="undefined must be"):
+            filtering_difficulty([1, 2], groups=[1, 1], undefined="drop")
+        with pytest.raises(ValueError, match="y_score holds 1 NaN"):
+            unbounded_queries([1, 2], [1, np.nan], groups=[1, 1])
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_odd_but_sound_input_gives_a_number(self, name):
+        for gains, scores in (
+            ([1, 0, -1], [NO, NO, NO]),  # all rows filtered
+            ([1], [1]),  # a query with one document
+            ([1, 1, 1], [1, 2, 3]),  # all labels equal
+            ([-1, -1, -1], [1, 2, 3]),
+            ([0, 0, 0], [1, 2, 3]),  # all gains zero
+            ([np.nan, np.nan], [1, NO]),  # nothing judged
+        ):
+            for unjudged in ("zero", "drop"):
+                assert np.isfinite(measure(name, gains, scores, unjudged=unjudged))
+
+
+def test_names_are_sorted():
+    assert get_measure_names() == ALL
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_documentation_is_complete(name):
+    doc = MEASURES[name].function.__doc__
+    assert "{parameters}" not in doc
+    for section in ("Parameters", "Returns", "Raises", "Notes", "References", "Examples"):
+        assert f"{section}\n    ---" in doc
+    assert ("k : int or None" in doc) == MEASURES[name].takes_k
+    assert MEASURES[name].summary.endswith(".")
