@@ -10,9 +10,15 @@ import inspect
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._groups import GroupIndex
-from skfilterrank._sklearn_compat import BaseSearchCV, check_method_params, safe_indexing
+from skfilterrank._sklearn_compat import (
+    BaseSearchCV,
+    check_method_params,
+    metadata_routing_enabled,
+    safe_indexing,
+)
 from skfilterrank._validation import QID
 
 # The first of these that `fit` takes is how the estimator learns of queries.
@@ -65,19 +71,14 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
     params = dict(fit_params or {})
     evaluations = list(zip(eval_set or [], eval_groups or [None] * len(eval_set or [])))
     while isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        earlier = {
-            key: params.pop(key)
-            for key in list(params)
-            if any(key.startswith(f"{step}__") for step, _ in estimator.steps[:-1])
-        }
+        last = estimator.steps[-1][1]
+        earlier, params = _split_parameters(estimator, params)
         if len(estimator.steps) > 1:
             before = estimator[:-1]
             X = before.fit_transform(X, y, **earlier)
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
             evaluations = [((before.transform(X_), y_), g) for (X_, y_), g in evaluations]
-        params = {key.removeprefix(f"{name}__"): value for key, value in params.items()}
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
@@ -89,6 +90,11 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
             )
         # The scorers and estimators inside find the queries in the index.
         y = pd.Series(y, index=pd.Index(groups, name=QID))
+        # With metadata routing, a search refuses what nothing inside asks for.
+        if metadata_routing_enabled() and not get_routing_for_object(estimator).consumes(
+            "fit", ["groups"]
+        ):
+            wanted = None
     if wanted == "groups":
         params["groups"] = groups
         if evaluations:
@@ -100,6 +106,23 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
         estimator.fit(X, y, **params)
     else:
         _fit_contiguous(estimator, X, y, groups, wanted, evaluations, params)
+
+
+def _split_parameters(pipeline, params):
+    """Parameters of `fit` for the Pipeline's earlier steps, and for the last."""
+    name = pipeline.steps[-1][0]
+    if metadata_routing_enabled():
+        last = process_routing(pipeline, "fit", **params)[name].fit
+        if len(pipeline.steps) == 1:
+            return {}, last
+        before = get_routing_for_object(pipeline[:-1]).consumes("fit_transform", params)
+        return {key: params[key] for key in before}, last
+    steps = tuple(f"{step}__" for step, _ in pipeline.steps[:-1])
+    earlier = {key: value for key, value in params.items() if key.startswith(steps)}
+    last = {
+        key.removeprefix(f"{name}__"): value for key, value in params.items() if key not in earlier
+    }
+    return earlier, last
 
 
 def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):

@@ -3,11 +3,11 @@
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import num_samples
+from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
 from skfilterrank.ranking._adapters import fit_with_groups
 
@@ -177,6 +177,8 @@ class FilterOnly(MetaEstimatorMixin, BaseEstimator):
             The fitted baseline.
         """
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         estimator = clone(self.estimator)
         found = find_groups(groups, y, X)
         if found is None:

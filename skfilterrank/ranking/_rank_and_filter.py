@@ -5,14 +5,15 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import num_samples
+from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.ranking._carry import CARRIES, needs_common_scale, to_refitted_scale
 from skfilterrank.ranking._out_of_fold import out_of_fold_scores
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
@@ -71,6 +72,12 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
     refit : bool, default=True
         Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's model.
+    carry : {"auto", "raw", "standardize"}, default="auto"
+        How a threshold tuned on the folds' models carries over to the refitted one. "raw" takes
+        their scores as they are. "standardize" first brings each fold's scores to the scale of
+        the refitted model, by the mean and the standard deviation of the scores each model gives
+        to rows it was trained on. "auto" standardises rankers, whose loss leaves the scale of
+        their scores open, and takes probabilities and predicted gains raw.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
@@ -157,6 +164,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         threshold="tune",
         cv=None,
         refit=True,
+        carry="auto",
         n_jobs=None,
         verbose=0,
     ):
@@ -168,6 +176,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         self.threshold = threshold
         self.cv = cv
         self.refit = refit
+        self.carry = carry
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -187,7 +196,8 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         eval_groups : list of array-like, default=None
             Query ids of each held-out set; None looks for an index level "qid".
         **fit_params
-            Passed to the estimator's `fit`.
+            Passed to the estimator's `fit`; with scikit-learn's metadata routing, what the
+            estimator requests.
 
         Returns
         -------
@@ -203,6 +213,8 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         """
         measure, k = measure_and_k(self.scoring, self.k)
         self._check_parameters()
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         data, gains, self._has_queries = training_rows(
             self.estimator,
             X,
@@ -363,15 +375,20 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
                 self.estimator_, data.X, groups=data.groups, gains=self._score_gains
             )
         else:
+            splits = make_splits(self.cv, labels, data.groups, single=not self.refit)
+            rescale = self.refit and needs_common_scale(self.carry, self.estimator)
             folds = out_of_fold_scores(
                 self.estimator,
                 data,
                 self._score_gains,
-                make_splits(self.cv, labels, data.groups, single=not self.refit),
-                keep=not self.refit,
+                splits,
+                keep=rescale or not self.refit,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
             )
+            self.estimator_ = data.fit(self.estimator) if self.refit else folds[0].estimator
+            if rescale:
+                folds = to_refitted_scale(folds, splits, self.estimator_, data, self._score_gains)
             rows = np.concatenate([fold.rows for fold in folds])
             scores = np.concatenate([fold.scores for fold in folds])
             # A query held out twice makes two lists.
@@ -379,7 +396,6 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             lists = np.concatenate(
                 [data.groups[fold.rows] + i * n_queries for i, fold in enumerate(folds)]
             )
-            self.estimator_ = data.fit(self.estimator) if self.refit else folds[0].estimator
         scores = scores.astype(np.float64, copy=False)
         self.threshold_curve_ = self._curve(gains[rows], scores, lists)
         if self.threshold == "per_query":
@@ -430,6 +446,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
     def _check_parameters(self):
         """Raise a ValueError for parameters out of range."""
         check_choice(self.target, "target", TARGETS)
+        check_choice(self.carry, "carry", CARRIES)
         check_cv(self.cv)
         threshold = self.threshold
         is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
