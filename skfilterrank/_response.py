@@ -33,13 +33,10 @@ def _classifier_scores(estimator, X, gains):
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         return probabilities[:, is_good].sum(axis=1)
-    if (
-        len(classes) == 2
-        and is_good[1]
-        and not is_good[0]
-        and hasattr(estimator, "decision_function")
-    ):
-        return np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if len(classes) == 2 and is_good.sum() == 1 and hasattr(estimator, "decision_function"):
+        margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        # Margins speak for the second class in sorted order, which "spam" is, behind "good".
+        return margins if is_good[1] else -margins
     final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     raise ValueError(
         f"{type(final).__name__} gives neither predict_proba nor a decision function of two "

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def argsort_floats(values: np.ndarray) -> np.ndarray:
-    """Row numbers that sort float64 values ascending, ties by row; no NaN.
+    """Row numbers that sort float64 values ascending, ties by row, -0.0 before 0.0; no NaN.
 
     About twice as fast as numpy's argsort on millions of rows: it sorts 64-bit integers that hold
     the leading bits of the value and the row number, and then mends what the lost bits confused.

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
 from skfilterrank.metrics._dcg_kernels import discounts
 from skfilterrank.metrics._lists import RankedLists
 from skfilterrank.metrics._measure import Measure, check_undefined, parse_measure
 
-# Means over queries that differ by less than this are rounding apart, not better or worse.
+# Means over queries that differ by less than this share of the largest are rounding apart, not
+# better or worse.
 _SAME_VALUE = 1e-12
 
 
@@ -117,12 +119,16 @@ def threshold_curve(
     check_undefined(undefined)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     scores, parts, nothing_shown = _contributions(lists, found, k, undefined)
-    order = np.argsort(-scores)
+    order = argsort_floats(scores)
     scores = scores[order]
-    values = nothing_shown + np.cumsum(parts[order])
-    last_of_score = np.flatnonzero(np.diff(scores, append=np.nan))
-    thresholds = np.append(scores[last_of_score][::-1], np.inf)
-    values = np.append(values[last_of_score][::-1], nothing_shown)
+    # Keeping from a score up adds the parts of that score and of all higher ones.
+    sums = np.cumsum(parts[order[::-1]])[::-1]
+    is_first = np.append(True, scores[1:] != scores[:-1])[: len(scores)]
+    if not is_first.all():
+        scores, sums = scores[is_first], sums[is_first]
+    thresholds = np.append(scores, np.inf)
+    values = np.append(sums, 0.0)
+    values += nothing_shown
     best = best_position(values)
     return ThresholdCurve(
         thresholds,
@@ -148,7 +154,9 @@ def measure_and_k(measure: str, k) -> tuple[Measure, int | None]:
 
 def best_position(values) -> int:
     """First position of the maximum: of ascending thresholds the one that keeps most."""
-    return int(np.argmax(values >= values.max() - _SAME_VALUE))
+    extremes = [abs(value) for value in (values.min(), values.max()) if np.isfinite(value)]
+    slack = _SAME_VALUE * max(extremes, default=0.0)
+    return int(np.argmax(values >= values.max() - slack))
 
 
 def midpoint(scores, lower) -> float:
@@ -156,9 +164,13 @@ def midpoint(scores, lower) -> float:
     above = scores[scores > lower]
     if not len(above):
         return np.inf
-    upper = float(above.min())
-    middle = lower + (upper - lower) / 2
-    return float(middle if middle > lower else upper)
+    upper = above.min()
+    # Halves first: the difference of extreme scores overflows. The middle is rounded to the
+    # scores' own type, in which it will be compared with them.
+    middle = float(lower) / 2 + float(upper) / 2
+    if upper.dtype.kind == "f":
+        middle = float(upper.dtype.type(middle))
+    return middle if middle > lower else float(upper)
 
 
 def _contributions(lists, measure, k, undefined):
@@ -184,7 +196,9 @@ def _contributions(lists, measure, k, undefined):
         cells = block.order[:, :depth] + block.width * np.arange(n_queries)[:, None]
         scores.append(-block.sort_key.take(cells[counts]))
         parts.append(gains[counts])
-    n_counted = max(n_counted, 1)
+    if n_counted == 0:
+        # All queries are skipped: there is nothing to take a mean of.
+        return np.empty(0), np.empty(0), np.nan
     return np.concatenate(scores), np.concatenate(parts) / n_counted, nothing_shown / n_counted
 
 

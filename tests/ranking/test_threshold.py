@@ -1,0 +1,345 @@
+"""The threshold curve is exact: it equals trying every threshold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import filtering_difficulty, ndcg_f_score, qwa_score
+from skfilterrank.metrics._measure import MEASURES, get_measure_names
+from skfilterrank.ranking import ThresholdCurve, threshold_curve
+from skfilterrank.ranking._threshold import best_position, candidate_curve, midpoint
+
+NO = -np.inf
+EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
+
+
+def kept(y_score, threshold):
+    """Scores after filtering by a threshold."""
+    y_score = np.asarray(y_score)
+    return np.where(y_score >= threshold, y_score.astype(float), NO)
+
+
+def means(measure, y_true, y_score, groups, *, thresholds, **params):
+    """The mean of a measure at each threshold: one call, in which each has its own queries."""
+    function, n = MEASURES[measure].function, len(thresholds)
+    scores = np.concatenate([kept(y_score, threshold) for threshold in thresholds])
+    apart = np.repeat(np.arange(n), len(groups)) * 1000 + np.tile(groups, n)
+    values = function(np.tile(y_true, n), scores, groups=apart, average=None, **params)
+    values = values.reshape(n, -1)
+    counted = ~np.isnan(values)
+    return np.divide(
+        np.where(counted, values, 0).sum(axis=1),
+        counted.sum(axis=1),
+        out=np.full(n, np.nan),
+        where=counted.any(axis=1),
+    )
+
+
+@st.composite
+def judged_rows(draw):
+    """Labels, scores and queries with ties in and across queries, filtered and unjudged rows."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
+    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
+    n = len(groups)
+    label = st.sampled_from([-10.0, -1.0, 0.0, 0.0, 0.3, 1.0, 2.0, np.nan])
+    score = st.one_of(
+        st.sampled_from([NO, -1.0, 0.0, 0.5, 0.5, 2.0]),
+        st.floats(-1e3, 1e3, allow_subnormal=False),
+    )
+    y_true = draw(st.lists(label, min_size=n, max_size=n))
+    y_score = draw(st.lists(score, min_size=n, max_size=n))
+    return np.array(y_true), np.array(y_score), np.array(groups)
+
+
+def thresholds_to_try(y_score):
+    """All distinct scores, something between, below and above each two, and the ends."""
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    nearly = np.nextafter(distinct, np.inf)
+    return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
+
+
+@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+@pytest.mark.parametrize("measure", EXACT)
+@settings(max_examples=80)
+@given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
+def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
+    y_true, y_score, groups = rows
+    curve = threshold_curve(
+        y_true, y_score, groups=groups, k=k, measure=measure, undefined=undefined
+    )
+
+    def at(thresholds):
+        return means(
+            measure, y_true, y_score, groups, thresholds=thresholds, k=k, undefined=undefined
+        )
+
+    assert isinstance(curve, ThresholdCurve)
+    assert curve.thresholds.dtype == curve.values.dtype == np.float64
+    assert curve.thresholds.shape == curve.values.shape
+    assert curve.thresholds[-1] == np.inf
+    assert (np.diff(curve.thresholds) > 0).all()
+    assert np.isin(curve.thresholds[:-1], y_score).all()
+    # At any threshold at all the value is that of the next listed one.
+    tried = thresholds_to_try(y_score)
+    expected = at(tried)
+    upper = np.searchsorted(curve.thresholds, tried)
+    np.testing.assert_allclose(curve.values[upper], expected, rtol=1e-9, atol=1e-11)
+
+    np.testing.assert_allclose(curve.best_value, expected.max(), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(at([curve.best_threshold])[0], expected.max(), rtol=1e-9, atol=1e-11)
+    assert type(curve.best_threshold) is float
+    assert type(curve.best_value) is float
+    if np.isnan(expected).all():
+        assert curve.best_threshold == NO
+        return
+
+    # Among equal optima the one that keeps most, in the middle of the gap under what it keeps.
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    values = at([*distinct, np.inf])
+    slack = 1e-11 * np.abs(values).max()
+    n_filtered = np.flatnonzero(values >= values.max() - slack)[0]
+    if n_filtered == 0:
+        assert curve.best_threshold == NO
+    elif n_filtered == len(distinct):
+        assert curve.best_threshold == np.inf
+    else:
+        middle = distinct[n_filtered - 1] / 2 + distinct[n_filtered] / 2
+        assert curve.best_threshold == pytest.approx(middle, rel=1e-12)
+
+
+def test_by_hand():
+    # Queries a: 2, -1 and b: -1, of which all end at one global threshold.
+    y_true, y_score, groups = [2, -1, -1], [0.9, 0.5, 0.7], ["a", "a", "b"]
+    curve = threshold_curve(y_true, y_score, groups=groups)
+    # a: worst -1, ideal 2, so that the lists -, 2 and 2 -1 score 1/3, 1 and this:
+    all_of_a = (2 - 1 / np.log2(3) + 1) / 3
+    np.testing.assert_allclose(curve.thresholds, [0.5, 0.7, 0.9, np.inf])
+    np.testing.assert_allclose(
+        curve.values, [(all_of_a + 0) / 2, (1 + 0) / 2, (1 + 1) / 2, (1 / 3 + 1) / 2]
+    )
+    assert curve.best_threshold == pytest.approx((0.7 + 0.9) / 2)
+    assert curve.best_value == pytest.approx(1)
+
+
+def test_filtering_nothing_is_best():
+    curve = threshold_curve([2, 1, 0], [3, 2, 1], groups=["a"] * 3)
+    assert (curve.best_threshold, curve.best_value) == (NO, pytest.approx(1))
+
+
+def test_filtering_everything_is_best():
+    curve = threshold_curve([-2, -1], [3, 2], groups=["a", "a"])
+    assert (curve.best_threshold, curve.best_value) == (np.inf, pytest.approx(1))
+    assert curve.values[-1] == filtering_difficulty([-2, -1], groups=["a", "a"])
+
+
+def test_of_equal_optima_the_one_that_keeps_most():
+    # Documents of gain 0 make no difference: the middle is taken under the last of them.
+    y_true, y_score = [1, 0, 0, -1, 0], [9, 8, 6, 2, 1]
+    curve = threshold_curve(y_true, y_score, groups=["a"] * 5)
+    assert curve.thresholds.tolist() == [2, 9, np.inf]
+    assert curve.best_threshold == (6 + 2) / 2
+
+
+def test_documents_below_the_cut_off_are_kept():
+    curve = threshold_curve([1, -1], [2, 1], groups=["a", "a"], k=1)
+    assert curve.thresholds.tolist() == [2, np.inf]
+    assert curve.best_threshold == NO
+
+
+@pytest.mark.parametrize("measure", EXACT)
+@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+def test_nothing_to_choose(measure, undefined):
+    for y_true, y_score in (([0, 0], [1, 2]), ([np.nan, np.nan], [1, 2]), ([1, -1], [NO, NO])):
+        curve = threshold_curve(
+            y_true, y_score, groups=[1, 2], measure=measure, undefined=undefined
+        )
+        value = MEASURES[measure].function(y_true, y_score, groups=[1, 2], undefined=undefined)
+        assert curve.thresholds.tolist() == [np.inf]
+        assert curve.best_threshold == NO
+        np.testing.assert_equal(curve.best_value, value)
+
+
+def test_equal_scores_in_a_query_go_together():
+    # Keeping one of the two would be better, but no threshold does.
+    curve = threshold_curve([2, -1], [5, 5], groups=["a", "a"])
+    assert curve.thresholds.tolist() == [5, np.inf]
+    assert curve.values.tolist() == pytest.approx([(0.5 * (1 + 1 / np.log2(3)) + 1) / 3, 1 / 3])
+
+
+def test_negative_zero_is_zero():
+    curve = threshold_curve([1, -1, 1], [0.0, -0.0, 0.0], groups=["a", "b", "c"])
+    assert curve.thresholds.tolist() == [0, np.inf]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (1.0, np.nextafter(1.0, 2.0)),
+        (-np.nextafter(1.0, 2.0), -1.0),
+        (0.0, 5e-324),
+        (-5e-324, 0.0),
+        (5e-324, 1e-323),
+        (np.finfo(float).max / 2, np.finfo(float).max),
+        (-np.finfo(float).max, np.finfo(float).max),
+        (-np.finfo(float).max, np.nextafter(-np.finfo(float).max, 0)),
+        (1e-300, 1e300),
+        (1, 2),
+        (-(2**62), 2**62),
+        (False, True),
+        (np.float32(1), np.nextafter(np.float32(1), np.float32(2))),
+        (np.float32(-3e38), np.float32(3e38)),
+        (np.float16(-65504), np.float16(65504)),
+        (np.float16(1), np.nextafter(np.float16(1), np.float16(2))),
+    ],
+)
+def test_the_best_threshold_tells_any_two_scores_apart(low, high):
+    y_score = np.array([high, low])
+    curve = threshold_curve([1, -1], y_score, groups=["a", "b"])
+    assert curve.best_value == 1
+    # As users write it: in the type of the scores.
+    assert (y_score >= curve.best_threshold).tolist() == [True, False]
+    assert low < curve.best_threshold <= high
+    assert np.isfinite(curve.best_threshold)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2), st.data())
+def test_midpoint(scores, data):
+    scores = np.unique(scores) + 0.0
+    lower = data.draw(st.sampled_from(list(scores)))
+    middle = midpoint(scores, lower)
+    if lower == scores.max():
+        assert middle == np.inf
+    else:
+        assert lower < middle <= scores[scores > lower].min()
+
+
+def test_large_and_small_gains():
+    # The slack for equal optima goes with the size of the values.
+    for scale in (1e-15, 1e-6, 1.0, 1e6, 1e200):
+        curve = threshold_curve([scale, -scale], [1, 0], groups=["a", "b"], measure="dcg")
+        assert curve.best_threshold == 0.5
+        np.testing.assert_allclose(curve.values, [0, scale / 2, 0])
+        curve = threshold_curve([scale, -scale], [1, 0], groups=["a", "b"])
+        assert curve.best_threshold == 0.5
+        np.testing.assert_allclose(curve.values, [0.5, 1, 0.5])
+
+
+def test_row_order_and_carriers_of_queries():
+    rng = np.random.default_rng(0)
+    groups, y_true = rng.integers(0, 40, 300), rng.choice([-1.0, 0, 1, 2], 300)
+    y_score, order = rng.integers(0, 50, 300) / 7, rng.permutation(300)
+    expected = threshold_curve(y_true, y_score, groups=groups, k=3)
+    actual = threshold_curve(y_true[order], y_score[order], groups=groups[order], k=3)
+    np.testing.assert_array_equal(actual.thresholds, expected.thresholds)
+    np.testing.assert_allclose(actual.values, expected.values, atol=1e-12)
+    assert actual.best_threshold == expected.best_threshold
+    in_index = pd.Series(y_true, index=pd.Index(groups, name="qid"))
+    carried = threshold_curve(in_index, y_score, measure="ndcg_f@3")
+    np.testing.assert_array_equal(carried.values, expected.values)
+
+
+def test_large_data_equals_brute_force_at_some_thresholds():
+    # Many blocks, a long query, and thresholds far from all others.
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(4000), rng.integers(1, 40, 4000)))
+    groups[rng.random(len(groups)) < 0.05] = 7
+    y_true = rng.choice([-3.0, 0, 1, 2, np.nan], len(groups))
+    y_score = np.nan_to_num(y_true) + rng.normal(size=len(groups)).round(2)
+    curve = threshold_curve(y_true, y_score, groups=groups, k=10)
+    for threshold in [NO, *rng.choice(y_score, 10), curve.best_threshold, np.inf]:
+        expected = ndcg_f_score(y_true, kept(y_score, threshold), groups=groups, k=10)
+        found = curve.values[np.searchsorted(curve.thresholds, threshold)]
+        assert found == pytest.approx(expected, abs=1e-10)
+    assert curve.best_value == curve.values.max()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"groups": None}, "groups is missing"),
+        ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
+        ({"y_score": [np.nan, 1]}, "y_score holds 1 NaN"),
+        ({"y_score": [np.inf, 1]}, r"y_score holds 1 \+inf"),
+        ({"k": 0}, "k must be None"),
+        ({"k": 2, "measure": "ndcg_f@3"}, "k=2 contradicts the cut-off of 'ndcg_f@3'"),
+        ({"measure": "ndcg_g"}, "'ndcg_g' is not a measure: expected one of"),
+        ({"undefined": "drop"}, "undefined must be a finite number or 'skip'"),
+        ({"gains": {1: 1}}, "no entry in gains: -1"),
+    ],
+)
+def test_bad_input(changes, message):
+    params = {"y_true": [1, -1], "y_score": [1, 2], "groups": [1, 1]}
+    with pytest.raises(ValueError, match=message):
+        threshold_curve(**{**params, **changes})
+
+
+@pytest.mark.parametrize("measure", sorted(set(get_measure_names()) - set(EXACT)))
+def test_measures_without_an_exact_curve(measure):
+    with pytest.raises(ValueError, match=r"one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got"):
+        threshold_curve([1, -1], [1, 2], groups=[1, 1], measure=measure)
+
+
+class TestCandidateCurve:
+    @given(rows=judged_rows())
+    def test_all_scores_where_they_are_few(self, rows):
+        y_true, y_score, groups = rows
+
+        def evaluate(scores):
+            return qwa_score(y_true, scores, groups=groups)
+
+        curve = candidate_curve(y_score, evaluate)
+        distinct = np.unique(y_score[np.isfinite(y_score)])
+        assert curve.thresholds.tolist() == [*distinct, np.inf]
+        expected = [evaluate(kept(y_score, threshold)) for threshold in curve.thresholds]
+        np.testing.assert_array_equal(curve.values, expected)
+        assert curve.best_value == pytest.approx(max(expected))
+        assert evaluate(kept(y_score, curve.best_threshold)) == curve.best_value
+
+    @given(rows=judged_rows(), k=st.sampled_from([None, 2]))
+    def test_it_finds_what_the_exact_curve_finds(self, rows, k):
+        y_true, y_score, groups = rows
+        exact = threshold_curve(y_true, y_score, groups=groups, k=k)
+        tried = candidate_curve(
+            y_score, lambda scores: ndcg_f_score(y_true, scores, groups=groups, k=k)
+        )
+        assert tried.best_value == pytest.approx(exact.best_value)
+        assert tried.best_threshold == exact.best_threshold
+
+    def test_quantiles_where_there_are_many(self):
+        y_score = np.random.default_rng(0).normal(size=5000)
+        curve = candidate_curve(y_score, lambda scores: -abs(np.isfinite(scores).sum() - 1000))
+        assert len(curve.thresholds) == 201
+        assert curve.thresholds[0] == y_score.min()
+        assert curve.thresholds[-2] == y_score.max()
+        n_kept = (y_score >= curve.best_threshold).sum()
+        assert -abs(n_kept - 1000) == curve.best_value
+        assert abs(n_kept - 1000) <= 5000 / 200
+        # The middle is that of two neighbouring scores, not of two candidates.
+        above, below = (y_score[y_score > curve.best_threshold].min(), NO)
+        below = y_score[y_score < curve.best_threshold].max()
+        assert curve.best_threshold == pytest.approx((above + below) / 2)
+
+    def test_values_that_are_undefined(self):
+        nothing = candidate_curve(np.array([1.0, 2.0]), lambda scores: np.nan)
+        assert nothing.best_threshold == NO
+        assert np.isnan(nothing.best_value)
+        some = candidate_curve(
+            np.array([1.0, 2.0]), lambda scores: np.nan if np.isfinite(scores).all() else 0.5
+        )
+        assert (some.best_threshold, some.best_value) == (1.5, 0.5)
+
+    def test_everything_is_filtered_already(self):
+        curve = candidate_curve(np.array([NO, NO]), lambda scores: 0.5)
+        assert (curve.thresholds.tolist(), curve.best_threshold) == ([np.inf], NO)
+
+
+def test_best_position():
+    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
+    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
+    assert best_position(np.array([-5.0, -3.0, -3.0])) == 1
+    assert best_position(np.array([NO, NO])) == 0
+    assert best_position(np.array([NO, -1.0])) == 1
+    assert best_position(np.array([0.0, 0.0])) == 0
