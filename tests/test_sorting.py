@@ -1,32 +1,35 @@
-"""Sorting long columns of floats."""
-
 import numpy as np
-from hypothesis import example, given
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from skfilterrank._sorting import argsort_floats
 
 
 @given(
-    st.lists(
-        st.one_of(
-            st.floats(allow_nan=False),
-            st.sampled_from([0.0, -0.0, 1.0, np.nextafter(1.0, 2.0), 5e-324, -5e-324]),
-        ),
-        max_size=60,
+    hnp.arrays(
+        np.float64,
+        st.integers(0, 60),
+        elements=st.floats(allow_nan=False) | st.sampled_from([0.0, 1.0, -1.0, np.inf, -np.inf]),
     )
 )
-@example([0.0, -0.0, 0.0])
-def test_sorting_floats(values):
-    values = np.array(values)
-    order = argsort_floats(values)
-    assert sorted(order) == list(range(len(values)))
-    assert (values[order][1:] >= values[order][:-1]).all()
-
-
-def test_sorting_floats_that_share_their_leading_bits():
-    # Row numbers take the low bits of the keys, in which these values differ.
-    values = 1.0 + np.random.default_rng(0).permutation(5000) * np.finfo(float).eps
-    np.testing.assert_array_equal(values[argsort_floats(values)], np.sort(values))
-    values = np.random.default_rng(0).normal(size=5000).round(2) + 0.0
+def test_equals_numpys_stable_sort(values):
+    # Adding 0.0 makes -0.0 to 0.0: numpy takes them as equal, their bits are not.
+    values = values + 0.0
     np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e-300, 1e300])
+def test_values_that_differ_in_their_last_bits_only(scale):
+    rng = np.random.default_rng(0)
+    values = (1.0 + rng.integers(0, 50, size=5000) * np.finfo(float).eps) * scale
+    values[::3] *= -1
+    np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
+
+
+def test_zeros_of_either_sign():
+    values = np.array([0.0, -0.0, 5e-324, -5e-324, 0.0])
+    order = argsort_floats(values)
+    assert sorted(order) == [0, 1, 2, 3, 4]
+    assert values[order].tolist() == [-5e-324, 0, 0, 0, 5e-324]
