@@ -252,9 +252,8 @@ class LambdaRankRanker(BaseEstimator):
             feval=self._measure(held_out) if held_out else None,
             callbacks=self._callbacks(held_out),
         )
-        self.best_iteration_ = self.booster_.best_iteration
-        if self.best_iteration_ <= 0:
-            self.best_iteration_ = self.booster_.current_iteration()
+        # After early stopping LightGBM keeps the trees up to the best.
+        self.best_iteration_ = self.booster_.current_iteration()
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -272,15 +271,13 @@ class LambdaRankRanker(BaseEstimator):
         """
         check_is_fitted(self)
         X = _lightgbm_matrix(self._check_X(X, reset=False))
-        return self.booster_.predict(
-            X, num_iteration=self.best_iteration_, num_threads=self._n_threads()
-        )
+        return self.booster_.predict(X, num_threads=self._n_threads())
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Number of splits on each feature, ndarray of shape (n_features_in_,)."""
         check_is_fitted(self)
-        return self.booster_.feature_importance("split", iteration=self.best_iteration_)
+        return self.booster_.feature_importance("split")
 
     def _check_parameters(self):
         """Check what LightGBM does not, and return what it is given."""

@@ -19,9 +19,8 @@ from skfilterrank._groups import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
-from skfilterrank.ranking import _lambda_objective
+from skfilterrank.ranking import LambdaRankRanker, _lambda_objective
 from skfilterrank.ranking._lambda_objective import LambdaObjective, row_keys
-from skfilterrank.ranking._lambdarank import LambdaRankRanker
 
 # --- the gradient ------------------------------------------------------------------------------
 
@@ -171,7 +170,7 @@ def test_first_trees_are_those_of_lightgbm():
     np.testing.assert_allclose(ours.predict(X), native.predict(X), rtol=1e-3, atol=1e-4)
 
 
-def testrow_keys_depend_on_the_features_alone():
+def test_row_keys_depend_on_the_features_alone():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.5)
     keys = row_keys(X)
@@ -409,6 +408,15 @@ def test_keeps_nothing_of_the_training_data(judged):
     fresh = clone(ranker)
     assert not hasattr(fresh, "booster_")
     assert fresh.get_params() == ranker.get_params()
+
+
+def test_the_loss_is_not_copied(separable, monkeypatch):
+    def refuse(self, memo):
+        raise AssertionError("copied")
+
+    monkeypatch.setattr(LambdaObjective, "__deepcopy__", refuse, raising=False)
+    X, y, groups = separable
+    LambdaRankRanker(**FEW).fit(X, y, groups)
 
 
 def test_grid_search_with_ids_in_the_index(judged):
