@@ -19,11 +19,21 @@ def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
     """
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
-    if groups is not None and "groups" in inspect.signature(estimator.predict).parameters:
+    if (
+        groups is not None
+        and "groups" in inspect.signature(final_step(estimator).predict).parameters
+    ):
         predicted = estimator.predict(X, groups=groups)
     else:
         predicted = estimator.predict(X)
     return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
+
+
+def final_step(estimator):
+    """The estimator at the end of a Pipeline, else the estimator itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
 
 
 def _classifier_scores(estimator, X, gains):
@@ -32,14 +42,14 @@ def _classifier_scores(estimator, X, gains):
     is_good = as_gains(classes, gains, name="the classifier's classes") > 0
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        return probabilities[:, is_good].sum(axis=1)
+        # LightGBM gives two columns to the only class.
+        return probabilities[:, : len(classes)][:, is_good].sum(axis=1)
     if len(classes) == 2 and is_good.sum() == 1 and hasattr(estimator, "decision_function"):
         margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
         # Margins speak for the second class in sorted order, which "spam" is, behind "good".
         return margins if is_good[1] else -margins
-    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     raise ValueError(
-        f"{type(final).__name__} gives neither predict_proba nor a decision function of two "
-        "classes, so it cannot rank documents: switch its probabilities on, or wrap it in "
+        f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "
+        "function of two classes, so it cannot rank documents: switch its probabilities on, or wrap it in "
         "CalibratedClassifierCV."
     )

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
@@ -25,13 +26,6 @@ from skfilterrank._validation import QID
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
 # LightGBM's label_gain has this many entries unless it is set.
 _LIGHTGBM_GRADES = 31
-
-
-def final_step(estimator):
-    """The estimator at the end of a Pipeline, else the estimator itself."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
 
 
 def group_parameter(final) -> str | None:

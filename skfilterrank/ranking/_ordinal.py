@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains, as_gains
+from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,
@@ -19,7 +20,6 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import check_choice
-from skfilterrank.ranking._adapters import final_step
 
 
 class OrdinalRanker(MetaEstimatorMixin, BaseEstimator):

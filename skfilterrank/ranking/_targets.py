@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.base import is_classifier
 
-from skfilterrank.ranking._adapters import final_step, group_parameter
+from skfilterrank._response import final_step
+from skfilterrank.ranking._adapters import group_parameter
 
 TARGETS = ("auto", "binary", "gain", "grade", "label")
 

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils import indexable
 
 from skfilterrank._gains import as_gains
+from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_groups, find_groups
-from skfilterrank.ranking._adapters import final_step, needs_groups
+from skfilterrank.ranking._adapters import needs_groups
 from skfilterrank.ranking._out_of_fold import TrainingRows
 from skfilterrank.ranking._targets import TargetEncoder, resolve_target
 
