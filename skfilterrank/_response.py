@@ -50,6 +50,6 @@ def _classifier_scores(estimator, X, gains):
         return margins if is_good[1] else -margins
     raise ValueError(
         f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "
-        "function of two classes, so it cannot rank documents: switch its probabilities on, or wrap it in "
-        "CalibratedClassifierCV."
+        "function of two classes, so it cannot rank documents: switch its probabilities "
+        "on, or wrap it in CalibratedClassifierCV."
     )

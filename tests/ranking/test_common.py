@@ -4,7 +4,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfilterrank.ranking import FilterAll, FilterOnly, OrdinalRanker, RankAndFilter
+from skfilterrank.ranking import (
+    FilterAll,
+    FilterOnly,
+    LambdaRankRanker,
+    OrdinalRanker,
+    RankAndFilter,
+)
 
 ONE_CLASS = (
     "The check's labels are all above 0, so a classifier of gain > 0 has one class; "
@@ -42,6 +48,9 @@ ESTIMATORS = {
     "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker()),
     "OrdinalRanker()": OrdinalRanker(),
     "OrdinalRanker(weights='gain')": OrdinalRanker(weights="gain"),
+    "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
+        gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
+    ),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }
@@ -54,7 +63,7 @@ def expected_failures(estimator):
 
 
 # The checks know no queries.
-@pytest.mark.filterwarnings("ignore:.*fitted without query ids:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*(fitted without|was given no) query ids:UserWarning")
 @parametrize_with_checks(
     list(ESTIMATORS.values()), expected_failed_checks=expected_failures, xfail_strict=True
 )
