@@ -9,6 +9,9 @@ from skfilterrank._response import document_scores
 from skfilterrank._validation import check_k, find_groups
 from skfilterrank.metrics._measure import MEASURES, Measure, parse_measure
 
+# Arguments of measures that come with each call.
+_NOT_FIXED = {"y_true", "y_score", "groups", "average"}
+
 
 class RankingScorer:
     """A scorer ``scorer(estimator, X, y, groups=None)``; made by :func:`make_ranking_scorer`.
@@ -103,12 +106,12 @@ def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, *
         params["k"] = cutoff
     if gains is not None:
         params["gains"] = gains
-    known = set(inspect.signature(found.function).parameters) - {"average", "groups"}
+    known = set(inspect.signature(found.function).parameters) - _NOT_FIXED
     unknown = sorted(set(params) - known)
     if unknown:
         raise ValueError(
             f"{found.name!r} has no parameter {', '.join(unknown)}: it takes "
-            f"{', '.join(sorted(known - {'y_true', 'y_score'}))}."
+            f"{', '.join(sorted(known))}."
         )
     name = found.name if cutoff is None else f"{found.name}@{cutoff}"
     return RankingScorer(name, found, params)

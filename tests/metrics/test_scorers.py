@@ -1,0 +1,513 @@
+"""Scorers in every tool of scikit-learn that scores, with queries carried in either way.
+
+How the query ids reach the scorer, by tool. "Series": `y` is a Series with an index level "qid" and
+metadata routing is off. "Routing": plain arrays, `enable_metadata_routing=True`.
+
+===========================  ===================================  ==============================
+tool                         Series                               Routing
+===========================  ===================================  ==============================
+GridSearchCV                 fit(X, y, groups=qid) [1]_           fit(X, y, groups=qid)
+RandomizedSearchCV           fit(X, y, groups=qid)                fit(X, y, groups=qid)
+HalvingGridSearchCV          fit(X, y, groups=qid) [2]_           fit(X, y, groups=qid) [2]_
+cross_validate               groups=qid                           params={"groups": qid}
+cross_val_score              groups=qid                           params={"groups": qid}
+nested (search in the two)   groups=qid, params={"groups": qid}   params={"groups": qid}
+learning_curve               groups=qid                           params={"groups": qid}
+validation_curve             groups=qid                           params={"groups": qid}
+permutation_test_score       groups=qid [3]_                      params={"groups": qid} [3]_
+permutation_importance       y alone                              not possible [4]_
+scorer(estimator, X, y)      y alone                              scorer(..., groups=qid)
+===========================  ===================================  ==============================
+
+.. [1] In this column `groups` is for the splitter, such as GroupKFold, alone: the scorer reads `y`.
+.. [2] Halving by samples takes rows, not queries: early rounds see parts of queries.
+.. [3] In the first column labels are shuffled within queries, in the second over all rows.
+.. [4] It hands no metadata on. A Series as `y`, or a DataFrame with an index level "qid" as `X`,
+   works with routing on, too.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRegressor
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer, make_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfilterrank.metrics import (
+    RankingScorer,
+    forbidden_at_k,
+    make_ranking_scorer,
+    ndcg_f_score,
+    ndcg_score,
+)
+from skfilterrank.ranking import RankAndFilter
+
+N_QUERIES = 24
+CV = GroupKFold(3)
+SCORER = make_ranking_scorer("ndcg_f@3")
+WAYS = ["series", "routing"]
+
+
+def make_rows():
+    """Features, labels -1, 1 and 2, and the query of each row; queries are mixed up."""
+    rng = np.random.default_rng(3)
+    qid = rng.permutation(np.repeat([f"q{number}" for number in range(N_QUERIES)], 5))
+    y = rng.choice([-1, 1, 2], len(qid))
+    X = rng.normal(size=(len(qid), 3))
+    X[:, 0] += y
+    return X, y, qid
+
+
+X, Y, QID = make_rows()
+WORDS = {-1: "spam offer now", 1: "perhaps so", 2: "because the source says"}
+TEXTS = [f"{WORDS[label]} {number % 7}" for number, label in enumerate(Y)]
+
+# What each container needs in front of the estimator.
+CONTAINERS = {
+    "array": (X, StandardScaler()),
+    "DataFrame": (pd.DataFrame(X, columns=["a", "b", "c"]), StandardScaler()),
+    "sparse matrix": (sparse.csr_matrix(X), StandardScaler(with_mean=False)),
+    "sparse array": (sparse.csr_array(X), StandardScaler(with_mean=False)),
+    "list of texts": (TEXTS, TfidfVectorizer()),
+}
+
+ESTIMATORS = {
+    "Ridge": Ridge(),
+    "LogisticRegression": LogisticRegression(),
+    "LGBMRegressor": LGBMRegressor(n_estimators=5, min_child_samples=5, n_jobs=1, verbose=-1),
+    "RankAndFilter": RankAndFilter(LogisticRegression(), k=3, cv=0.3),
+    "Pipeline": make_pipeline(StandardScaler(), Ridge()),
+    "RankAndFilter in a Pipeline": make_pipeline(StandardScaler(), RankAndFilter(Ridge(), cv=2)),
+    "Pipeline in RankAndFilter": RankAndFilter(make_pipeline(StandardScaler(), Ridge()), cv=2),
+}
+
+
+def series(y=Y, qid=QID):
+    """Labels that carry their queries."""
+    docno = np.arange(len(y))
+    index = pd.MultiIndex.from_arrays([docno, qid], names=["docno", "qid"])
+    return pd.Series(y, index=index, name="label")
+
+
+def take(data, rows):
+    """Rows of any container."""
+    if isinstance(data, list):
+        return [data[row] for row in rows]
+    return data.iloc[rows] if hasattr(data, "iloc") else data[rows]
+
+
+def document_score(estimator, data):
+    """What the scorer should rank by, the long way round."""
+    if hasattr(estimator, "predict_proba"):
+        return estimator.predict_proba(data)[:, estimator.classes_ > 0].sum(axis=1)
+    return estimator.predict(data)
+
+
+def by_hand(estimator, data=X, measure=ndcg_f_score, k=3):
+    """One value per fold: a loop that fits, predicts and measures."""
+    values = []
+    for train, test in CV.split(X, Y, QID):
+        fitted = clone(estimator).fit(take(data, train), series(Y[train], QID[train]))
+        scores = document_score(fitted, take(data, test))
+        values.append(measure(Y[test], scores, groups=QID[test], k=k))
+    return values
+
+
+@pytest.fixture(params=WAYS)
+def way(request):
+    """Each of the two ways, with scikit-learn set up for it."""
+    with config_context(enable_metadata_routing=request.param == "routing"):
+        yield request.param
+
+
+def labels(way):
+    """What is given as y."""
+    return series() if way == "series" else Y
+
+
+def keywords(way, *, nested=False):
+    """How functions such as cross_validate get the queries."""
+    if way == "routing":
+        return {"params": {"groups": QID}}
+    return {"groups": QID, "params": {"groups": QID}} if nested else {"groups": QID}
+
+
+def of_splits(search, candidate=0):
+    """Test scores of a candidate, fold by fold."""
+    return [search.cv_results_[f"split{fold}_test_score"][candidate] for fold in range(3)]
+
+
+class TestTools:
+    """Two processes in each, so that scorers travel."""
+
+    def test_grid_search(self, way):
+        search = GridSearchCV(Ridge(), {"alpha": [0.1, 1e4]}, scoring=SCORER, cv=CV, n_jobs=2)
+        search.fit(X, labels(way), groups=QID)
+        for candidate, alpha in enumerate([0.1, 1e4]):
+            expected = by_hand(Ridge(alpha=alpha))
+            np.testing.assert_allclose(of_splits(search, candidate), expected)
+        assert search.best_score_ == pytest.approx(search.cv_results_["mean_test_score"].max())
+        # The search's own score is that of its best estimator.
+        expected = ndcg_f_score(Y, search.best_estimator_.predict(X), groups=QID, k=3)
+        if way == "series":
+            assert search.score(X, series()) == pytest.approx(expected)
+        else:
+            assert search.score(X, Y, groups=QID) == pytest.approx(expected)
+
+    def test_randomized_search(self, way):
+        search = RandomizedSearchCV(
+            Ridge(), {"alpha": [1.0]}, n_iter=1, scoring=SCORER, cv=CV, random_state=0, n_jobs=2
+        ).fit(X, labels(way), groups=QID)
+        np.testing.assert_allclose(of_splits(search), by_hand(Ridge()))
+
+    def test_halving_grid_search(self, way):
+        search = HalvingGridSearchCV(
+            Ridge(),
+            {"alpha": [0.1, 1.0, 10.0]},
+            scoring=SCORER,
+            cv=CV,
+            min_resources=60,
+            error_score="raise",
+            n_jobs=2,
+            random_state=0,
+        ).fit(X, labels(way), groups=QID)
+        assert search.n_iterations_ == 1
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        assert 0.5 < search.best_score_ < 1
+
+    def test_halving_over_something_else_than_rows(self, way):
+        model = LGBMRegressor(min_child_samples=5, n_jobs=1, verbose=-1)
+        search = HalvingGridSearchCV(
+            model,
+            {"num_leaves": [2, 4, 8]},
+            resource="n_estimators",
+            min_resources=1,
+            max_resources=3,
+            scoring=SCORER,
+            cv=CV,
+            n_jobs=2,
+        ).fit(X, labels(way), groups=QID)
+        expected = by_hand(model.set_params(n_estimators=1, num_leaves=2))
+        np.testing.assert_allclose(of_splits(search), expected)
+
+    def test_cross_validate(self, way):
+        result = cross_validate(
+            Ridge(),
+            X,
+            labels(way),
+            scoring=SCORER,
+            cv=CV,
+            n_jobs=2,
+            return_train_score=True,
+            **keywords(way),
+        )
+        np.testing.assert_allclose(result["test_score"], by_hand(Ridge()))
+        assert np.isfinite(result["train_score"]).all()
+
+    def test_cross_val_score(self, way):
+        scores = cross_val_score(
+            Ridge(), X, labels(way), scoring=SCORER, cv=CV, n_jobs=2, **keywords(way)
+        )
+        np.testing.assert_allclose(scores, by_hand(Ridge()))
+
+    @pytest.mark.parametrize("model", ["Ridge", "RankAndFilter"])
+    def test_nested(self, way, model):
+        name = "alpha" if model == "Ridge" else "estimator__C"
+        inner = GridSearchCV(ESTIMATORS[model], {name: [1.0]}, scoring=SCORER, cv=GroupKFold(2))
+        result = cross_validate(
+            inner,
+            X,
+            labels(way),
+            scoring=SCORER,
+            cv=CV,
+            n_jobs=2,
+            error_score="raise",
+            **keywords(way, nested=True),
+        )
+        np.testing.assert_allclose(result["test_score"], by_hand(ESTIMATORS[model]))
+
+    def test_learning_curve(self, way):
+        _, train_scores, test_scores = learning_curve(
+            Ridge(),
+            X,
+            labels(way),
+            train_sizes=[0.5, 1.0],
+            scoring=SCORER,
+            cv=CV,
+            n_jobs=2,
+            **keywords(way),
+        )
+        assert train_scores.shape == (2, 3)
+        assert np.isfinite(train_scores).all()
+        np.testing.assert_allclose(test_scores[1], by_hand(Ridge()))
+
+    def test_validation_curve(self, way):
+        _, test_scores = validation_curve(
+            Ridge(),
+            X,
+            labels(way),
+            param_name="alpha",
+            param_range=[1.0, 1e4],
+            scoring=SCORER,
+            cv=CV,
+            n_jobs=2,
+            **keywords(way),
+        )
+        np.testing.assert_allclose(test_scores[0], by_hand(Ridge()))
+        np.testing.assert_allclose(test_scores[1], by_hand(Ridge(alpha=1e4)))
+
+    def test_permutation_test_score(self, way):
+        score, by_chance, _ = permutation_test_score(
+            Ridge(),
+            X,
+            labels(way),
+            scoring=SCORER,
+            cv=CV,
+            n_permutations=8,
+            n_jobs=2,
+            **keywords(way),
+        )
+        assert score == pytest.approx(np.mean(by_hand(Ridge())))
+        assert score > by_chance.max()
+        assert np.ptp(by_chance) > 0
+
+    @pytest.mark.parametrize("routing", [False, True])
+    @pytest.mark.parametrize("carrier", ["y", "X"])
+    def test_permutation_importance(self, routing, carrier):
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        y = series() if carrier == "y" else Y
+        if carrier == "X":
+            frame.index = pd.Index(QID, name="qid")
+        model = Ridge().fit(frame, Y)
+        with config_context(enable_metadata_routing=routing):
+            result = permutation_importance(
+                model, frame, y, scoring=SCORER, n_repeats=3, random_state=0, n_jobs=2
+            )
+        # Only the first feature tells anything.
+        assert result.importances_mean.argmax() == 0
+        assert result.importances_mean[0] > 0.05
+        assert result.importances.shape == (3, 3)
+
+    def test_permutation_importance_hands_no_metadata_on(self):
+        model = Ridge().fit(X, Y)
+        with (
+            config_context(enable_metadata_routing=True),
+            pytest.raises(ValueError, match="groups is missing"),
+        ):
+            permutation_importance(model, X, Y, scoring=SCORER)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("model", ["Ridge", "LogisticRegression", "RankAndFilter"])
+def test_containers(way, container, model):
+    data, transformer = CONTAINERS[container]
+    estimator = make_pipeline(transformer, ESTIMATORS[model])
+    expected = by_hand(estimator, data)
+    search = GridSearchCV(estimator, {}, scoring=SCORER, cv=CV, refit=False, error_score="raise")
+    search.fit(data, labels(way), groups=QID)
+    np.testing.assert_allclose(of_splits(search), expected)
+    if model == "Ridge":
+        found = cross_val_score(
+            estimator, data, labels(way), scoring=SCORER, cv=CV, **keywords(way)
+        )
+        np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("model", ESTIMATORS)
+def test_estimators(way, model):
+    estimator = ESTIMATORS[model]
+    found = cross_validate(
+        estimator, X, labels(way), scoring=SCORER, cv=CV, error_score="raise", **keywords(way)
+    )
+    np.testing.assert_allclose(found["test_score"], by_hand(estimator))
+
+
+@pytest.mark.parametrize("model", ["Ridge", "RankAndFilter"])
+def test_scikit_learns_own_scorer(way, model):
+    scorer = make_scorer(ndcg_f_score, k=3)
+    if way == "routing":
+        scorer = scorer.set_score_request(groups=True)
+    search = GridSearchCV(ESTIMATORS[model], {}, scoring=scorer, cv=CV, n_jobs=2)
+    search.fit(X, labels(way), groups=QID)
+    np.testing.assert_allclose(of_splits(search), by_hand(ESTIMATORS[model]))
+
+
+def test_scikit_learns_own_scorer_for_probabilities():
+    y = series(np.where(Y > 0, 1, -1))
+    model = LogisticRegression().fit(X, y)
+    theirs = make_scorer(ndcg_f_score, k=3, response_method="predict_proba")(model, X, y)
+    assert theirs == pytest.approx(SCORER(model, X, y))
+    assert theirs == pytest.approx(ndcg_f_score(y, model.predict_proba(X)[:, 1], k=3))
+
+
+def test_several_measures(way):
+    scoring = {"f": SCORER, "bad": make_ranking_scorer("forbidden@3"), "gain": "r2"}
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=scoring, cv=CV, refit="f", n_jobs=2)
+    search.fit(X, labels(way), groups=QID)
+    # Lower is better for the share of forbidden documents: it is negated.
+    for name, expected in {
+        "f": by_hand(Ridge()),
+        "bad": np.negative(by_hand(Ridge(), measure=forbidden_at_k)),
+    }.items():
+        found = [search.cv_results_[f"split{fold}_test_{name}"][0] for fold in range(3)]
+        np.testing.assert_allclose(found, expected)
+    assert (search.cv_results_["mean_test_bad"] < 0).all()
+
+
+def test_labels_that_are_words(way):
+    words = {-1: "Bad", 1: "PotentiallyUseful", 2: "Good"}
+    named = np.array([words[label] for label in Y])
+    scorer = make_ranking_scorer("ndcg_f@3", gains={word: gain for gain, word in words.items()})
+    y = series(named) if way == "series" else named
+    found = cross_val_score(
+        LogisticRegression(), X, y, scoring=scorer, cv=CV, error_score="raise", **keywords(way)
+    )
+    np.testing.assert_allclose(found, by_hand(LogisticRegression()), atol=0.02)
+    model = LogisticRegression().fit(X, named)
+    good = model.predict_proba(X)[:, model.classes_ != "Bad"].sum(axis=1)
+    assert scorer(model, X, series(named)) == pytest.approx(ndcg_f_score(Y, good, groups=QID, k=3))
+
+
+class TestMissingQueries:
+    """An error or NaN, never a number."""
+
+    tools = (
+        lambda **how: cross_validate(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
+        lambda **how: cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
+        lambda **how: GridSearchCV(Ridge(), {}, scoring=SCORER, cv=KFold(3), **how).fit(X, Y),
+        lambda **how: learning_curve(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
+    )
+
+    @pytest.mark.parametrize("tool", tools)
+    def test_raised(self, way, tool):
+        with pytest.raises(ValueError, match=r"groups is missing: pass groups="):
+            tool(error_score="raise")
+
+    def test_nan_by_default(self, way):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scores = cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3))
+            result = cross_validate(Ridge(), X, Y, scoring={"f": SCORER, "r2": "r2"}, cv=KFold(3))
+        assert np.isnan(scores).all()
+        assert np.isnan(result["test_f"]).all()
+        assert np.isfinite(result["test_r2"]).all()
+        assert any("groups is missing" in str(warning.message) for warning in caught)
+
+    def test_scikit_learns_own_scorer(self):
+        model = Ridge().fit(X, Y)
+        with pytest.raises(ValueError, match="groups is missing"):
+            make_scorer(ndcg_f_score, k=3)(model, X, Y)
+
+    def test_groups_for_the_splitter_alone(self):
+        # Without routing, groups= does not reach the scorer: y must carry them.
+        with pytest.raises(ValueError, match="groups is missing"):
+            cross_val_score(Ridge(), X, Y, groups=QID, cv=CV, scoring=SCORER, error_score="raise")
+
+    def test_one_missing_query_id(self):
+        qid = QID.astype(object)
+        qid[7] = None
+        with pytest.raises(ValueError, match="groups has 1 missing value"):
+            SCORER(Ridge().fit(X, Y), X, series(Y, qid))
+
+
+class TestMaking:
+    model = Ridge().fit(X, Y)
+
+    def test_name_function_and_parameter_say_the_same(self):
+        expected = ndcg_f_score(Y, self.model.predict(X), groups=QID, k=3)
+        for scorer in (
+            make_ranking_scorer("ndcg_f@3"),
+            make_ranking_scorer("ndcg_f", k=3),
+            make_ranking_scorer("ndcg_f@3", k=3),
+            make_ranking_scorer(ndcg_f_score, k=np.int64(3)),
+        ):
+            assert isinstance(scorer, RankingScorer)
+            assert scorer(self.model, X, series()) == expected
+            assert scorer(self.model, X, Y, groups=QID) == expected
+            assert scorer(self.model, pd.DataFrame(X, index=series().index), Y) == expected
+            assert repr(scorer) == "make_ranking_scorer('ndcg_f@3')"
+
+    def test_parameters_of_the_measure(self):
+        scorer = make_ranking_scorer("ndcg@2", gains="exp2", ties="worst", undefined="skip")
+        scores = self.model.predict(X).round()
+        expected = ndcg_score(
+            Y, scores, groups=QID, k=2, gains="exp2", ties="worst", undefined="skip"
+        )
+
+        class Rounded(Ridge):
+            def predict(self, X):
+                return super().predict(X).round()
+
+        assert scorer(Rounded().fit(X, Y), X, series()) == expected
+        for part in ("'ndcg@2'", "gains='exp2'", "ties='worst'", "undefined='skip'"):
+            assert part in repr(scorer)
+
+    def test_given_groups_come_before_the_index(self):
+        expected = ndcg_f_score(Y, self.model.predict(X), groups=QID, k=3)
+        one_query = series(Y, np.zeros(len(Y)))
+        assert SCORER(self.model, X, one_query, groups=QID) == expected
+
+    def test_lower_is_better(self):
+        value = forbidden_at_k(Y, self.model.predict(X), groups=QID, k=3)
+        assert value > 0
+        assert make_ranking_scorer("forbidden@3")(self.model, X, series()) == -value
+
+    @pytest.mark.parametrize(
+        ("args", "params", "message"),
+        [
+            (("ndcg_g",), {}, "'ndcg_g' is not a measure: expected one of dcg, "),
+            (("",), {}, "'' is not a measure"),
+            ((None,), {}, "None is not a measure"),
+            ((3,), {}, "3 is not a measure"),
+            (("ndcg_f@",), {}, "cut-off in 'ndcg_f@' must be a positive whole number"),
+            (("ndcg_f@0",), {}, "cut-off in 'ndcg_f@0' must be a positive whole number"),
+            (("ndcg_f@-1",), {}, "cut-off in 'ndcg_f@-1' must be"),
+            (("ndcg_f@2.5",), {}, "cut-off in 'ndcg_f@2.5' must be"),
+            (("ndcg_f@ten",), {}, "such as 'ndcg_f@10'"),
+            (("qwa@3",), {}, "'qwa' has no cut-off, got 'qwa@3'"),
+            (("qwa",), {"k": 3}, "'qwa' has no cut-off, got k=3"),
+            (("ndcg_f",), {"k": 0}, "k must be None"),
+            (("ndcg_f",), {"k": 1.0}, "k must be None"),
+            (("ndcg_f@3",), {"k": 5}, "k=5 contradicts the cut-off of 'ndcg_f@3'"),
+            (("ndcg_f@3",), {"depth": 5}, "'ndcg_f' has no parameter depth: it takes gains, k, "),
+            (("ndcg_f@3",), {"average": None}, "'ndcg_f' has no parameter average"),
+            (("ndcg_f@3",), {"groups": QID}, "'ndcg_f' has no parameter groups"),
+            (("ndcg_f@3",), {"y_true": Y}, "'ndcg_f' has no parameter y_true"),
+            ((np.mean,), {}, "is not one of skfilterrank's measures.*make_scorer"),
+        ],
+    )
+    def test_errors(self, args, params, message):
+        with pytest.raises(ValueError, match=message):
+            make_ranking_scorer(*args, **params)
+
+    def test_wrong_values_are_reported_when_called(self):
+        with pytest.raises(ValueError, match="ties must be"):
+            make_ranking_scorer("ndcg_f", ties="no")(self.model, X, series())
+
+    def test_it_is_a_scorer_to_scikit_learn(self):
+        assert get_scorer(SCORER) is SCORER
+        with config_context(enable_metadata_routing=True):
+            request = SCORER.get_metadata_routing().score.requests
+        assert request == {"groups": True}
