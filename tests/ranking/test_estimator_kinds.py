@@ -1,0 +1,419 @@
+"""What RankAndFilter hands to each kind of estimator, and what comes out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from catboost import CatBoostRanker
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor, early_stopping
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from xgboost import XGBRanker
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer
+from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
+
+LIGHTGBM = {
+    "n_estimators": 20,
+    "min_child_samples": 5,
+    "n_jobs": 1,
+    "verbose": -1,
+    "deterministic": True,
+    "force_row_wise": True,
+}
+RANKERS = {
+    "LGBMRanker": LGBMRanker(**LIGHTGBM),
+    "XGBRanker": XGBRanker(n_estimators=20, n_jobs=1),
+    "CatBoostRanker": CatBoostRanker(
+        iterations=20, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
+    ),
+    "LambdaRankRanker": LambdaRankRanker(n_estimators=20, min_child_samples=5, n_jobs=1),
+}
+OTHERS = {
+    "LogisticRegression": LogisticRegression(),
+    "Ridge": Ridge(),
+    # To the last digit, so that the order of the rows does not show.
+    "SVC": SVC(tol=1e-10),
+    "LGBMClassifier": LGBMClassifier(**LIGHTGBM),
+    "LGBMRegressor": LGBMRegressor(**LIGHTGBM),
+    "OrdinalRanker": OrdinalRanker(),
+    "GridSearchCV": GridSearchCV(
+        Ridge(),
+        {"alpha": [0.1, 10.0]},
+        scoring=make_ranking_scorer("ndcg@3", gains={-1: 0, 1: 1, 2: 2}),
+        cv=GroupKFold(3),
+        error_score="raise",
+    ),
+}
+KINDS = RANKERS | OTHERS
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=300, n_features=6, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return make_rank_and_filter(n_queries=100, n_features=6, bayes=False, random_state=1)
+
+
+def kind(name):
+    return pytest.param(KINDS[name], id=name)
+
+
+@pytest.mark.parametrize("estimator", [kind(name) for name in KINDS])
+@pytest.mark.parametrize("in_pipeline", [False, True], ids=["alone", "pipeline"])
+def test_every_kind_learns_ranks_and_filters(data, estimator, in_pipeline):
+    if in_pipeline:
+        estimator = make_pipeline(StandardScaler(), estimator)
+    model = RankAndFilter(estimator, k=3).fit(data.X, data.y, groups=data.groups)
+    scores = model.predict(data.X)
+    kept = np.isfinite(scores)
+    assert 0.5 < kept.mean() < 1
+    assert len(np.unique(scores[kept])) > 100
+    assert data.y[kept].mean() > data.y[~kept].mean() + 0.5
+    assert np.isfinite(model.decision_function(data.X)).all()
+    assert model.best_score_ > 0.79
+    places = model.rank(data.X, groups=data.groups)
+    np.testing.assert_array_equal(places > 0, kept)
+
+
+@pytest.mark.parametrize("estimator", [kind(name) for name in KINDS])
+def test_interleaved_queries_give_what_sorted_rows_give(data, estimator):
+    # Rows of a query keep their order: a ranker's trees depend on it where scores are tied.
+    place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
+    order = np.lexsort((np.random.default_rng(0).permutation(len(place)), place))
+    names = np.array([f"q{number:03d}" for number in range(300)])
+    in_order = RankAndFilter(estimator, k=3, cv=3).fit(data.X, data.y, groups=data.groups)
+    mixed = RankAndFilter(estimator, k=3, cv=3)
+    mixed.fit(data.X[order], data.y[order], groups=names[data.groups[order]])
+    # The rankers get the very same rows; sums over rows in another order differ by rounding.
+    np.testing.assert_allclose(
+        mixed.decision_function(data.X), in_order.decision_function(data.X), atol=1e-8
+    )
+
+
+class Spy(BaseEstimator):
+    """Keeps what `fit` is given."""
+
+    def _keep(self, X, y, **given):
+        self.X_, self.y_, self.given_ = np.asarray(X), np.asarray(y), given
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class GroupSpy(Spy):
+    def fit(self, X, y, sample_weight=None, group=None, eval_set=None, eval_group=None):
+        return self._keep(
+            X, y, group=group, weight=sample_weight, eval_set=eval_set, eval_group=eval_group
+        )
+
+
+class QidSpy(Spy):
+    def fit(self, X, y, sample_weight=None, qid=None, eval_set=None, eval_qid=None):
+        return self._keep(X, y, qid=qid, weight=sample_weight, eval_set=eval_set, eval_qid=eval_qid)
+
+
+class GroupIdSpy(Spy):
+    def fit(self, X, y, sample_weight=None, group_id=None):
+        return self._keep(X, y, group_id=group_id, weight=sample_weight)
+
+
+class GroupsSpy(Spy):
+    def fit(self, X, y, sample_weight=None, groups=None, eval_set=None, eval_groups=None):
+        return self._keep(X, y, groups=groups, weight=sample_weight, eval_groups=eval_groups)
+
+
+class RegressorSpy(RegressorMixin, Spy):
+    def fit(self, X, y, sample_weight=None):
+        return self._keep(X, y, weight=sample_weight)
+
+
+class ClassifierSpy(ClassifierMixin, Spy):
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self._keep(X, y, weight=sample_weight)
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
+class TestWhatTheEstimatorIsGiven:
+    # Three queries, rows mixed.
+    X = np.arange(7.0)[:, None]
+    y = np.array([-1, 0, 2, -1, 2, 0, 2])
+    groups = np.array(["b", "a", "c", "a", "b", "c", "b"])
+    weight = np.array([10, 11, 12, 13, 14, 15, 16])
+    in_query_order = (1, 3, 0, 4, 6, 2, 5)
+
+    def fit(self, spy, **kwargs):
+        model = RankAndFilter(spy, threshold=None, **kwargs.pop("parameters", {}))
+        return model.fit(self.X, self.y, groups=self.groups, **kwargs).estimator_
+
+    def test_group_sizes(self):
+        spy = self.fit(GroupSpy(), sample_weight=self.weight)
+        np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
+        np.testing.assert_array_equal(spy.given_["group"], [2, 3, 2])
+        np.testing.assert_array_equal(spy.given_["weight"], [11, 13, 10, 14, 16, 12, 15])
+        np.testing.assert_array_equal(spy.y_, [1, 0, 0, 2, 2, 2, 1])
+
+    def test_qid(self):
+        weight_of_query = {"a": 1.0, "b": 2.0, "c": 3.0}
+        weight = [weight_of_query[query] for query in self.groups]
+        spy = self.fit(QidSpy(), sample_weight=weight)
+        np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
+        np.testing.assert_array_equal(spy.given_["qid"], [0, 0, 1, 1, 1, 2, 2])
+        np.testing.assert_array_equal(spy.given_["weight"], [1, 2, 3])
+
+    def test_qid_with_weights_that_differ_within_a_query(self):
+        with pytest.raises(ValueError, match="QidSpy weights whole queries"):
+            self.fit(QidSpy(), sample_weight=self.weight)
+
+    def test_group_id(self):
+        spy = self.fit(GroupIdSpy(), sample_weight=self.weight)
+        np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
+        np.testing.assert_array_equal(spy.given_["group_id"], [0, 0, 1, 1, 1, 2, 2])
+        np.testing.assert_array_equal(spy.given_["weight"], [11, 13, 10, 14, 16, 12, 15])
+
+    def test_groups_in_the_order_of_the_rows(self):
+        spy = self.fit(GroupsSpy(), sample_weight=self.weight)
+        np.testing.assert_array_equal(spy.X_, self.X)
+        np.testing.assert_array_equal(spy.given_["groups"], [1, 0, 2, 0, 1, 2, 1])
+        np.testing.assert_array_equal(spy.given_["weight"], self.weight)
+
+    def test_sorted_rows_are_handed_on_as_they_are(self):
+        order = list(self.in_query_order)
+        X = self.X[order]
+        model = RankAndFilter(GroupSpy(), threshold=None)
+        model.fit(X, self.y[order], groups=self.groups[order])
+        assert model.estimator_.X_ is X
+
+    def test_weights_are_cut_to_the_fold(self):
+        folds = [([0, 1, 3, 4, 6], [2, 5])]
+        spy = RankAndFilter(GroupIdSpy(), cv=folds, refit=False)
+        spy.fit(self.X, self.y, groups=self.groups, sample_weight=self.weight)
+        given = spy.estimator_.given_
+        np.testing.assert_array_equal(given["group_id"], [0, 0, 1, 1, 1])
+        np.testing.assert_array_equal(given["weight"], [11, 13, 10, 14, 16])
+
+    def test_weights_of_unjudged_rows_are_cut_too(self):
+        y = self.y.astype(float)
+        y[4] = np.nan
+        model = RankAndFilter(RegressorSpy(), threshold=None)
+        with pytest.warns(UserWarning, match="1 of 7 rows are unjudged"):
+            model.fit(self.X, y, groups=self.groups, sample_weight=self.weight)
+        np.testing.assert_array_equal(model.estimator_.y_, [-1, 0, 2, -1, 0, 2])
+        np.testing.assert_array_equal(model.estimator_.given_["weight"], [10, 11, 12, 13, 15, 16])
+
+    @pytest.mark.parametrize(
+        ("target", "expected"),
+        [
+            ("binary", [0, 0, 1, 0, 1, 0, 1]),
+            ("gain", [-10, 0, 3, -10, 3, 0, 3]),
+            ("grade", [0, 1, 2, 0, 2, 1, 2]),
+            ("label", [-1, 0, 2, -1, 2, 0, 2]),
+        ],
+    )
+    def test_targets(self, target, expected):
+        gains = {-1: -10, 0: 0, 2: 3}
+        spy = self.fit(RegressorSpy(), parameters={"target": target, "gains": gains})
+        np.testing.assert_array_equal(spy.y_, expected)
+
+    @pytest.mark.parametrize(
+        ("spy", "expected"),
+        [
+            (ClassifierSpy(), [0, 0, 1, 0, 1, 0, 1]),
+            (RegressorSpy(), [-1, 0, 2, -1, 2, 0, 2]),
+            (GroupsSpy(), [-1, 0, 2, -1, 2, 0, 2]),
+        ],
+    )
+    def test_auto_target(self, spy, expected):
+        np.testing.assert_array_equal(self.fit(spy).y_, expected)
+        pipeline = self.fit(make_pipeline(StandardScaler(), spy))
+        np.testing.assert_array_equal(pipeline[-1].y_, expected)
+
+    def test_held_out_sets_are_sorted_and_encoded(self):
+        eval_set = [(self.X[:4], self.y[:4]), (self.X[4:], self.y[4:])]
+        eval_groups = [self.groups[:4], self.groups[4:]]
+        spy = self.fit(GroupSpy(), eval_set=eval_set, eval_groups=eval_groups)
+        assert [list(sizes) for sizes in spy.given_["eval_group"]] == [[2, 1, 1], [2, 1]]
+        (X, y), (X_other, y_other) = spy.given_["eval_set"]
+        np.testing.assert_array_equal(X.ravel(), [1, 3, 0, 2])
+        np.testing.assert_array_equal(y, [1, 0, 0, 2])
+        np.testing.assert_array_equal(X_other.ravel(), [4, 6, 5])
+        np.testing.assert_array_equal(y_other, [2, 2, 1])
+
+    def test_one_held_out_set_may_come_without_a_list(self):
+        spy = self.fit(QidSpy(), eval_set=(self.X, self.y), eval_groups=self.groups)
+        assert [list(ids) for ids in spy.given_["eval_qid"]] == [[0, 0, 1, 1, 1, 2, 2]]
+
+    def test_held_out_queries_may_come_in_the_index(self):
+        y = pd.Series(self.y, index=pd.Index(self.groups, name="qid"))
+        spy = self.fit(GroupsSpy(), eval_set=[(self.X, y)])
+        np.testing.assert_array_equal(spy.given_["eval_groups"], [[1, 0, 2, 0, 1, 2, 1]])
+
+    def test_step_parameters_of_a_pipeline(self):
+        pipeline = make_pipeline(StandardScaler(), RegressorSpy())
+        fitted = self.fit(
+            pipeline, standardscaler__sample_weight=self.weight, sample_weight=self.weight
+        )
+        assert fitted[0].mean_ == pytest.approx(np.average(self.X.ravel(), weights=self.weight))
+        np.testing.assert_array_equal(fitted[1].given_["weight"], self.weight)
+        named = self.fit(pipeline, regressorspy__sample_weight=self.weight)
+        assert named[0].mean_ == 3
+        np.testing.assert_array_equal(named[1].given_["weight"], self.weight)
+
+
+class TestEarlyStopping:
+    """A learning rate this high overfits at once, so training stops before its last tree."""
+
+    def stopped_at(self, data, held_out, estimator, **fit_params):
+        model = RankAndFilter(estimator, k=3, cv=2).fit(
+            data.X,
+            data.y,
+            groups=data.groups,
+            eval_set=[(held_out.X, held_out.y)],
+            eval_groups=[held_out.groups],
+            **fit_params,
+        )
+        assert model.best_score_ > 0.7
+        fitted = model.estimator_
+        return fitted[-1] if isinstance(fitted, type(make_pipeline())) else fitted
+
+    @pytest.fixture(params=[False, True], ids=["alone", "pipeline"])
+    def wrap(self, request):
+        # The scaler moves the rows: trees grown on scaled rows cannot use raw held-out ones.
+        return (
+            (lambda last: make_pipeline(StandardScaler(), last))
+            if request.param
+            else (lambda last: last)
+        )
+
+    @pytest.mark.parametrize("kind", [LGBMRanker, LGBMRegressor, LGBMClassifier])
+    def test_lightgbm(self, data, held_out, wrap, kind):
+        estimator = kind(**LIGHTGBM | {"n_estimators": 200, "learning_rate": 0.5})
+        fitted = self.stopped_at(
+            data, held_out, wrap(estimator), callbacks=[early_stopping(3, verbose=False)]
+        )
+        assert 0 < fitted.best_iteration_ < 100
+
+    def test_xgboost(self, data, held_out, wrap):
+        estimator = XGBRanker(
+            n_estimators=200, learning_rate=0.5, n_jobs=1, early_stopping_rounds=3
+        )
+        fitted = self.stopped_at(data, held_out, wrap(estimator), verbose=False)
+        assert fitted.best_iteration < 100
+
+    def test_catboost(self, data, held_out, wrap):
+        estimator = CatBoostRanker(
+            iterations=200,
+            learning_rate=0.5,
+            early_stopping_rounds=3,
+            verbose=0,
+            thread_count=1,
+            allow_writing_files=False,
+            random_seed=0,
+        )
+        fitted = self.stopped_at(data, held_out, wrap(estimator))
+        assert fitted.tree_count_ < 100
+
+    def test_lambdarank(self, data, held_out, wrap):
+        estimator = LambdaRankRanker(
+            n_estimators=200, learning_rate=0.5, n_jobs=1, early_stopping_rounds=3
+        )
+        fitted = self.stopped_at(data, held_out, wrap(estimator))
+        assert fitted.best_iteration_ < 100
+
+    def test_held_out_rows_are_transformed_by_the_earlier_steps(self, data, held_out):
+        fit_params = {"callbacks": [early_stopping(3, verbose=False)]}
+        estimator = LGBMRegressor(**LIGHTGBM | {"n_estimators": 100})
+        scaler = StandardScaler().fit(data.X)
+        by_hand = LGBMRegressor(**LIGHTGBM | {"n_estimators": 100}).fit(
+            scaler.transform(data.X),
+            data.y,
+            eval_X=scaler.transform(held_out.X),
+            eval_y=held_out.y,
+            **fit_params,
+        )
+        pipeline = make_pipeline(StandardScaler(), estimator)
+        fitted = self.stopped_at(data, held_out, pipeline, **fit_params)
+        assert fitted.best_iteration_ == by_hand.best_iteration_
+        assert fitted.best_score_ == by_hand.best_score_
+
+
+class TestNegativeLabels:
+    """LightGBM's ranker must get grades from 0 up."""
+
+    @pytest.mark.parametrize(
+        "wrap",
+        [lambda ranker: ranker, lambda ranker: make_pipeline(StandardScaler(), ranker)],
+        ids=["alone", "pipeline"],
+    )
+    @pytest.mark.parametrize("gains", [None, {-1: -10, 1: 1, 2: 2}])
+    def test_the_ranker_learns(self, data, wrap, gains):
+        model = RankAndFilter(wrap(LGBMRanker(**LIGHTGBM)), k=3, gains=gains, threshold=None)
+        model.fit(data.X, data.y, groups=data.groups)
+        scores = model.predict(data.X)
+        assert len(np.unique(scores)) > 100
+        assert np.corrcoef(scores, data.y)[0, 1] > 0.3
+
+    @pytest.mark.parametrize("target", ["gain", "label"])
+    def test_asking_for_negative_targets_is_an_error(self, data, target, capfd):
+        with pytest.raises(Exception, match="non-negative"):
+            RankAndFilter(LGBMRanker(**LIGHTGBM), target=target).fit(
+                data.X, data.y, groups=data.groups
+            )
+
+    def test_too_many_grades(self, data):
+        y = np.arange(len(data.y))
+        with pytest.raises(ValueError, match="LGBMRanker takes at most 31 grades but y has"):
+            RankAndFilter(LGBMRanker(**LIGHTGBM)).fit(data.X, y, groups=data.groups)
+
+    def test_label_gain_lifts_the_limit_of_grades(self, data):
+        y = np.arange(len(data.y)) % 40
+        ranker = LGBMRanker(**LIGHTGBM, label_gain=list(range(40)))
+        RankAndFilter(ranker).fit(data.X, y, groups=data.groups)
+
+
+class TestSearchInside:
+    def test_search_finds_the_queries_and_learns_the_gains(self, data):
+        model = RankAndFilter(KINDS["GridSearchCV"], k=3)
+        model.fit(data.X, data.y, groups=data.groups)
+        search = model.estimator_
+        index = pd.Index(data.groups, name="qid")
+        by_hand = GridSearchCV(
+            Ridge(),
+            {"alpha": [0.1, 10.0]},
+            scoring=make_ranking_scorer("ndcg@3", gains={-1: 0, 1: 1, 2: 2}),
+            cv=GroupKFold(3),
+        ).fit(data.X, pd.Series(data.y, index=index), groups=data.groups)
+        assert search.best_score_ == pytest.approx(by_hand.best_score_)
+        assert search.best_params_ == by_hand.best_params_
+
+    def test_search_over_a_ranker_belongs_outside(self, data):
+        search = GridSearchCV(
+            make_pipeline(StandardScaler(), LGBMRanker(**LIGHTGBM)),
+            {"lgbmranker__num_leaves": [3, 5]},
+            scoring=make_ranking_scorer("ndcg_f@3"),
+            cv=GroupKFold(3),
+        )
+        with pytest.raises(ValueError, match=r"put the search around RankAndFilter\(LGBMRanker"):
+            RankAndFilter(search).fit(data.X, data.y, groups=data.groups)
+
+    @pytest.mark.parametrize("estimator", [kind(name) for name in ("LGBMRanker", "XGBRanker")])
+    def test_search_around_a_ranker(self, data, estimator):
+        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+        search = GridSearchCV(
+            RankAndFilter(estimator, k=3, cv=3),
+            {"estimator__n_estimators": [5, 20]},
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(data.X, y, groups=data.groups)
+        assert search.best_score_ > 0.75
