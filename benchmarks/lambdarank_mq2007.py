@@ -5,6 +5,8 @@
 Both sides get the same rows, parameters and threads. Writes results/lambdarank_mq2007.md.
 """
 
+import os
+
 import lightgbm as lgb
 import numpy as np
 from _common import arguments, best_time, write_report
@@ -139,7 +141,8 @@ without improvement of nDCG@30.
 {table(["fold", "LightGBM", "ours", "difference", "trees, LightGBM", "trees, ours"], stopped)}
 
 Training time in seconds, data set included, on the {len(train[0])} rows of Fold1 (all five parts
-have {sum(len(part[1]) for part in parts)}); best of {options.repeats} runs in turn.
+have {sum(len(part[1]) for part in parts)}); best of {options.repeats} runs in turn, load average
+of the machine {os.getloadavg()[0]:.1f}.
 
 {table(["threads", "LightGBM", "ours", "ratio"], times)}
 """,
