@@ -1,0 +1,367 @@
+"""RankAndFilter under metadata routing, in Pipelines and searches, and with bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from lightgbm import LGBMClassifier, LGBMRanker
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from xgboost import XGBRanker
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.ranking import RankAndFilter
+
+SCORER = make_ranking_scorer("ndcg_f@3")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=200, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def y_with_queries(data):
+    return pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    def __init__(self, value=0.0):
+        self.value = value
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
+
+
+class TestModelSelection:
+    def search(self, scoring):
+        return GridSearchCV(
+            RankAndFilter(Ridge(), k=3),
+            {"estimator__alpha": [0.1, 1000.0]},
+            scoring=scoring,
+            cv=GroupKFold(3),
+            error_score="raise",
+        )
+
+    def by_hand(self, data):
+        values = []
+        for train, test in GroupKFold(3).split(data.X, groups=data.groups):
+            model = RankAndFilter(Ridge(alpha=0.1), k=3)
+            model.fit(data.X[train], data.y[train], groups=data.groups[train])
+            scores = model.predict(data.X[test])
+            values.append(ndcg_f_score(data.y[test], scores, groups=data.groups[test], k=3))
+        return values
+
+    @pytest.mark.parametrize("scoring", [None, SCORER])
+    def test_index_carries_queries_through_a_search(self, data, y_with_queries, scoring):
+        search = self.search(scoring).fit(data.X, y_with_queries, groups=data.groups)
+        assert search.cv_results_["mean_test_score"][0] == pytest.approx(
+            np.mean(self.by_hand(data))
+        )
+
+    @pytest.mark.parametrize("scoring", [None, SCORER])
+    def test_routing_carries_queries_through_a_search(self, data, routing, scoring):
+        search = self.search(scoring).fit(data.X, data.y, groups=data.groups)
+        assert search.cv_results_["mean_test_score"][0] == pytest.approx(
+            np.mean(self.by_hand(data))
+        )
+
+    def test_search_without_queries_is_an_error_for_a_ranker(self, data):
+        search = GridSearchCV(
+            RankAndFilter(LGBMRanker(n_estimators=2, verbose=-1)), {}, cv=3, error_score="raise"
+        )
+        with pytest.raises(ValueError, match="LGBMRanker needs queries"):
+            search.fit(data.X, data.y)
+
+    def test_scores_of_a_search_without_queries_are_an_error(self, data):
+        with pytest.raises(ValueError, match="groups is missing"):
+            cross_val_score(Ridge(), data.X, data.y, scoring=SCORER, cv=3, error_score="raise")
+
+    def test_out_of_fold_predictions(self, data):
+        index = pd.Index(data.groups, name="qid")
+        X = pd.DataFrame(data.X, index=index).add_prefix("x")
+        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        scores = cross_val_predict(model, X, data.y, groups=data.groups, cv=GroupKFold(3))
+        assert 0 < np.isneginf(scores).mean() < 0.5
+
+
+class TestInsideAPipeline:
+    @pytest.mark.parametrize("threshold", ["tune", "per_query"])
+    def test_fit_predict_and_score(self, data, y_with_queries, threshold):
+        model = RankAndFilter(Ridge(), k=3, threshold=threshold)
+        X = StandardScaler().fit_transform(data.X)
+        expected = model.fit(X, data.y, groups=data.groups).predict(X, groups=data.groups)
+        by_index = make_pipeline(StandardScaler(), model).fit(data.X, y_with_queries)
+        np.testing.assert_array_equal(by_index.predict(data.X, groups=data.groups), expected)
+        by_name = make_pipeline(StandardScaler(), model)
+        by_name.fit(data.X, data.y, rankandfilter__groups=data.groups)
+        np.testing.assert_array_equal(by_name.predict(data.X, groups=data.groups), expected)
+        assert by_index.score(data.X, y_with_queries) == pytest.approx(
+            ndcg_f_score(data.y, expected, groups=data.groups, k=3)
+        )
+
+    def test_with_routing(self, data, routing):
+        model = RankAndFilter(Ridge(), k=3, threshold="per_query")
+        pipeline = make_pipeline(StandardScaler(), model)
+        pipeline.fit(data.X, data.y, groups=data.groups)
+        scores = pipeline.predict(data.X, groups=data.groups)
+        assert 0 < np.isneginf(scores).mean() < 0.5
+        assert SCORER(pipeline, data.X, data.y, groups=data.groups) == pytest.approx(
+            ndcg_f_score(data.y, scores, groups=data.groups, k=3)
+        )
+
+    @pytest.mark.parametrize("enabled", [False, True])
+    def test_cross_validation_of_a_threshold_per_query(self, data, y_with_queries, enabled):
+        pipeline = make_pipeline(
+            StandardScaler(), RankAndFilter(Ridge(), k=3, threshold="per_query")
+        )
+        with sklearn.config_context(enable_metadata_routing=enabled):
+            queries = {"params": {"groups": data.groups}} if enabled else {"groups": data.groups}
+            values = cross_val_score(
+                pipeline,
+                data.X,
+                y_with_queries,
+                cv=GroupKFold(3),
+                scoring=SCORER,
+                error_score="raise",
+                **queries,
+            )
+        assert (values > 0.7).all()
+
+
+@pytest.mark.usefixtures("routing")
+class TestRoutingOfFitParameters:
+    def test_groups_need_no_request(self, data):
+        request = RankAndFilter(Ridge()).get_metadata_routing()
+        for method in ("fit", "predict", "score"):
+            assert request.consumes(method, ["groups"]) == {"groups"}
+
+    def test_the_estimator_must_ask(self, data):
+        weight = np.where(data.y < 0, 5.0, 1.0)
+        model = RankAndFilter(Ridge(), threshold=None)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        model.set_params(estimator=Ridge().set_fit_request(sample_weight=True))
+        model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        expected = Ridge().fit(data.X, data.y, sample_weight=weight)
+        np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
+
+    def test_an_alias_reaches_the_estimator_through_a_search(self, data):
+        weight = np.where(data.y < 0, 5.0, 1.0)
+        search = GridSearchCV(
+            RankAndFilter(Ridge().set_fit_request(sample_weight="trust"), threshold=None),
+            {},
+            scoring=SCORER,
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(data.X, data.y, groups=data.groups, trust=weight)
+        expected = Ridge().fit(data.X, data.y, sample_weight=weight)
+        np.testing.assert_allclose(search.best_estimator_.estimator_.coef_, expected.coef_)
+
+    def test_each_step_of_a_pipeline_gets_what_it_asks_for(self, data):
+        weight = np.where(data.y < 0, 5.0, 1.0)
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        ridge = Ridge().set_fit_request(sample_weight=False)
+        model = RankAndFilter(make_pipeline(scaler, ridge), threshold=None)
+        model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        expected = StandardScaler().fit(data.X, sample_weight=weight)
+        np.testing.assert_allclose(model.estimator_[0].mean_, expected.mean_)
+        plain = Ridge().fit(expected.transform(data.X), data.y)
+        np.testing.assert_allclose(model.estimator_[1].coef_, plain.coef_)
+
+    @pytest.mark.parametrize("cv", [GroupKFold(3), KFold(3)])
+    def test_a_search_inside_gets_queries_only_where_it_wants_them(self, data, cv):
+        model = RankAndFilter(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=cv), k=3)
+        assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
+
+
+class TestDegenerateData:
+    def test_constant_scores_keep_all_where_showing_all_is_better(self, data):
+        model = RankAndFilter(Constant()).fit(data.X, data.y, groups=data.groups)
+        assert model.threshold_ == -np.inf
+        np.testing.assert_array_equal(model.predict(data.X), 0.0)
+        np.testing.assert_array_equal(model.decision_function(data.X), 0.0)
+        assert (model.rank(data.X, groups=data.groups) > 0).all()
+
+    def test_constant_scores_filter_all_where_showing_nothing_is_better(self, data):
+        model = RankAndFilter(Constant()).fit(data.X, -data.y, groups=data.groups)
+        assert model.threshold_ == np.inf
+        assert np.isneginf(model.predict(data.X)).all()
+        assert np.isfinite(model.decision_function(data.X)).all()
+        assert (model.rank(data.X, groups=data.groups) == 0).all()
+        expected = ndcg_f_score(-data.y, np.full(len(data.y), -np.inf), groups=data.groups)
+        assert model.best_score_ == pytest.approx(expected)
+
+    def test_constant_scores_with_a_threshold_per_query(self, data):
+        model = RankAndFilter(Constant(), threshold="per_query")
+        model.fit(data.X, data.y, groups=data.groups)
+        assert not np.isneginf(model.predict(data.X, groups=data.groups)).all()
+
+    @pytest.mark.parametrize(
+        ("label", "threshold", "value"), [(1, -np.inf, 1.0), (0, -np.inf, 0.0), (-1, np.inf, 1.0)]
+    )
+    def test_all_labels_equal(self, data, label, threshold, value):
+        y = np.full(len(data.y), label)
+        model = RankAndFilter(Ridge()).fit(data.X, y, groups=data.groups)
+        assert model.threshold_ == threshold
+        assert model.best_score_ == value
+
+    def test_all_labels_equal_for_a_ranker(self, data):
+        ranker = LGBMRanker(n_estimators=2, verbose=-1, n_jobs=1)
+        model = RankAndFilter(ranker).fit(data.X, data.y * 0 + 1, groups=data.groups)
+        assert np.isfinite(model.predict(data.X)).all()
+
+    @pytest.mark.parametrize(("sign", "which"), [(1, "every gain is"), (-1, "no gain is")])
+    def test_all_gains_on_one_side_for_a_classifier(self, data, sign, which):
+        message = f"{which} above 0, so LogisticRegression gets one class"
+        for estimator in (LogisticRegression(), make_pipeline(LogisticRegression())):
+            with pytest.raises(ValueError, match=message):
+                RankAndFilter(estimator).fit(data.X, sign * abs(data.y), groups=data.groups)
+
+    def test_a_fold_that_trains_on_one_class(self, data):
+        y = np.where(data.groups == 0, 1, -1)
+        model = RankAndFilter(LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1))
+        model.fit(data.X, y, groups=data.groups)
+        assert model.best_score_ > 0.9
+
+
+class TestBadInput:
+    def fit(self, data, estimator=None, groups=True, X=None, y=None, fit=None, **parameters):
+        model = RankAndFilter(Ridge() if estimator is None else estimator, **parameters)
+        return model.fit(
+            data.X if X is None else X,
+            data.y if y is None else y,
+            groups=data.groups if groups is True else groups,
+            **(fit or {}),
+        )
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"threshold": "tuned"}, "threshold must be 'tune', 'per_query', a number or None"),
+            ({"threshold": np.nan}, "threshold must be .* got nan"),
+            ({"threshold": True}, "threshold must be .* got True"),
+            ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),
+            ({"scoring": "map"}, "'map' is not a measure: expected one of"),
+            ({"scoring": "ndcg_f@5", "k": 3}, "k=3 contradicts the cut-off of 'ndcg_f@5'"),
+            ({"cv": 1}, "cv must be None, a number of folds from 2 up.*got 1"),
+            ({"cv": 1.5}, "cv must be None.*got 1.5"),
+            ({"cv": True}, "cv must be None.*got True"),
+            ({"cv": "five"}, "cv must be None.*got 'five'"),
+            ({"cv": []}, "cv makes no split"),
+            ({"refit": False}, "refit=False keeps the model of the only split, but cv makes 5"),
+            ({"gains": "exp3"}, "gains must be None, 'exp2', a dict"),
+            ({"gains": {-1: -1, 1: 1}}, "y holds labels with no entry in gains: 2"),
+        ],
+    )
+    def test_parameters(self, data, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            self.fit(data, **parameters)
+
+    @pytest.mark.parametrize("k", [0, -1, 2.0, "3"])
+    def test_k(self, data, k):
+        with pytest.raises(ValueError, match=r"k must be None .* or a positive integer, got"):
+            self.fit(data, k=k)
+
+    def test_lengths(self, data):
+        n_rows = len(data.y)
+        with pytest.raises(ValueError, match=f"groups has {n_rows - 1} entries but there are"):
+            self.fit(data, groups=data.groups[1:])
+        with pytest.raises(ValueError, match=f"y has {n_rows - 1} labels but X has {n_rows}"):
+            self.fit(data, y=data.y[1:])
+
+    @pytest.mark.parametrize(
+        "estimator",
+        [LGBMRanker(), XGBRanker(), make_pipeline(StandardScaler(), LGBMRanker())],
+    )
+    def test_missing_groups_for_a_ranker(self, data, estimator):
+        with pytest.raises(ValueError, match=r"(LGBM|XGB)Ranker needs queries: pass groups="):
+            self.fit(data, estimator, groups=None)
+
+    def test_missing_query_id(self, data):
+        groups = np.where(data.groups == 3, np.nan, data.groups)
+        with pytest.raises(ValueError, match=r"groups has .* missing value"):
+            self.fit(data, groups=groups)
+
+    def test_labels(self, data):
+        with pytest.raises(ValueError, match=r"labels that are not numbers .* pass gains"):
+            self.fit(data, y=np.where(data.y > 0, "good", "bad"))
+        with pytest.raises(ValueError, match="no judged row"):
+            self.fit(data, y=np.full(len(data.y), np.nan))
+        with pytest.raises(ValueError, match="requires y to be passed"):
+            RankAndFilter(Ridge()).fit(data.X, None, groups=data.groups)
+
+    def test_fewer_queries_than_folds(self, data):
+        few = data.groups < 3
+        message = "cv=5 needs at least 5 queries but their number is 3"
+        with pytest.raises(ValueError, match=message):
+            self.fit(data, X=data.X[few], y=data.y[few], groups=data.groups[few])
+        with pytest.raises(ValueError, match=r"cv=0\.2 needs at least 2 queries"):
+            self.fit(data, groups=np.zeros(len(data.y)), cv=0.2)
+
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_scores_that_are_no_numbers(self, data, value):
+        with pytest.raises(ValueError, match=r"what Constant predicts holds .*(NaN|inf)"):
+            self.fit(data, Constant(value))
+
+    def test_classifier_of_labels_without_probabilities(self, data):
+        with pytest.raises(ValueError, match="LinearSVC gives neither predict_proba nor"):
+            self.fit(data, LinearSVC(), target="label")
+
+    def test_held_out_sets(self, data):
+        ranker = LGBMRanker(n_estimators=2, verbose=-1, n_jobs=1)
+        pair = (data.X, data.y)
+        for fit, message in [
+            ({"eval_set": [pair]}, "groups is missing"),
+            ({"eval_set": [pair], "eval_groups": [1, 2]}, "eval_groups has 2 entries but"),
+            (
+                {"eval_set": [(data.X, data.y + 5)], "eval_groups": [data.groups]},
+                "eval_set holds the gain 7, which does not occur in y",
+            ),
+            (
+                {"eval_set": [(data.X, data.y * np.nan)], "eval_groups": [data.groups]},
+                "eval_set holds unjudged rows",
+            ),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                self.fit(data, ranker, fit=fit)
+
+    def test_after_the_fit(self, data):
+        with pytest.raises(NotFittedError):
+            RankAndFilter(Ridge()).predict(data.X)
+        with pytest.raises(NotFittedError):
+            RankAndFilter(Ridge()).score(data.X, data.y, groups=data.groups)
+        model = self.fit(data)
+        for method in (model.rank, lambda X: model.score(X, data.y)):
+            with pytest.raises(ValueError, match="groups is missing"):
+                method(data.X)
+        with pytest.raises(ValueError, match="groups has 3 entries"):
+            model.rank(data.X, groups=[1, 2, 3])
+        with pytest.raises(ValueError, match="groups is missing"):
+            self.fit(data, threshold="per_query").predict(data.X)
+
+    def test_prefit_estimator_that_is_not_fitted(self, data):
+        with pytest.raises(NotFittedError):
+            self.fit(data, Ridge(), cv="prefit")
