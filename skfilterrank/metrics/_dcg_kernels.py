@@ -56,7 +56,10 @@ def ndcg_bounds(block: ListBlock, k):
 
 def ndcg_min_bounds(block: ListBlock, k):
     """The worst and the best order of all documents: equation 2."""
-    return worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
+    low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
+    # Summed up in another order, equal gains may leave a rest that would be divided by.
+    all_equal = block.best_first(1)[:, 0] == block.worst_first(1)[:, 0]
+    return np.where(all_equal, high, low), high
 
 
 def ndcg_f_bounds(block: ListBlock, k):

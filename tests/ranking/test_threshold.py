@@ -162,6 +162,13 @@ def test_nothing_to_choose(measure, undefined):
         np.testing.assert_equal(curve.best_value, value)
 
 
+@pytest.mark.parametrize("n", [3, 16, 50])
+def test_equal_gains_leave_no_rest(n):
+    groups, y_true = np.repeat([0, 1], n), np.repeat([0.1, 1 / 3], n)
+    curve = threshold_curve(y_true, np.arange(2 * n), groups=groups, measure="ndcg_min")
+    assert (curve.thresholds.tolist(), curve.values.tolist()) == ([np.inf], [0])
+
+
 def test_equal_scores_in_a_query_go_together():
     # Keeping one of the two would be better, but no threshold does.
     curve = threshold_curve([2, -1], [5, 5], groups=["a", "a"])
