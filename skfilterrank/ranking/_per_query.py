@@ -1,55 +1,148 @@
 """A threshold for each query, learned from the scores of its documents."""
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics import _dcg_kernels as kernels
 from skfilterrank.metrics._lists import RankedLists
 
+# Squares do not extrapolate: features are cut to these quantiles of what was learned from.
+_RANGE = (0.005, 0.995)
+
 
 class QueryThreshold:
-    """Stop each list where showing more is expected to do harm.
+    """Stop each query's list where showing more is expected to do harm.
 
-    A document adds ``gain / (I - W)``, weighted by its place, to its query's nDCG_f. A regression
-    learns that worth from the document's score and the scores around it; a query's threshold is
-    where the expected sum over the prefix is highest.
+    What a document adds to its query's nDCG_f is its gain over I - W, discounted by its place. A
+    regression learns that worth from the document's score and from the rest of its list; the
+    threshold of a query lies below the prefix of its ranking whose expected sum is highest.
 
     Parameters
     ----------
-    k : int or None
-        Cut-off of nDCG_f.
+    k : int or None, default=None
+        Cut-off of nDCG_f; None means all places.
     n_splits : int, default=5
         Folds by query for the thresholds of the rows it was fitted on.
+
+    Attributes
+    ----------
+    regressor_ : Pipeline
+        Ridge regression on the squares and products of :func:`list_features`.
+    out_of_fold_thresholds_ : ndarray of shape (n_rows,), dtype float64
+        Threshold of each row's query, from a regression that has not seen the query. With one
+        query, or none that can be learned from in a fold, from the rows themselves.
+
+    See Also
+    --------
+    RankAndFilter : Uses it with ``threshold="per_query"``.
+
+    Notes
+    -----
+    Given the scores, the expected nDCG_f of a list that shows its first n documents is, up to a
+    constant, the sum over their places i of ``u_i / log2(i + 1)``, where ``u`` is the expected
+    worth E[gain / (I - W)]. With the exact u, this filter is the best possible one for the given
+    order. The regression is small on purpose, since there are often only some hundred queries to
+    learn from.
+
+    It learns from the first 2 k places of each list, between which and nothing the decision
+    lies. Unjudged rows are not learned from. Rows that score -inf are neither learned from nor
+    kept, and are no part of their list. Nothing here is random.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(
+    ...     600, documents_per_query=10, query_effect=0.5, bayes=False, random_state=0
+    ... )
+    >>> single = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
+    >>> model = RankAndFilter(LogisticRegression(), k=3, threshold="per_query")
+    >>> model.fit(X, y, groups=groups).best_score_ > single.best_score_
+    True
     """
 
-    def __init__(self, k=None, n_splits=5):
+    def __init__(self, k: int | None = None, n_splits: int = 5):
         self.k = k
         self.n_splits = n_splits
 
-    def fit(self, gains, scores, index):
-        """Learn from out-of-fold scores."""
-        features = list_features(scores, index)
+    def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex) -> "QueryThreshold":
+        """Learn from out-of-fold scores.
+
+        Parameters
+        ----------
+        gains : ndarray of shape (n_rows,), float64
+            Gain of each row, NaN where unjudged.
+        scores : ndarray of shape (n_rows,), float64
+            Scores from models that have not seen the row; -inf where filtered.
+        index : GroupIndex
+            The queries.
+
+        Returns
+        -------
+        self : QueryThreshold
+            The fitted thresholds.
+        """
+        finite = scores[np.isfinite(scores)]
+        self.mean_ = float(finite.mean()) if len(finite) else 0.0
+        self.deviation_ = (float(finite.std()) if len(finite) else 0.0) or 1.0
+        features = list_features(self._standardised(scores), index)
+        self.range_ = np.quantile(features, _RANGE, axis=0)
+        features = np.clip(features, *self.range_)
         worth = normalised_gains(gains, index, self.k)
-        groups = index.codes()
-        self.regressor_ = self._regressor().fit(features, worth)
-        expected = np.empty(len(scores))
+        learned = np.isfinite(scores) & ~np.isnan(gains)
+        if self.k is not None:
+            learned &= places(scores, index) < 2 * self.k
+        self.regressor_ = _fit_worth(features[learned], worth[learned])
+        expected = self.regressor_.predict(features)
         n_splits = min(self.n_splits, index.n_queries)
-        for train, test in GroupKFold(n_splits).split(features, groups=groups):
-            inner = self._regressor().fit(features[train], worth[train])
-            expected[test] = inner.predict(features[test])
+        if n_splits > 1:
+            for train, test in GroupKFold(n_splits).split(features, groups=index.codes()):
+                train = train[learned[train]]
+                if len(train):
+                    inner = _fit_worth(features[train], worth[train])
+                    expected[test] = inner.predict(features[test])
         self.out_of_fold_thresholds_ = best_prefix(expected, scores, index, self.k)
         return self
 
-    def thresholds(self, scores, index):
-        """Threshold of each row's query."""
-        expected = self.regressor_.predict(list_features(scores, index))
+    def thresholds(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
+        """Threshold of each row's query.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,), float64
+            Scores of all documents of each query, on the scale of those it was fitted on; -inf
+            where filtered.
+        index : GroupIndex
+            The queries.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), float64
+            The same for all rows of a query, which are to be kept where ``score >= threshold``:
+            -inf where all are, +inf where none is.
+        """
+        features = list_features(self._standardised(scores), index)
+        expected = self.regressor_.predict(np.clip(features, *self.range_))
         return best_prefix(expected, scores, index, self.k)
 
-    def _regressor(self):
-        return HistGradientBoostingRegressor(
-            max_iter=100, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=50
-        )
+    def _standardised(self, scores):
+        """Scores in standard deviations from their mean."""
+        return (scores - self.mean_) / self.deviation_
+
+
+def _fit_worth(features, worth):
+    """Regression of the worth on squares and products of the features."""
+    if not len(worth):
+        features, worth = np.zeros((1, 3)), np.zeros(1)
+    model = make_pipeline(
+        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
+    )
+    return model.fit(features, worth)
 
 
 def normalised_gains(gains, index, k):
@@ -65,53 +158,89 @@ def normalised_gains(gains, index, k):
 
 
 def list_features(scores, index):
-    """What a document's own score and the list around it look like; shape (n_rows, 9)."""
+    """What a document's score and the rest of its list look like.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,), float64
+        Standardised scores, -inf where filtered.
+    index : GroupIndex
+        The queries.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 3), float64
+        The score; the sum of the other scores of the list over its size, which is their mean
+        pulled to 0 as if there were one document more; the logarithm of the size. Filtered rows
+        are no part of the list and have a score of 0.
+    """
+    codes = index.codes()
+    shown = np.isfinite(scores)
+    scores = np.where(shown, scores, 0.0)
+    total = np.bincount(codes, weights=scores, minlength=index.n_queries)[codes]
+    size = np.bincount(codes, weights=shown, minlength=index.n_queries)[codes]
+    size = np.maximum(size, 1.0)
+    return np.column_stack([scores, (total - scores) / size, np.log(size)])
+
+
+def places(scores, index):
+    """Place of each row in its query's ranking, from 0; ties in the order of the rows."""
     order, starts, sizes = _list_order(scores, index)
-    ranked = scores[order]
-    place = np.arange(len(ranked)) - np.repeat(starts, sizes)
-    mean = np.add.reduceat(ranked, starts) / sizes
-    deviation = ranked - np.repeat(mean, sizes)
-    spread = np.sqrt(np.add.reduceat(deviation**2, starts) / sizes)
-    best, worst = ranked[starts], ranked[starts + sizes - 1]
-    above = np.concatenate(([0.0], ranked[:-1] - ranked[1:]))
-    above[starts] = 0.0
-    below = np.append(above[1:], 0.0)
-    per_query = np.column_stack([mean, spread, best, worst, sizes])
-    features = np.empty((len(scores), 9))
-    features[order] = np.column_stack(
-        [ranked, place, above, below, np.repeat(per_query, sizes, axis=0)]
-    )
-    return features
+    result = np.empty(len(scores), dtype=np.intp)
+    result[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
+    return result
 
 
 def best_prefix(expected, scores, index, k):
-    """For each row the threshold of its query: the prefix of highest expected sum."""
+    """For each row the threshold of its query: below the prefix of the highest expected sum.
+
+    Parameters
+    ----------
+    expected : ndarray of shape (n_rows,), float64
+        Expected worth of each document.
+    scores : ndarray of shape (n_rows,), float64
+        What the documents are ranked by; tied ones share their mean worth and are kept or
+        filtered together, -inf is always filtered.
+    index : GroupIndex
+        The queries.
+    k : int or None
+        Places that count.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), float64
+        In the middle between the last score to keep and the next; -inf where all rows are kept,
+        +inf where none is. Among equally good prefixes, the longest.
+    """
     order, starts, sizes = _list_order(scores, index)
     ranked = scores[order]
     positions = np.arange(len(ranked))
     place = positions - np.repeat(starts, sizes)
+    starts_tie = np.append(True, ranked[1:] != ranked[:-1])
+    starts_tie[starts] = True
+    ends_tie = np.append(starts_tie[1:], True)
+    tie = np.flatnonzero(starts_tie)
+    worth = np.add.reduceat(expected[order], tie) / np.diff(tie, append=len(ranked))
     weight = 1.0 / np.log2(place + 2.0)
     if k is not None:
         weight[place >= k] = 0.0
-    sums = np.cumsum(expected[order] * weight)
+    sums = np.cumsum(worth[np.cumsum(starts_tie) - 1] * weight)
     before = np.concatenate(([0.0], sums))[starts]
     sums -= np.repeat(before, sizes)
-    # A tie is kept or filtered as a whole.
-    ends_tie = np.append(ranked[1:] != ranked[:-1], True)
-    ends_tie[starts + sizes - 1] = True
-    sums[~ends_tie] = -np.inf
+    sums[~ends_tie | np.isneginf(ranked)] = -np.inf
     highest = np.maximum.reduceat(sums, starts)
     is_best = sums >= np.repeat(highest, sizes) - 1e-12
     last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
-    last = np.where(highest >= 0, last, starts - 1)
-    below_last = last + 1 == starts + sizes
-    upper = np.where(last >= starts, ranked[np.maximum(last, 0)], np.inf)
-    lower = np.where(below_last, -np.inf, ranked[np.minimum(last + 1, len(ranked) - 1)])
-    # Infinite ends, which have no middle, are dealt with below.
+    is_empty = highest < 0
+    is_whole = ~is_empty & (last + 1 == starts + sizes)
+    upper = ranked[last]
+    lower = ranked[np.minimum(last + 1, len(ranked) - 1)]
+    # Infinite scores have no middle.
+    lower = np.where(is_whole | np.isneginf(lower), upper, lower)
     with np.errstate(invalid="ignore"):
         thresholds = lower + (upper - lower) / 2
     thresholds = np.where(thresholds > lower, thresholds, upper)
-    thresholds = np.where(np.isinf(upper), np.inf, np.where(below_last, -np.inf, thresholds))
+    thresholds = np.where(is_empty, np.inf, np.where(is_whole, -np.inf, thresholds))
     result = np.empty(len(scores))
     result[order] = np.repeat(thresholds, sizes)
     return result

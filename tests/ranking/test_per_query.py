@@ -1,0 +1,238 @@
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import QueryThreshold, RankAndFilter, threshold_curve
+from skfilterrank.ranking._per_query import best_prefix, list_features, normalised_gains, places
+
+INF = np.inf
+
+
+def prefix_sums(expected, scores, k):
+    """The expected sum of every prefix of one query that cuts no tie, {lowest score: sum}."""
+    sums = {INF: 0.0}
+    for lowest in np.unique(scores[np.isfinite(scores)]):
+        total, place = 0.0, 0
+        for score in np.unique(scores[scores >= lowest])[::-1]:
+            tied = expected[scores == score]
+            for _ in tied:
+                if k is None or place < k:
+                    total += tied.mean() / np.log2(place + 2)
+                place += 1
+        sums[lowest] = total
+    return sums
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 10])
+@pytest.mark.parametrize("filtered", [False, True])
+def test_best_prefix_is_the_best_of_all(k, filtered):
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        groups = rng.integers(0, 6, size=25)
+        scores = rng.integers(0, 8, size=25).astype(float)  # many ties
+        if filtered:
+            scores[rng.uniform(size=25) < 0.3] = -INF
+        expected = rng.normal(size=25)
+        thresholds = best_prefix(expected, scores, GroupIndex.from_groups(groups), k)
+        assert not np.isnan(thresholds).any()
+        for query in np.unique(groups):
+            rows = groups == query
+            (threshold,) = np.unique(thresholds[rows])
+            kept = scores[rows][scores[rows] >= threshold]
+            sums = prefix_sums(expected[rows], scores[rows], k)
+            assert np.isfinite(kept).all()
+            chosen = kept.min() if len(kept) else INF
+            best = max(sums.values())
+            assert sums[chosen] == pytest.approx(best, abs=1e-9)
+            # The longest of equally good prefixes.
+            assert chosen == min(low for low, total in sums.items() if total >= best - 1e-9)
+
+
+def test_threshold_is_in_the_middle():
+    index = GroupIndex.from_groups(list("aaabbbccc"))
+    scores = np.array([3.0, 2, 0, 3, 2, 0, 3, 2, 0])
+    expected = np.array([1.0, 1, -1, -1, -1, -1, 1, 1, 1])
+    expected_thresholds = [1, 1, 1, INF, INF, INF, -INF, -INF, -INF]
+    np.testing.assert_array_equal(best_prefix(expected, scores, index, 3), expected_thresholds)
+
+
+def test_neighbouring_floats_have_no_middle():
+    index = GroupIndex.from_groups([0, 0])
+    scores = np.array([np.nextafter(1.0, 2), 1.0])
+    thresholds = best_prefix(np.array([1.0, -1]), scores, index, None)
+    np.testing.assert_array_equal(scores >= thresholds, [True, False])
+
+
+def test_filtered_rows_are_never_kept():
+    index = GroupIndex.from_groups([0, 0, 0, 1, 1])
+    scores = np.array([2.0, 1, -INF, -INF, -INF])
+    thresholds = best_prefix(np.ones(5), scores, index, 3)
+    np.testing.assert_array_equal(thresholds, [1, 1, 1, INF, INF])
+
+
+def test_exact_worth_gives_what_exact_scores_give():
+    # The exact scores are the expected worth, of which what is below 0 is best filtered.
+    _, y, groups, exact = make_rank_and_filter(300, query_effect=0.4, random_state=0)
+    thresholds = best_prefix(exact, exact, GroupIndex.from_groups(groups), 3)
+    by_prefix = np.where(exact >= thresholds, exact, -INF)
+    by_sign = np.where(exact >= 0, exact, -INF)
+    np.testing.assert_allclose(
+        ndcg_f_score(y, by_prefix, groups=groups, k=3, average=None),
+        ndcg_f_score(y, by_sign, groups=groups, k=3, average=None),
+    )
+
+
+def test_true_worth_reaches_the_best_filter_of_each_list():
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(40), 5)
+    gains = rng.choice([-1.0, 1, 2], size=200)
+    scores = rng.normal(size=200)
+    index = GroupIndex.from_groups(groups)
+    thresholds = best_prefix(normalised_gains(gains, index, 3), scores, index, 3)
+    kept = np.where(scores >= thresholds, scores, -INF)
+    for query in range(40):
+        rows = groups == query
+        best = max(
+            ndcg_f_score(
+                gains[rows],
+                np.where(scores[rows] >= t, scores[rows], -INF),
+                groups=groups[rows],
+                k=3,
+            )
+            for t in [*scores[rows], INF]
+        )
+        value = ndcg_f_score(gains[rows], kept[rows], groups=groups[rows], k=3)
+        assert value == pytest.approx(best)
+
+
+def test_normalised_gains_by_hand():
+    index = GroupIndex.from_groups(list("aabbc"))
+    gains = np.array([2.0, -1, 0, 0, np.nan])
+    # Query a: I = 2, W = -1. Query b and c: I = W.
+    np.testing.assert_allclose(normalised_gains(gains, index, 3), [2 / 3, -1 / 3, 0, 0, 0])
+
+
+def test_list_features_by_hand():
+    index = GroupIndex.from_groups(list("aaab"))
+    features = list_features(np.array([1.0, 2, 6, 5]), index)
+    np.testing.assert_allclose(
+        features,
+        [[1, 8 / 3, np.log(3)], [2, 7 / 3, np.log(3)], [6, 3 / 3, np.log(3)], [5, 0, 0]],
+    )
+
+
+def test_list_features_leave_filtered_rows_out():
+    with_filtered = list_features(
+        np.array([1.0, -INF, 3, -INF]), GroupIndex.from_groups(list("aaab"))
+    )
+    without = list_features(np.array([1.0, 3]), GroupIndex.from_groups(list("aa")))
+    np.testing.assert_allclose(with_filtered[[0, 2]], without)
+    assert np.isfinite(with_filtered).all()
+
+
+def test_row_order_and_query_names_do_not_matter():
+    rng = np.random.default_rng(0)
+    groups, scores = rng.integers(0, 20, size=100), rng.normal(size=100)
+    gains = rng.choice([-1.0, 1, 2], size=100)
+    order = rng.permutation(100)
+    index = GroupIndex.from_groups(groups)
+    moved = GroupIndex.from_groups(np.array([f"q{g:02}" for g in groups])[order])
+    np.testing.assert_allclose(
+        list_features(scores, index)[order], list_features(scores[order], moved)
+    )
+    np.testing.assert_array_equal(places(scores, index)[order], places(scores[order], moved))
+    one = QueryThreshold(k=3).fit(gains, scores, index)
+    two = QueryThreshold(k=3).fit(gains[order], scores[order], moved)
+    np.testing.assert_allclose(
+        one.thresholds(scores, index)[order], two.thresholds(scores[order], moved)
+    )
+
+
+def test_scale_of_the_scores_does_not_matter():
+    rng = np.random.default_rng(0)
+    index = GroupIndex.from_groups(rng.integers(0, 30, size=150))
+    scores, gains = rng.normal(size=150), rng.choice([-1.0, 1, 2], size=150)
+    one = QueryThreshold(k=3).fit(gains, scores, index)
+    two = QueryThreshold(k=3).fit(gains, 1000 * scores - 5, index)
+    np.testing.assert_allclose(
+        1000 * one.out_of_fold_thresholds_ - 5, two.out_of_fold_thresholds_, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("gains", "scores", "groups"),
+    [
+        ([1.0], [0.5], ["a"]),
+        ([-1.0], [-INF], ["a"]),
+        ([1.0, -1, 2], [0.5, 0.1, 0.7], ["a", "a", "a"]),
+        ([1.0, -1], [0.5, 0.1], ["a", "b"]),
+        ([1.0, -1, 2, -1], [0.5, 0.5, 0.5, 0.5], ["a", "a", "b", "b"]),
+        ([1.0, -1, 2, -1], [-INF, -INF, -INF, -INF], ["a", "a", "b", "b"]),
+        ([1.0, -1, 2, -1], [-INF, 0.1, 0.7, -INF], ["a", "a", "b", "b"]),
+        ([np.nan, np.nan, 2, -1], [0.3, 0.1, 0.7, 0.2], ["a", "a", "b", "b"]),
+        ([0.0, 0, 0, 0], [0.3, 0.1, 0.7, 0.2], ["a", "a", "b", "b"]),
+    ],
+)
+def test_tiny_data(gains, scores, groups):
+    gains, scores = np.array(gains), np.array(scores)
+    index = GroupIndex.from_groups(groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = QueryThreshold(k=3).fit(gains, scores, index)
+        for thresholds in (model.out_of_fold_thresholds_, model.thresholds(scores, index)):
+            assert not np.isnan(thresholds).any()
+            assert not (scores >= thresholds)[np.isneginf(scores)].any()
+
+
+def test_unjudged_rows_are_not_learned_from():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 4)
+    scores = rng.normal(size=240)
+    gains = np.where(scores + rng.normal(size=240) > 0, 1.0, -1.0)
+    gains[rng.uniform(size=240) < 0.5] = np.nan
+    index = GroupIndex.from_groups(groups)
+    model = QueryThreshold(k=3).fit(gains, scores, index)
+    judged = ~np.isnan(gains)
+    features = np.clip(list_features(model._standardised(scores), index), *model.range_)
+    residual = normalised_gains(gains, index, 3) - model.regressor_.predict(features)
+    top = places(scores, index) < 6
+    assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
+
+
+def test_deterministic():
+    _, y, groups, _ = make_rank_and_filter(100, bayes=False, random_state=0)
+    scores = np.random.default_rng(0).normal(size=len(y)) + y
+    index = GroupIndex.from_groups(groups)
+    one, two = (QueryThreshold(k=3).fit(y.astype(float), scores, index) for _ in range(2))
+    np.testing.assert_array_equal(one.out_of_fold_thresholds_, two.out_of_fold_thresholds_)
+
+
+def test_beats_one_threshold_where_queries_differ():
+    X, y, groups, _ = make_rank_and_filter(
+        1500, documents_per_query=10, query_effect=0.5, bayes=False, random_state=1
+    )
+    train = groups < 500
+    single, per_query = (
+        RankAndFilter(LogisticRegression(), k=3, threshold=threshold).fit(
+            X[train], y[train], groups=groups[train]
+        )
+        for threshold in ("tune", "per_query")
+    )
+    held = X[~train], y[~train], groups[~train]
+    assert per_query.score(*held) > single.score(*held) + 0.002
+    assert per_query.best_score_ > single.best_score_
+
+
+def test_reaches_the_best_filter_of_one_score():
+    # With documents that say nothing of each other, one threshold is nearly as good as it gets.
+    _, y, groups, exact = make_rank_and_filter(1500, documents_per_query=4, random_state=2)
+    index = GroupIndex.from_groups(groups)
+    model = QueryThreshold(k=3).fit(y.astype(float), exact, index)
+    shown = np.where(exact >= model.out_of_fold_thresholds_, exact, -INF)
+    best = threshold_curve(y, exact, groups=groups, k=3).best_value
+    assert ndcg_f_score(y, shown, groups=groups, k=3) > best - 0.004
