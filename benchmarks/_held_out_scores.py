@@ -1,0 +1,377 @@
+"""Scores of cross-validated and refitted models on repeated splits by query.
+
+Shared by threshold_carry_over.py and per_query_threshold.py. For each split the training queries
+are cut into 5 folds; every fold is scored by a model fitted on the other four, and the held-out
+queries both by the model refitted on all training rows and by the five fold models.
+"""
+
+import argparse
+import os
+import platform
+import time
+import warnings
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+
+from skfilterrank._gains import as_gains
+from skfilterrank._response import document_scores
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.io import load_letor
+from skfilterrank.ranking._adapters import fit_with_groups
+from skfilterrank.ranking._features import make_text_features
+from skfilterrank.ranking._targets import TargetEncoder
+
+N_FOLDS = 5
+RESULTS = Path(__file__).parent / "results"
+
+
+class Scores(NamedTuple):
+    """One split of one data set, scored by one kind of model."""
+
+    train_labels: np.ndarray
+    train_groups: np.ndarray
+    fold: np.ndarray
+    out_of_fold: np.ndarray
+    folds_train: np.ndarray  # NaN where a fold's model was not trained
+    refit_train: np.ndarray
+    held_labels: np.ndarray
+    held_groups: np.ndarray
+    refit_held: np.ndarray
+    folds_held: np.ndarray
+    held_bayes: np.ndarray
+
+
+class OrdinalSum(RegressorMixin, BaseEstimator):
+    """Sum over the levels of P(gain > level), one logistic model a level (Frank & Hall)."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def fit(self, X, y):
+        levels = np.unique(y)[:-1]
+        base = LogisticRegression(C=self.C, max_iter=1000)
+        self.models_ = [clone(base).fit(X, y > level) for level in levels]
+        return self
+
+    def predict(self, X):
+        return sum(model.predict_proba(X)[:, 1] for model in self.models_)
+
+
+class EarlyStoppedRanker(BaseEstimator):
+    """LGBMRanker that stops by nDCG on a fifth of its own queries: rounds differ by fold."""
+
+    def __init__(self, seed=0):
+        self.seed = seed
+
+    def fit(self, X, y, groups):
+        from lightgbm import early_stopping
+
+        split = GroupShuffleSplit(1, test_size=0.2, random_state=self.seed)
+        train, stop = next(split.split(X, y, groups))
+        self.model_ = _lightgbm("LGBMRanker", n_estimators=400)
+        callbacks = {"callbacks": [early_stopping(15, verbose=False)], "eval_at": [3]}
+        fit_with_groups(
+            self.model_,
+            X[train],
+            y[train],
+            groups[train],
+            eval_set=[(X[stop], y[stop])],
+            eval_groups=[groups[stop]],
+            fit_params=callbacks,
+        )
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def _lightgbm(name, **parameters):
+    defaults = {"n_estimators": 100, "num_leaves": 15, "verbose": -1, "n_jobs": 1, "seed": 0}
+    return getattr(import_module("lightgbm"), name)(**(defaults | parameters))
+
+
+def _xgboost():
+    from xgboost import XGBRanker
+
+    return XGBRanker(n_estimators=100, max_depth=4, learning_rate=0.1, n_jobs=1, random_state=0)
+
+
+def _catboost():
+    from catboost import CatBoostRanker
+
+    return CatBoostRanker(
+        iterations=100, depth=4, thread_count=1, verbose=0, random_seed=0, allow_writing_files=False
+    )
+
+
+def _lambdarank(gamma):
+    from skfilterrank.ranking import LambdaRankRanker
+
+    return LambdaRankRanker(gamma=gamma)
+
+
+# Loss: the model, what it learns, and whether it takes the dense form of text features.
+MODELS = {
+    "BCE (LogisticRegression)": (lambda: LogisticRegression(max_iter=1000), "binary", False),
+    "MSE (Ridge)": (Ridge, "gain", False),
+    "ordinal (logistic)": (OrdinalSum, "gain", False),
+    "LGBMClassifier": (lambda: _lightgbm("LGBMClassifier"), "binary", True),
+    "LGBMRegressor": (lambda: _lightgbm("LGBMRegressor"), "gain", True),
+    "LGBMRanker": (lambda: _lightgbm("LGBMRanker"), "grade", True),
+    "LGBMRanker, stopped early": (EarlyStoppedRanker, "grade", True),
+    "XGBRanker": (_xgboost, "grade", True),
+    "CatBoostRanker": (_catboost, "grade", True),
+    "LambdaRank": (lambda: _lambdarank(0.0), "gain", True),
+    "LambdaRank + BCE": (lambda: _lambdarank(1.0), "gain", True),
+}
+
+
+LABELS = {"semeval2016-cqa": ("Bad", "PotentiallyUseful", "Good"), "mq2007": (0, 1, 2)}
+
+
+class Semeval:
+    """Training part 2, 379 questions of 10 comments: 5-fold by question, about 303 to train on."""
+
+    name = "semeval2016-cqa"
+    k = 3
+    gains = dict(zip(LABELS["semeval2016-cqa"], (-1, 1, 2)))  # noqa: RUF012
+    generated = False
+
+    def __init__(self, data):
+        self.path = Path(data) / self.name / "train-part2.jsonl.gz"
+
+    @cached_property
+    def table(self):
+        return pd.read_json(self.path, lines=True)
+
+    def splits(self, repeat):
+        table = self.table
+        cv = GroupKFold(5, shuffle=True, random_state=repeat)
+        yield from cv.split(table, groups=table["qid"])
+
+    def arrays(self, seed):
+        table = self.table
+        forms = self.features
+        return forms, table["label"].to_numpy(), pd.factorize(table["qid"])[0], None
+
+    @cached_property
+    def features(self):
+        """Sparse and dense features, learned once from the texts (no labels) of all rows.
+
+        So the text is as new to a fold's model as the held-out text is to the refitted one.
+        """
+        columns = {
+            "document": "comment",
+            "query": ["question_subject", "question_body"],
+            "same": [("user", "question_user")],
+            "numeric": ["position"],
+            "categorical": ["question_category"],
+            "groups": "qid",
+            "order": "position",
+        }
+        forms = (make_text_features(**columns, output=form) for form in ("sparse", "dense"))
+        return tuple(form.fit_transform(self.table) for form in forms)
+
+
+class Mq2007:
+    """Label 0 forbidden; each published part held out, then 5 times 500 queries to train on."""
+
+    name = "mq2007"
+    k = 10
+    gains = {0: -1, 1: 1, 2: 2}  # noqa: RUF012
+    generated = False
+
+    def __init__(self, data):
+        self.path = Path(data) / self.name
+
+    @cached_property
+    def rows(self):
+        parts = [load_letor(self.path / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+        X, y, groups = (np.concatenate([part[i] for part in parts]) for i in range(3))
+        return X, y, groups
+
+    def splits(self, repeat):
+        groups = self.rows[2]
+        if repeat == 0:  # the five parts as published
+            parts = np.repeat(np.arange(5), [14013, 14290, 13855, 13813, 13652])
+            for part in range(5):
+                yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+            return
+        cv = GroupShuffleSplit(5, train_size=500, random_state=repeat)
+        yield from cv.split(groups, groups=groups)
+
+    def arrays(self, seed):
+        X, y, groups = self.rows
+        return (X, X), y, groups, None
+
+
+class Generated:
+    """make_rank_and_filter(class_sep=1.2): 600 queries to train on, 3,000 held out."""
+
+    k = 3
+    gains = None
+    generated = True
+
+    def __init__(self, query_effect=0.0, documents_per_query=None):
+        self.query_effect = query_effect
+        self.documents_per_query = documents_per_query
+        self.name = f"generator, query_effect={query_effect:g}"
+        if documents_per_query is not None:
+            self.name += f", {documents_per_query} documents"
+
+    def splits(self, repeat):
+        for i in range(5):
+            groups = self.arrays(5 * repeat + i)[2]
+            yield np.flatnonzero(groups < 600), np.flatnonzero(groups >= 600)
+
+    def arrays(self, seed):
+        data = make_rank_and_filter(
+            3600,
+            documents_per_query=self.documents_per_query,
+            query_effect=self.query_effect,
+            class_sep=1.2,
+            random_state=seed,
+        )
+        return (data.X, data.X), data.y, data.groups, data.bayes_scores
+
+
+def data_sets(data):
+    """All data sets, real ones first."""
+    return [
+        Semeval(data),
+        Mq2007(data),
+        Generated(),
+        Generated(0.3),
+        Generated(0.5, 10),
+    ]
+
+
+def stakes(data_set):
+    """Gains under which thresholds are compared: (title, gains)."""
+    bad, *good = LABELS.get(data_set.name, (-1, 1, 2))
+    return [(f"forbidden = {cost}", dict(zip((bad, *good), (cost, 1, 2)))) for cost in (-1, -10)]
+
+
+def names_of(data_set):
+    """Models to run on a data set."""
+    skipped = {"CatBoostRanker"} if data_set.name == "mq2007" or data_set.generated else set()
+    if data_set.name == "generator, query_effect=0.5, 10 documents":
+        skipped |= {"LambdaRank", "LambdaRank + BCE"}
+    return [name for name in MODELS if name not in skipped]
+
+
+def arguments(description):
+    """Command line of both benchmarks."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    default = os.environ.get("SKFILTERRANK_DATA", "../shared/data")
+    parser.add_argument("data", nargs="?", default=default, help="folder of the data sets")
+    parser.add_argument("--repeats", type=int, default=2, help="times 5 splits")
+    parser.add_argument("--cache", help="folder that keeps the scores for another run")
+    parser.add_argument("--only-cached", action="store_true", help="fit nothing")
+    RESULTS.mkdir(exist_ok=True)
+    return parser.parse_args()
+
+
+def held_out_scores(data_set, models, n_repeats, cache_dir=None, first_repeat=0, only_cached=False):
+    """Yield (model name, split number, Scores) for `n_repeats` times 5 splits."""
+    if only_cached:
+        for seed in range(5 * first_repeat, 5 * n_repeats):
+            for name in models:
+                file = _file(cache_dir, data_set.name, name, seed)
+                if file.exists():
+                    with np.load(file, allow_pickle=True) as stored:
+                        yield name, seed, Scores(**stored)
+        return
+    for repeat in range(first_repeat, n_repeats):
+        for i, (train, held) in enumerate(data_set.splits(repeat)):
+            seed = 5 * repeat + i
+            files = {name: _file(cache_dir, data_set.name, name, seed) for name in models}
+            missing = [name for name in models if files[name] is None or not files[name].exists()]
+            made = {}
+            if missing:
+                begin = time.perf_counter()
+                made = _fit_all(data_set, missing, train, held, seed)
+                print(f"{data_set.name} split {seed}: {time.perf_counter() - begin:.0f} s")
+            for name in models:
+                if name in made:
+                    if files[name] is not None:
+                        files[name].parent.mkdir(parents=True, exist_ok=True)
+                        np.savez(files[name], **made[name]._asdict())
+                    yield name, seed, made[name]
+                else:
+                    with np.load(files[name], allow_pickle=True) as stored:
+                        yield name, seed, Scores(**stored)
+
+
+def _file(cache_dir, *parts):
+    if cache_dir is None:
+        return None
+    name = "_".join(str(part) for part in parts)
+    return Path(cache_dir) / ("".join(c if c.isalnum() else "-" for c in name) + ".npz")
+
+
+def _fit_all(data_set, names, train, held, seed):
+    forms, labels, groups, bayes = data_set.arrays(seed)
+    gains = as_gains(labels, data_set.gains)
+    folds = list(
+        GroupKFold(N_FOLDS, shuffle=True, random_state=seed).split(train, groups=groups[train])
+    )
+    parts = {name: {"folds_held": [], "folds_train": []} for name in names}
+    fold = np.empty(len(train), dtype=int)
+    for i, (inside, outside) in enumerate([*folds, (np.arange(len(train)), None)]):
+        for name in names:
+            make, kind, dense = MODELS[name]
+            X, rows = forms[int(dense)], train[inside]
+            target = TargetEncoder(kind, gains).encode(gains[rows], labels[rows])
+            model = make()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                fit_with_groups(model, X[rows], target, groups[rows])
+                on_train = document_scores(model, X[train], groups=groups[train])
+                on_held = document_scores(model, X[held], groups=groups[held])
+            part = parts[name]
+            if outside is None:
+                part["refit_train"], part["refit_held"] = on_train, on_held
+            else:
+                part.setdefault("out_of_fold", np.empty(len(train)))[outside] = on_train[outside]
+                on_train[outside] = np.nan
+                part["folds_train"].append(on_train)
+                part["folds_held"].append(on_held)
+                fold[outside] = i
+    common = {
+        "train_labels": labels[train],
+        "train_groups": groups[train],
+        "fold": fold,
+        "held_labels": labels[held],
+        "held_groups": groups[held],
+        "held_bayes": np.full(len(held), np.nan) if bayes is None else bayes[held],
+    }
+    return {
+        name: Scores(**common, **{key: np.asarray(value) for key, value in part.items()})
+        for name, part in parts.items()
+    }
+
+
+def markdown(table):
+    """Lines of a table."""
+    head = "| | " + " | ".join(table.columns) + " |"
+    rows = ["| " + " | ".join([name, *map(str, row)]) + " |" for name, row in table.T.items()]
+    return [head, "|" + " --- |" * (len(table.columns) + 1), *rows]
+
+
+def machine():
+    """What the numbers were measured on."""
+    packages = ["numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "catboost"]
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    return f"{os.cpu_count()} CPUs, Python {platform.python_version()}, {versions}"
