@@ -43,9 +43,7 @@ def run(arguments) -> None:
     train, test = (_judged_rows(X[part], y[part], groups[part]) for part in (is_train, ~is_train))
     print(f"train: {train}\ntest:  {test}\n")
     models = rank_filter.make_models(train, arguments, None)
-    fitted, scores = rank_filter.compare(
-        models, train, test, [(None, None)], quiet=arguments.quiet, arguments=arguments
-    )
+    fitted, scores = rank_filter.compare(models, train, test, [(None, None)], arguments)
     best = max(fitted, key=lambda name: rank_filter.tuned_score(fitted[name]))
     baseline = f"rank-only ({best})"
     report = rank_filter_report(

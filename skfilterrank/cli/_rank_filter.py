@@ -21,6 +21,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     make_ranker,
     make_text_features,
+    share_features,
 )
 
 
@@ -137,9 +138,7 @@ def run(arguments) -> None:
             )
         splits = list(GroupKFold(n_folds).split(train.groups, groups=train.groups.to_numpy()))
     models = make_models(train, arguments, gains)
-    fitted, scores = compare(
-        models, train, test, splits, quiet=arguments.quiet, arguments=arguments
-    )
+    fitted, scores = compare(models, train, test, splits, arguments)
     best = max(fitted, key=lambda name: tuned_score(fitted[name]))
     baseline = arguments.baseline or f"rank-only ({best})"
     report = rank_filter_report(
@@ -195,18 +194,24 @@ def make_models(train: JudgedRows, arguments, gains) -> dict[str, RankAndFilter]
     }
 
 
-def compare(models, train, test, splits, *, quiet, arguments):
+def compare(models, train, test, splits, arguments):
     """Fit every model; filtered and unfiltered scores of the test rows, and the baselines'.
 
     A split of None is training on `train` and scoring `test`.
     """
+    with share_features():
+        return _compare(models, train, test, splits, arguments)
+
+
+def _compare(models, train, test, splits, arguments):
+    """Do it, with the features of one set of rows computed once."""
     fitted = {}
     scores = {name: np.empty(len(test.groups)) for name in models}
     ranked = {f"rank-only ({name})": np.empty(len(test.groups)) for name in models}
     shuffled = np.empty(len(test.groups))
     work = [(name, split) for name in models for split in splits]
     first = next(iter(models))
-    for name, (train_rows, test_rows) in tqdm(work, desc="models", disable=quiet):
+    for name, (train_rows, test_rows) in tqdm(work, desc="models", disable=arguments.quiet):
         model = models[name]
         part, held_out = _rows(train, train_rows), _rows(test, test_rows)
         model = _clone_fit(model, part)
@@ -222,7 +227,7 @@ def compare(models, train, test, splits, *, quiet, arguments):
         if train_rows is None:
             fitted[name] = model
     if not fitted:
-        whole = tqdm(models.items(), desc="models, all rows", disable=quiet)
+        whole = tqdm(models.items(), desc="models, all rows", disable=arguments.quiet)
         fitted = {name: _clone_fit(model, train) for name, model in whole}
     scores |= ranked
     scores[f"filter-only ({first})"] = shuffled

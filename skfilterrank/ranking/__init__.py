@@ -15,6 +15,7 @@ from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._recipes import LEARNERS, LOSSES, make_ranker
+from skfilterrank.ranking._shared_features import SharedFeatures, share_features
 from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 
 __all__ = [
@@ -29,11 +30,13 @@ __all__ = [
     "OrdinalRanker",
     "QueryThreshold",
     "RankAndFilter",
+    "SharedFeatures",
     "TextSimilarity",
     "TextStatistics",
     "TextVectors",
     "ThresholdCurve",
     "make_ranker",
     "make_text_features",
+    "share_features",
     "threshold_curve",
 ]

@@ -1,7 +1,6 @@
 """Ready models for the six losses of learning to rank and filter."""
 
 from lightgbm import LGBMClassifier, LGBMRegressor
-from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -11,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank._validation import check_choice
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
 from skfilterrank.ranking._ordinal import OrdinalRanker
+from skfilterrank.ranking._shared_features import SharedFeatures
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 LEARNERS = ("linear", "trees", "blend")
@@ -42,9 +42,9 @@ def make_ranker(loss, *, learner: str = "linear", features=None, random_state=0,
         Linear models, gradient-boosted trees (LightGBM), or the mean of both. The two LambdaRank
         losses always use trees.
     features : transformer, dict, or None, default=None
-        What turns X into numbers, such as :func:`make_text_features`; a dict gives one for
-        "linear" and one for "trees". None takes X as numbers and, for linear models, standardises
-        it with missing values at the mean.
+        What turns X into numbers without looking at labels, such as :func:`make_text_features`;
+        a dict gives one for "linear" and one for "trees". None takes X as numbers and, for linear
+        models, standardises it with missing values at the mean.
     random_state : int or None, default=0
         Seed of the trees.
     n_jobs : int or None, default=None
@@ -108,7 +108,7 @@ def _after_features(features, kind, model):
     if isinstance(features, dict):
         features = features[kind]
     if features is not None:
-        return Pipeline([("features", clone(features)), ("model", model)])
+        return Pipeline([("features", SharedFeatures(features)), ("model", model)])
     if kind == "trees":
         return Pipeline([("model", model)])
     impute = SimpleImputer(keep_empty_features=True)
