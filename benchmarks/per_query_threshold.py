@@ -274,7 +274,7 @@ def main():
             ]
             lines += [*markdown(pd.DataFrame(table).T), ""]
             print(pd.DataFrame(table).to_string(), flush=True)
-            (RESULTS / "per_query_threshold.md").write_text("\n".join(lines))
+            (RESULTS / "per_query_threshold.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

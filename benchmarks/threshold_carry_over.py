@@ -182,7 +182,7 @@ def main():
     }
     lines += ["## Mean over data sets and gains", "", *markdown(pd.DataFrame(table)), ""]
     print(pd.DataFrame(table).to_string(), flush=True)
-    (RESULTS / "threshold_carry_over.md").write_text("\n".join(lines))
+    (RESULTS / "threshold_carry_over.md").write_text("\n".join(lines) + "\n")
 
 
 def _kind(name):
