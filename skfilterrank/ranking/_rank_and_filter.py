@@ -65,10 +65,11 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         "tune" finds the best single threshold. "per_query" learns one for each query from the
         scores of its documents. A float is used as it is. None filters nothing.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
-        How out-of-fold scores come about. None: 5 folds by query (GroupKFold). An int: that many.
-        A float between 0 and 1: one split that holds out that share of the queries. A splitter
-        or an iterable of (train, test) row numbers is used as it is. "prefit": `estimator` is
-        fitted already, and all rows given to `fit` tune the threshold.
+        How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
+        fixed seed). An int: that many. A float between 0 and 1: one split that holds out that
+        share of the queries. A splitter or an iterable of (train, test) row numbers is used as it
+        is. "prefit": `estimator` is fitted already, and all rows given to `fit` tune the
+        threshold.
     refit : bool, default=True
         Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's model.

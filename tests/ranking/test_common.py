@@ -22,9 +22,18 @@ BY_POSITION = (
 )
 
 
-def odd_is_good(label):
+class OddIsGood:
     """Gains that make two classes of any labels the checks come with."""
-    return 1.0 if int(label) % 2 else -1.0
+
+    def __call__(self, label):
+        return 1.0 if int(label) % 2 else -1.0
+
+    def __repr__(self):
+        # Test names hold it; a function's address would differ between processes.
+        return "odd_is_good"
+
+
+odd_is_good = OddIsGood()
 
 
 EXPECTED_FAILURES = {

@@ -17,6 +17,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
 from skfilterrank.ranking import RankAndFilter, threshold_curve
 
+# What RankAndFilter splits by unless told otherwise.
+FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
+
 
 class FirstColumn(RegressorMixin, BaseEstimator):
     """Scores a document by its first feature."""
@@ -88,7 +91,7 @@ class TestByHand:
 
 class TestThreshold:
     def test_is_the_optimum_of_scores_by_hand(self, data, ridge):
-        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=GroupKFold(5))
+        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
         curve = threshold_curve(data.y, scores, groups=data.groups, k=3)
         assert ridge.threshold_ == pytest.approx(curve.best_threshold, abs=1e-12)
         assert ridge.best_score_ == pytest.approx(curve.best_value)
@@ -96,7 +99,7 @@ class TestThreshold:
         np.testing.assert_allclose(ridge.threshold_curve_.thresholds, curve.thresholds)
 
     def test_best_score_is_the_measure_of_the_filtered_scores(self, data, ridge):
-        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=GroupKFold(5))
+        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
         kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
         expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
         assert ridge.best_score_ == pytest.approx(expected)
@@ -174,7 +177,7 @@ class TestThreshold:
 
 class TestFolds:
     def test_results_of_each_fold(self, data, ridge):
-        folds = GroupKFold(5).split(data.X, groups=data.groups)
+        folds = FIVE_FOLDS.split(data.X, groups=data.groups)
         for fold, (train, test) in enumerate(folds):
             scores = Ridge().fit(data.X[train], data.y[train]).predict(data.X[test])
             kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
@@ -199,7 +202,7 @@ class TestFolds:
             (3, 3),
             (np.int64(4), 4),
             (0.25, 1),
-            (GroupKFold(2), 2),
+            (GroupKFold(2, shuffle=True, random_state=0), 2),
             (GroupShuffleSplit(3, random_state=1), 3),
         ],
     )
@@ -208,7 +211,7 @@ class TestFolds:
         assert len(model.cv_results_["n_queries"]) == n_folds
 
     def test_iterable_of_splits_gives_what_its_splitter_gives(self, data):
-        splits = list(GroupKFold(3).split(data.X, groups=data.groups))
+        splits = list(GroupKFold(3, shuffle=True, random_state=0).split(data.X, groups=data.groups))
         first = RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
         other = RankAndFilter(Ridge(), cv=3).fit(data.X, data.y, groups=data.groups)
         assert first.threshold_ == other.threshold_
@@ -311,7 +314,7 @@ class TestQueries:
     def test_queries_of_one_document(self):
         X = np.linspace(-1, 1, 40)[:, None]
         y = np.where(X[:, 0] > 0.2, 1, -1)
-        model = RankAndFilter(Ridge()).fit(X, y, groups=np.arange(40))
+        model = RankAndFilter(FirstColumn()).fit(X, y, groups=np.arange(40))
         assert model.best_score_ == 1.0
         np.testing.assert_array_equal(np.isfinite(model.predict(X)), y > 0)
 
@@ -334,7 +337,7 @@ class TestUnjudged:
         y[::6] = np.nan
         judged = ~np.isnan(y)
         scores = np.empty(len(y))
-        for train, test in GroupKFold(5).split(data.X, groups=data.groups):
+        for train, test in FIVE_FOLDS.split(data.X, groups=data.groups):
             rows = train[judged[train]]
             scores[test] = Ridge().fit(data.X[rows], y[rows]).predict(data.X[test])
         with pytest.warns(UserWarning, match="unjudged"):
