@@ -360,10 +360,12 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         """The tuned measure's line of the table."""
         return MEASURES[self._measure_name]
 
-    def _measure_of(self, y, scores, groups, gains):
-        """The mean of the tuned measure, negated where lower is better."""
+    def _measure_of(self, y, scores, groups, gains, average="mean"):
+        """The tuned measure, negated where lower is better."""
         cutoff = {"k": self._k} if self._measure.takes_k else {}
-        value = self._measure.function(y, scores, groups=groups, gains=gains, **cutoff)
+        value = self._measure.function(
+            y, scores, groups=groups, gains=gains, average=average, **cutoff
+        )
         return value if self._measure.greater_is_better else 0.0 - value
 
     def _tune(self, data, gains, labels):
@@ -397,18 +399,19 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             lists = np.concatenate(
                 [data.groups[fold.rows] + i * n_queries for i, fold in enumerate(folds)]
             )
+        truth, index = gains[rows], GroupIndex.from_groups(lists)
         scores = scores.astype(np.float64, copy=False)
-        self.threshold_curve_ = self._curve(gains[rows], scores, lists)
+        self.threshold_curve_ = self._curve(truth, scores, index)
         if self.threshold == "per_query":
-            index = GroupIndex.from_groups(lists)
-            self.query_threshold_ = QueryThreshold(k=self._k).fit(gains[rows], scores, index)
+            self.query_threshold_ = QueryThreshold(k=self._k).fit(truth, scores, index)
             self.threshold_ = None
             thresholds = self.query_threshold_.out_of_fold_thresholds_
         else:
             thresholds = self.threshold_ = self.threshold_curve_.best_threshold
         kept = np.where(scores >= thresholds, scores, -np.inf)
-        self.best_score_ = self._measure_of(gains[rows], kept, lists, None)
-        self._keep_fold_results(folds, gains, kept, data.groups)
+        per_query = self._measure_of(truth, kept, index, None, average=None)
+        self.best_score_ = float(per_query.mean())
+        self._keep_fold_results(folds, gains, data.groups, per_query)
 
     def _curve(self, gains, scores, groups):
         """The measure at every threshold."""
@@ -418,31 +421,27 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             )
         return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
 
-    def _keep_fold_results(self, folds, gains, kept, groups):
-        """Fill in the per-fold attributes."""
+    def _keep_fold_results(self, folds, gains, groups, per_query):
+        """Fill in the per-fold attributes; `per_query` holds the queries fold by fold."""
         self.fold_threshold_curves_ = []
-        self.cv_results_ = {}
-        if not folds:
-            return
         results = []
-        bounds = np.cumsum([0] + [len(fold.rows) for fold in folds])
-        for fold, begin, end in zip(folds, bounds[:-1], bounds[1:]):
-            truth, queries = gains[fold.rows], groups[fold.rows]
-            curve = self._curve(truth, fold.scores, queries)
+        for fold in folds:
+            index = GroupIndex.from_groups(groups[fold.rows])
+            curve = self._curve(gains[fold.rows], fold.scores, index)
             self.fold_threshold_curves_.append(curve)
+            own, per_query = per_query[: index.n_queries], per_query[index.n_queries :]
             results.append(
                 {
-                    "n_queries": len(np.unique(queries)),
+                    "n_queries": index.n_queries,
                     "fit_time": fold.fit_time,
                     "score_time": fold.score_time,
-                    "test_score": self._measure_of(truth, kept[begin:end], queries, None),
+                    "test_score": own.mean(),
                     "best_threshold": curve.best_threshold,
                     "best_score": curve.best_value,
                 }
             )
-        self.cv_results_ = {
-            name: np.array([result[name] for result in results]) for name in results[0]
-        }
+        names = results[0] if results else ()
+        self.cv_results_ = {name: np.array([result[name] for result in results]) for name in names}
 
     def _check_parameters(self):
         """Raise a ValueError for parameters out of range."""
