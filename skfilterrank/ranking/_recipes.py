@@ -79,7 +79,7 @@ def make_ranker(loss, *, learner: str = "linear", features=None, random_state=0,
     check_choice(learner, "learner", LEARNERS)
     trees = {"random_state": random_state, "n_jobs": 1 if n_jobs is None else n_jobs} | _TREES
     if loss.startswith("lambdarank"):
-        gamma = 1.0 if loss.endswith("+bce") else 0.0
+        gamma = 3.0 if loss.endswith("+bce") else 0.0
         return _after_features(features, "trees", LambdaRankRanker(gamma=gamma, **trees))
     quiet = {"verbose": -1, "deterministic": True, "force_row_wise": True}
     if loss == "mse":
