@@ -1,6 +1,9 @@
 import os
 from pathlib import Path
 
+# Tests run side by side: one thread each, or they wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import settings
 
