@@ -17,7 +17,7 @@ lint: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q --doctest-modules skfilterrank
-	$(BIN)/python -m pytest -q --doctest-glob='*.md' README.md docs
+	$(BIN)/python -m pytest -q --doctest-glob='*.md' docs
 
 $(VENV)/installed-%: pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'

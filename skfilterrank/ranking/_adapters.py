@@ -24,8 +24,7 @@ from skfilterrank._validation import QID
 
 # The first of these that `fit` takes is how the estimator learns of queries.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# LightGBM's label_gain has this many entries unless it is set.
-_LIGHTGBM_GRADES = 31
+_MOST_GRADES = 31
 
 
 def group_parameter(final) -> str | None:
@@ -121,16 +120,7 @@ def _split_parameters(pipeline, params):
 
 def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
     """Fit a ranker of another library, which wants each query's rows together."""
-    if (
-        wanted == "group"
-        and len(np.unique(y)) > _LIGHTGBM_GRADES
-        and not ranker.get_params().get("label_gain")
-    ):
-        raise ValueError(
-            f"{type(ranker).__name__} takes at most {_LIGHTGBM_GRADES} grades but y has "
-            f"{len(np.unique(y))} distinct gains: map them to fewer with gains=, set label_gain, "
-            "or use LambdaRankRanker, which takes any gains."
-        )
+    _check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
     evaluations = [together(X_, y_, ids, {})[:3] for (X_, y_), ids in evaluations]
     sets = [(X_, y_) for X_, y_, _ in evaluations]
@@ -154,6 +144,19 @@ def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
                 Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in evaluations
             ]
     ranker.fit(X, y, **params)
+
+
+def _check_grades(ranker, y, wanted):
+    """Gains of 2^grade have an end, at which LightGBM and XGBoost stop with words of their own."""
+    n_grades, settings = len(np.unique(y)), ranker.get_params()
+    has_own_gains = settings.get("label_gain") or settings.get("ndcg_exp_gain") is False
+    if wanted in ("group", "qid") and n_grades > _MOST_GRADES and not has_own_gains:
+        setting = "label_gain" if wanted == "group" else "ndcg_exp_gain=False"
+        raise ValueError(
+            f"{type(ranker).__name__} takes at most {_MOST_GRADES} grades but y has {n_grades} "
+            f"distinct gains: map them to fewer with gains=, set {setting}, or use "
+            "LambdaRankRanker, which takes any gains."
+        )
 
 
 def _eval_parameters(estimator, sets):

@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -229,9 +229,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             fit_params=fit_params,
         )
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
-        # The classes of a classifier are 0 and 1 unless it learned the labels themselves.
-        learned_labels = resolve_target(self.estimator, self.target) == "label"
-        self._score_gains = self.gains if learned_labels else None
+        self._score_gains = self.gains if self._learned_labels() else None
         self._measure_name, self._k = measure.name, k
         self.tuned_measure_ = measure.name if k is None else f"{measure.name}@{k}"
         for name in _TUNED_ATTRIBUTES:
@@ -442,6 +440,12 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             )
         names = results[0] if results else ()
         self.cv_results_ = {name: np.array([result[name] for result in results]) for name in names}
+
+    def _learned_labels(self):
+        """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+        if is_prefit(self.cv) and is_classifier(self.estimator):
+            return not set(self.estimator.classes_) <= {0, 1}
+        return resolve_target(self.estimator, self.target) == "label"
 
     def _check_parameters(self):
         """Raise a ValueError for parameters out of range."""

@@ -416,3 +416,15 @@ class TestGeneratedData:
         model = RankAndFilter(Ridge(), k=3).fit(X[train], y[train], groups=groups[train])
         score = model.score(X[~train], y[~train], groups=groups[~train])
         assert model.best_score_ == pytest.approx(score, abs=0.02)
+
+
+def test_prefit_classifier_of_text_labels(data):
+    words = np.array(["bad", "fair", "good"])[np.searchsorted([-1, 1, 2], data.y)]
+    gains = {"bad": -1, "fair": 1, "good": 2}
+    classifier = LogisticRegression().fit(data.X, words)
+    model = RankAndFilter(classifier, gains=gains, k=3, cv="prefit")
+    model.fit(data.X, words, groups=data.groups)
+    expected = 1 - classifier.predict_proba(data.X)[:, list(classifier.classes_).index("bad")]
+    np.testing.assert_allclose(
+        model.decision_function(data.X) + model.threshold_, expected, atol=1e-12
+    )
