@@ -101,7 +101,8 @@ class QueryThreshold:
         expected = self.regressor_.predict(features)
         n_splits = min(self.n_splits, index.n_queries)
         if n_splits > 1:
-            for train, test in GroupKFold(n_splits).split(features, groups=index.codes()):
+            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
+            for train, test in folds.split(features, groups=index.codes()):
                 train = train[learned[train]]
                 if len(train):
                     inner = _fit_worth(features[train], worth[train])
