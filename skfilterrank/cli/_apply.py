@@ -2,8 +2,10 @@
 
 import sys
 
+from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import read_rows
-from skfilterrank.cli._rank_filter import add_table_arguments
+from skfilterrank.cli._output import say, say_nothing
+from skfilterrank.cli._rank_filter import add_table_arguments, describe
 from skfilterrank.io import FileFormatError, load_model, write_run
 
 
@@ -13,21 +15,26 @@ def add_parser(commands) -> None:
         "apply",
         help="rank and filter documents with a saved model",
         description="Rank and filter documents with a model saved by 'skfilterrank rank-filter "
-        "--save'. Labels are not needed.",
+        "--save'. A table needs no labels; in LETOR text any number stands for them.",
     )
     parser.add_argument("model", metavar="MODEL", help="file written by --save")
     parser.add_argument("data", metavar="DATA", help="rows like those of the training file")
     add_table_arguments(parser)
     parser.add_argument(
-        "--run", dest="run_file", metavar="FILE", help="write a TREC run (default: to the screen)"
+        "--run",
+        dest="run_file",
+        type=options.output,
+        metavar="FILE",
+        help="write a TREC run (default: to the screen)",
     )
+    parser.add_argument("--quiet", action="store_true", help="only the run")
     parser.set_defaults(run=run, label=None)
 
 
 def run(arguments) -> None:
     """Run the command."""
     saved = load_model(arguments.model)
-    if not isinstance(saved, dict) or not {"model", "table"} <= set(saved):
+    if not isinstance(saved, dict) or not {"model", "name", "table"} <= set(saved):
         raise FileFormatError(
             "holds a model that was not saved by 'skfilterrank rank-filter --save': load it in "
             "Python with skfilterrank.io.load_model",
@@ -36,9 +43,5 @@ def run(arguments) -> None:
     rows = read_rows(arguments.data, arguments, like=saved["table"], labelled=False)
     scores = saved["model"].predict(rows.X, groups=rows.groups)
     target = arguments.run_file or sys.stdout
-    counts = write_run(target, rows.groups, rows.docnos, scores)
-    print(
-        f"{counts.written:,} documents, {counts.filtered:,} filtered, {counts.empty_queries:,} "
-        "queries left empty",
-        file=sys.stderr,
-    )
+    counts = write_run(target, rows.groups, rows.docnos, scores, run=saved["name"])
+    (say_nothing if arguments.quiet else say)(describe(counts))

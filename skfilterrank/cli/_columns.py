@@ -19,6 +19,7 @@ class Columns:
     query_text: list[str] = field(default_factory=list)
     same: list[tuple[str, str]] = field(default_factory=list)
     numeric: list[str] = field(default_factory=list)
+    categorical: list[str] = field(default_factory=list)
 
     def __str__(self):
         parts = [
@@ -26,33 +27,69 @@ class Columns:
             f"query text: {', '.join(self.query_text)}" if self.query_text else "",
             f"same: {', '.join('='.join(pair) for pair in self.same)}" if self.same else "",
             f"numeric: {', '.join(self.numeric)}" if self.numeric else "",
+            f"categorical: {', '.join(self.categorical)}" if self.categorical else "",
         ]
         return "; ".join(part for part in parts if part)
+
+    def used(self) -> list[str]:
+        """Every column that has a role, once."""
+        named = [self.text, *self.query_text, *self.numeric, *self.categorical]
+        named += [name for pair in self.same for name in pair]
+        return list(dict.fromkeys(name for name in named if name is not None))
 
     def as_dict(self) -> dict:
         """Plain data, for a model file."""
         return asdict(self) | {"same": [list(pair) for pair in self.same]}
 
+    @classmethod
+    def from_dict(cls, data) -> "Columns":
+        """Columns from plain data."""
+        return cls(**data | {"same": [tuple(pair) for pair in data["same"]]})
 
-def guess_columns(table: pd.DataFrame, label: str | None) -> Columns:
+
+def choose_columns(table: pd.DataFrame, label: str, arguments) -> Columns:
+    """The columns that the arguments name; what they leave open is guessed."""
+    named = {
+        role: getattr(arguments, role)
+        for role in ("text", "query_text", "same", "numeric", "categorical")
+        if getattr(arguments, role) is not None
+    }
+    columns = Columns(**named)
+    free = [name for name in table.columns if name != label and name not in columns.used()]
+    guessed = _guess_columns(table[free], search_text=columns.text is None)
+    for role in ("text", "query_text", "same", "numeric"):
+        if role not in named:
+            setattr(columns, role, getattr(guessed, role))
+    if columns.text is None:
+        # Nothing to compare them with.
+        for role in ("query_text", "same"):
+            if role in named:
+                raise ValueError(
+                    f"--{role.replace('_', '-')} says what belongs to a text, but no column is the "
+                    "text of the documents: name it with --text."
+                )
+            setattr(columns, role, [])
+    return columns
+
+
+def _guess_columns(table, search_text):
     """Tell texts of documents and queries, numbers, and pairs of ids that can be equal.
 
     A column that is the same in all rows of a query belongs to the query. The longest text that
     is not is the document.
     """
     groups = table.index.get_level_values("qid")
-    candidates = [column for column in table.columns if column != label]
     of_query, of_document, numeric = {}, {}, []
-    for column in candidates:
+    for column in table.columns:
         values = table[column]
-        if pd.api.types.is_bool_dtype(values) or pd.api.types.is_numeric_dtype(values):
+        if pd.api.types.is_numeric_dtype(values):
             numeric.append(column)
             continue
-        text = values.astype("str")
+        text = values.astype("str").fillna("")
         is_constant = bool((text == text.groupby(groups).transform("first")).all())
         (of_query if is_constant else of_document)[column] = text.str.count(r"\S+").mean()
     texts = {name: words for name, words in of_document.items() if words >= _WORDS_OF_TEXT}
-    document = max(texts, key=texts.get) if texts else None
+    document = max(texts, key=texts.get) if texts and search_text else None
     query = [name for name, words in of_query.items() if words >= _WORDS_OF_TEXT]
     same = [
         (mine, other)
@@ -66,17 +103,16 @@ def guess_columns(table: pd.DataFrame, label: str | None) -> Columns:
 
 def _often_equal(left, right):
     """Whether two columns agree in some, but not in all rows."""
-    share = np.mean(left.notna() & (left.astype("str") == right.astype("str")))
+    known = (left.notna() & right.notna()).to_numpy()
+    share = np.mean(known & (left.astype("str") == right.astype("str")).to_numpy(dtype=bool))
     return _SHARE_EQUAL <= share < 1
 
 
-def check_columns(columns: Columns, table: pd.DataFrame) -> None:
-    """Every named column must be there."""
-    named = [columns.text, *columns.query_text, *columns.numeric]
-    named += [name for pair in columns.same for name in pair]
-    missing = [name for name in named if name is not None and name not in table.columns]
+def check_columns(columns: Columns, table: pd.DataFrame, path) -> None:
+    """Every column that has a role must be there."""
+    missing = [name for name in columns.used() if name not in table.columns]
     if missing:
         raise ValueError(
-            f"the table has no column {', '.join(map(repr, missing))}; its columns are "
+            f"{path} has no column {', '.join(map(repr, missing))} to learn from; its columns are "
             f"{', '.join(map(repr, table.columns))}."
         )

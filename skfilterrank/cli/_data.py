@@ -1,16 +1,28 @@
 """Judged rows from a file, whatever its format."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank.cli._columns import Columns, check_columns, guess_columns
-from skfilterrank.io import load_letor, read_judged_table
+from skfilterrank.cli._columns import Columns, check_columns, choose_columns
+from skfilterrank.io import FileFormatError, load_letor, read_judged_table
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")
+_TABLE_OPTIONS = (
+    "query",
+    "label",
+    "document",
+    "text",
+    "query_text",
+    "same",
+    "numeric",
+    "categorical",
+)
+_SHOWN_LABELS = 10
 
 
 @dataclass
@@ -21,116 +33,171 @@ class JudgedRows:
     y: pd.Series | None
     groups: pd.Index
     docnos: np.ndarray
-    columns: Columns | None
-
-    @property
-    def is_text(self) -> bool:
-        """Whether a document is a text rather than a vector of features."""
-        return self.columns is not None and self.columns.text is not None
+    columns: Columns | None = None
+    unused: tuple[str, ...] = ()
 
     def __str__(self):
         rows, queries = len(self.groups), self.groups.nunique()
         text = f"{rows:,} documents of {queries:,} queries"
-        if self.y is not None:
-            labels = self.y.value_counts(dropna=False)
-            text += "; labels " + ", ".join(f"{label} {count:,}" for label, count in labels.items())
-        return text
-
-
-def is_table(path, format=None) -> bool:
-    """Whether a file is a table with named columns rather than LETOR text."""
-    if format is not None:
-        return format != "letor"
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    return bool(suffixes) and suffixes[-1] in _TABLES
+        if self.y is None:
+            return text
+        counts = self.y.value_counts()
+        shown = [
+            f"{label:g}: {count:,}" if isinstance(label, float) else f"{label}: {count:,}"
+            for label, count in counts.iloc[:_SHOWN_LABELS].items()
+        ]
+        if len(counts) > len(shown):
+            shown.append(f"{len(counts) - len(shown)} others")
+        if unjudged := int(self.y.isna().sum()):
+            shown.append(f"unjudged: {unjudged:,}")
+        return f"{text}; labels {', '.join(shown)}"
 
 
 def read_rows(path, arguments, *, like: dict | None = None, labelled=True) -> JudgedRows:
     """Read a LETOR file or a table; `like` holds the settings of the file a model was made on."""
-    if not is_table(path, arguments.format):
-        return _read_letor(path, like)
+    is_table = _is_table(path, arguments.format)
+    if like is not None and is_table != (like["kind"] == "table"):
+        kinds = ["LETOR text", "a table with named columns"]
+        raise ValueError(
+            f"{path} is read as {kinds[is_table]}, but the model learns from {kinds[not is_table]}:"
+            " give the same kind of file, or say with --format what it is."
+        )
+    read = _read_table if is_table else _read_letor
+    return read(path, arguments, like, labelled)
+
+
+def settings_of(rows: JudgedRows, arguments) -> dict:
+    """What a model file has to remember to read the same kind of file again."""
+    if rows.columns is None:
+        is_sparse = not isinstance(rows.X, np.ndarray)
+        return {"kind": "letor", "n_features": int(rows.X.shape[1]), "sparse": is_sparse}
+    return {
+        "kind": "table",
+        "query": arguments.query,
+        "label": arguments.label,
+        "document": arguments.document,
+        "columns": rows.columns.as_dict(),
+    }
+
+
+def _is_table(path, format):
+    """Whether a file is a table with named columns rather than LETOR text."""
+    if format is not None:
+        return format != "letor"
+    return Path(path).name.lower().removesuffix(".gz").endswith(_TABLES)
+
+
+def _read_letor(path, arguments, like, labelled):
+    """Rows of a LETOR file; a test file gets the width and form of the training file."""
+    given = [name for name in _TABLE_OPTIONS if getattr(arguments, name, None) is not None]
+    if given:
+        raise ValueError(
+            f"--{given[0].replace('_', '-')} names a column, but {path} is read as LETOR text: "
+            "leave the option out, or say with --format what the file is."
+        )
+    settings = like or {}
+    try:
+        data = load_letor(
+            path, n_features=settings.get("n_features"), sparse=settings.get("sparse", "auto")
+        )
+    except FileFormatError as error:
+        if arguments.format is None:
+            error.add_note("(LETOR text was expected from the file's name; see --format.)")
+        raise
+    groups = pd.Index(data.groups.astype(str), name="qid")
+    docnos = np.asarray(data.docnos, dtype=object)
+    docnos = np.where(docnos == "", _numbered(groups), docnos)
+    twice = pd.DataFrame({"qid": groups, "docno": docnos}).duplicated().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise ValueError(
+            f"{path}: document {docnos[row]!r} occurs a second time in query {groups[row]!r}; keep "
+            "one judgment per document and query."
+        )
+    return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos)
+
+
+def _read_table(path, arguments, like, labelled):
+    """Rows of a table; a test file needs the columns that the training file was read by."""
     settings = like or {}
     query = arguments.query or settings.get("query") or "qid"
     label = (arguments.label or settings.get("label") or "label") if labelled else None
-    table = read_judged_table(
-        path,
-        query=query,
-        label=label,
-        format=arguments.format,
-    )
-    document = arguments.document or settings.get("document")
-    if document is None:
-        document = next((name for name in _DOCUMENT_NAMES if name in table.columns), None)
-    elif document not in table.columns:
-        raise ValueError(
-            f"the table has no column {document!r}; its columns are "
-            f"{', '.join(map(repr, table.columns))}."
-        )
-    if like is not None:
-        columns = Columns(**settings["columns"])
-        columns.same = [tuple(pair) for pair in columns.same]
+    read = partial(_read_judged, path, query=query, label=label, format=arguments.format)
+    table = read(document=arguments.document)
+    if arguments.document is None:
+        candidates = (settings.get("document"), *_DOCUMENT_NAMES)
+        document = next((name for name in candidates if name in table.columns), None)
+        if document is not None:
+            # Read again as ids, which keep their leading zeros and may occur only once.
+            table = read(document=document)
+    groups = pd.Index(table.index.get_level_values("qid"), name="qid")
+    if table.index.nlevels > 1:
+        docnos = np.asarray(table.index.get_level_values("docno"), dtype=object)
     else:
-        columns = _chosen_columns(table.drop(columns=[document] if document else []), arguments)
-    check_columns(columns, table)
-    groups = table.index.get_level_values("qid")
+        docnos = _numbered(groups)
+    table.index = groups
     y = None if label is None else table[label]
-    docnos = table[document].astype("str").to_numpy(dtype=object) if document else _numbered(groups)
-    X = table.drop(columns=[] if label is None else [label])
-    if columns.text is None:
-        if not columns.numeric:
-            raise ValueError(
-                f"{path}: found neither a text nor a numeric column to learn from; name them "
-                "with --text or --numeric."
-            )
-        X = X[columns.numeric].astype(np.float64)
+    # A column of this name that does not hold the query would be in the way.
+    X = table.drop(columns=[name for name in (label, "qid") if name in table.columns])
+    if like is None:
+        columns = choose_columns(X, label, arguments)
     else:
-        texts = [columns.text, *columns.query_text]
-        X = X.assign(**{name: X[name].fillna("").astype("str") for name in texts})
-        X = X.reset_index()
-    return JudgedRows(X, y, groups, docnos, columns)
+        columns = Columns.from_dict(settings["columns"])
+    check_columns(columns, X, path)
+    used = columns.used()
+    if not used:
+        raise ValueError(
+            f"{path} has neither a text nor a numeric column to learn from: name the columns with "
+            "--text, --numeric or --categorical."
+        )
+    unused = tuple(name for name in table.columns if name not in used and name != label)
+    numbers = {name: _numbers(X[name], path) for name in columns.numeric}
+    strings = {
+        name: _strings(X[name])
+        for name in (columns.text, *columns.query_text, *columns.categorical)
+        if name is not None
+    }
+    X = X[used].assign(**numbers, **strings).reset_index()
+    return JudgedRows(X, y, groups, docnos, columns, unused)
 
 
-def _read_letor(path, like):
-    """Rows of a LETOR file; a test file gets the width and form of the training file."""
-    settings = like or {}
-    data = load_letor(
-        path, n_features=settings.get("n_features"), sparse=settings.get("sparse", "auto")
-    )
-    groups = pd.Index(data.groups.astype(str), name="qid")
-    docnos = np.asarray(data.docnos, dtype=object)
-    unnamed = docnos == ""
-    docnos = np.where(unnamed, _numbered(groups), docnos)
-    return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos, None)
+def _read_judged(path, **keywords):
+    """Read a table; a message about its columns names the options instead of the parameters."""
+    try:
+        return read_judged_table(path, **keywords)
+    except FileFormatError:
+        raise
+    except ValueError as error:
+        text = str(error)
+        for name in ("query", "label", "document"):
+            text = text.replace(f"{name}=", f"--{name} ").replace(f"--{name} ,", f"--{name},")
+        text = text.replace("--document or columns=.", "--document.")
+        raise ValueError(text) from error
+
+
+def _numbers(values, path):
+    """A column as floats, NaN where missing."""
+    try:
+        numbers = pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{path}: column {values.name!r} must hold numbers ({error}): correct it, or leave it "
+            "out by naming the other columns with --numeric."
+        ) from None
+    if np.isinf(numbers).any():
+        raise ValueError(
+            f"{path}: column {values.name!r} holds infinite values: leave them empty where they "
+            "are missing."
+        )
+    return numbers
+
+
+def _strings(values):
+    """A column as strings, empty where missing."""
+    return values.astype(object).where(values.notna(), "").astype("str")
 
 
 def _numbered(groups):
     """Document names for rows that have none: query and number."""
     number = groups.to_series().groupby(groups.to_numpy()).cumcount().to_numpy() + 1
     return np.array([f"{qid}-{n}" for qid, n in zip(groups, number)], dtype=object)
-
-
-def _chosen_columns(table, arguments):
-    """The columns the arguments name; what they leave open is guessed."""
-    guessed = guess_columns(table, arguments.label or "label")
-    if arguments.text is not None:
-        guessed.text = arguments.text
-    if arguments.query_text is not None:
-        guessed.query_text = arguments.query_text
-    if arguments.same is not None:
-        guessed.same = arguments.same
-    if arguments.numeric is not None:
-        guessed.numeric = arguments.numeric
-    return guessed
-
-
-def settings_of(rows: JudgedRows, arguments, path) -> dict:
-    """What a model file has to remember to read the same kind of file again."""
-    if rows.columns is None:
-        is_sparse = not isinstance(rows.X, np.ndarray)
-        return {"n_features": int(rows.X.shape[1]), "sparse": is_sparse}
-    return {
-        "query": arguments.query,
-        "label": arguments.label,
-        "document": arguments.document,
-        "columns": rows.columns.as_dict(),
-    }

@@ -1,15 +1,21 @@
 """``skfilterrank demo``: the main job on built-in data."""
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 
-from skfilterrank.cli import _rank_filter as rank_filter
+from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import JudgedRows
+from skfilterrank.cli._models import make_models
+from skfilterrank.cli._output import draw, format_report, say, say_nothing
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import ndcg_f_score, rank_filter_report
-from skfilterrank.ranking import LOSSES
+from skfilterrank.metrics import rank_filter_report
+from skfilterrank.ranking import LOSSES, compare_rankers
 
 _TRAIN_SHARE = 0.7
+_PICTURE = "skfilterrank-demo.png"
+_K = 3
 
 
 def add_parser(commands) -> None:
@@ -20,50 +26,73 @@ def add_parser(commands) -> None:
         description="Train the six losses on generated answers to questions, a quarter of them "
         "forbidden, compare them on held-out questions and draw the threshold curve.",
     )
-    parser.add_argument("--queries", type=int, default=3000, help="questions (default: 3000)")
     parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        default="skfilterrank-demo.png",
-        help="the picture (default: skfilterrank-demo.png)",
+        "--queries", type=options.positive, default=3000, help="questions (default: 3000)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
+    parser.add_argument(
+        "--plot", type=options.picture, metavar="FILE", help=f"the picture (default: {_PICTURE})"
+    )
+    parser.add_argument(
+        "--seed", type=options.seed, default=0, help="seed of everything random (default: 0)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress, only the table")
-    parser.set_defaults(
-        run=run, models=list(LOSSES), learner="linear", k=3, threshold="tune", jobs=None
-    )
+    parser.set_defaults(run=run)
 
 
 def run(arguments) -> None:
     """Run the command."""
-    X, y, groups, bayes = make_rank_and_filter(
-        arguments.queries, k=arguments.k, random_state=arguments.seed
-    )
+    tell = say_nothing if arguments.quiet else say
+    if arguments.queries < 20:
+        raise ValueError(f"--queries must be at least 20, got {arguments.queries}.")
+    X, y, groups, bayes = make_rank_and_filter(arguments.queries, k=_K, random_state=arguments.seed)
     is_train = groups < int(_TRAIN_SHARE * arguments.queries)
     train, test = (_judged_rows(X[part], y[part], groups[part]) for part in (is_train, ~is_train))
-    print(f"train: {train}\ntest:  {test}\n")
-    models = rank_filter.make_models(train, arguments, None)
-    fitted, scores = rank_filter.compare(models, train, test, [(None, None)], arguments)
-    best = max(fitted, key=lambda name: rank_filter.tuned_score(fitted[name]))
+    tell(f"train: {train}\ntest:  {test}")
+    models = make_models(
+        LOSSES,
+        None,
+        learner="linear",
+        k=_K,
+        gains=None,
+        threshold="tune",
+        seed=arguments.seed,
+        jobs=None,
+        n_queries=train.groups.nunique(),
+    )
+    comparison = compare_rankers(
+        models,
+        train.X,
+        train.y,
+        X_test=test.X,
+        groups_test=test.groups,
+        random_state=arguments.seed,
+        verbose=not arguments.quiet,
+    )
+    best = comparison.best
+    # What the data were drawn with: the score of each answer is its expected worth.
+    generator = np.where(bayes[~is_train] >= 0, bayes[~is_train], -np.inf)
     baseline = f"rank-only ({best})"
     report = rank_filter_report(
-        test.y, scores, groups=test.groups, k=arguments.k, baseline=baseline
-    )
-    rank_filter.print_report(report, baseline)
-    reachable = ndcg_f_score(
         test.y,
-        np.where(bayes[~is_train] >= 0, bayes[~is_train], -np.inf),
+        comparison.scores | {"generator": generator},
         groups=test.groups,
-        k=arguments.k,
+        k=_K,
+        baseline=baseline,
     )
-    print(f"\nbest reachable nDCG_f@{arguments.k} on these questions: {reachable:.3f}")
-    print(f"best model by cross-validation on the training questions: {best}")
-    if arguments.plot:
-        rank_filter.draw(fitted[best], arguments.plot)
-        print(f"picture: {arguments.plot}")
+    print(format_report(report, models=models, best=best, baseline=baseline))
+    print(
+        "generator: lists by the probabilities the data were drawn with; no model can expect more"
+    )
+    print(f"* best by cross-validation on the training questions: {comparison.cv_scores[best]:.3f}")
+    if arguments.plot is None and importlib.util.find_spec("matplotlib") is None:
+        tell("no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'")
+        return
+    path = arguments.plot or _PICTURE
+    draw(comparison.models[best], path, f"{best} on generated questions")
+    tell(f"picture: {path}")
 
 
 def _judged_rows(X, y, groups):
     index = pd.Index(groups, name="qid")
     docnos = np.array([f"answer-{number}" for number in range(len(y))], dtype=object)
-    return JudgedRows(X, pd.Series(y, index=index), index, docnos, None)
+    return JudgedRows(X, pd.Series(y, index=index), index, docnos)

@@ -1,6 +1,7 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._compare import RankerComparison, compare_rankers
 from skfilterrank.ranking._features import (
     ColumnsEqual,
     ListFeatures,
@@ -30,11 +31,13 @@ __all__ = [
     "OrdinalRanker",
     "QueryThreshold",
     "RankAndFilter",
+    "RankerComparison",
     "SharedFeatures",
     "TextSimilarity",
     "TextStatistics",
     "TextVectors",
     "ThresholdCurve",
+    "compare_rankers",
     "make_ranker",
     "make_text_features",
     "share_features",

@@ -74,4 +74,8 @@ def out_of_fold_scores(estimator, data, gains, splits, *, keep=False, n_jobs=Non
     folds = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(fit_and_score)(estimator, data, gains, train, test, keep) for train, test in splits
     )
-    return list(tqdm(folds, total=len(splits), desc="folds", unit="fold", disable=not verbose))
+    # leave=None: a bar under another bar goes when it is done.
+    bar = tqdm(
+        folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None
+    )
+    return list(bar)

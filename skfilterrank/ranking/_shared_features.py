@@ -1,5 +1,6 @@
 """Features computed once for all models that are fitted on the same rows."""
 
+import pickle
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -16,13 +17,21 @@ def share_features():
     """Let every :class:`SharedFeatures` that is used inside remember what it computed.
 
     Comparing six losses by cross-validation fits the same transformer on the same rows many times;
-    inside this context each is fitted once. The memory is freed at the end.
+    inside this context each is fitted once. The memory is freed at the end. Contexts may be
+    nested: the inner one starts empty. Sharing happens within one process and thread, so folds
+    that are fitted with ``n_jobs`` above 1 compute their own.
 
     Examples
     --------
-    >>> from skfilterrank.ranking import share_features
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skfilterrank.ranking import SharedFeatures, share_features
+    >>> X, y = load_iris(return_X_y=True)
     >>> with share_features():
-    ...     pass  # fit several models here
+    ...     for model in (LogisticRegression(), RidgeClassifier()):
+    ...         model = make_pipeline(SharedFeatures(StandardScaler()), model).fit(X, y)
     """
     token = _cache.set({})
     try:
@@ -37,7 +46,8 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     transformer : transformer
-        Fitted on X alone.
+        Fitted on X alone, and repeatable: its `random_state`, if it has one, is a number. Inside
+        :func:`share_features` models get the same arrays and must not change them in place.
 
     Attributes
     ----------
@@ -92,8 +102,8 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
         object
             What the transformer gives.
         """
-        self._key, (self.transformer_, features) = _remember(
-            (self.transformer, X), lambda: _fit_transform(self.transformer, X)
+        self.transformer_, features = _remember(
+            None, (self.transformer, X), lambda: _fit_transform(self.transformer, X)
         )
         return features
 
@@ -111,9 +121,8 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
             What the transformer gives.
         """
         check_is_fitted(self)
-        if self._key is None:
-            return self.transformer_.transform(X)
-        return _remember((self._key, X), lambda: self.transformer_.transform(X))[1]
+        fitted = self.transformer_
+        return _remember(fitted, X, lambda: (fitted, fitted.transform(X)))[1]
 
     def get_feature_names_out(self, input_features=None):
         """Names of the features, where the transformer knows them.
@@ -142,12 +151,17 @@ def _fit_transform(transformer, X):
     return fitted, features
 
 
-def _remember(what, compute):
-    """The key of what was asked for (None outside the context), and the result."""
+def _remember(fitted, what, compute):
+    """What `compute` gives, a (transformer, result); inside the context it is computed once."""
     cache = _cache.get()
     if cache is None:
-        return None, compute()
-    key = joblib.hash(what)
+        return compute()
+    try:
+        # The cache holds the transformer, so that no other one can get its id meanwhile.
+        key = (id(fitted), joblib.hash(what))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        # A lambda, for one, has no hash: nothing to find it again by.
+        return compute()
     if key not in cache:
         cache[key] = compute()
-    return key, cache[key]
+    return cache[key]

@@ -1,0 +1,130 @@
+"""Types of command line options."""
+
+import argparse
+import math
+from pathlib import Path
+
+from skfilterrank.ranking import LOSSES
+
+
+def names(text):
+    """Names, as in A,B."""
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError("expected at least one name")
+    return found
+
+
+def pairs(text):
+    """Pairs of names, as in A=B,C=D."""
+    found = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
+    if any(len(pair) != 2 or not all(pair) for pair in found):
+        raise argparse.ArgumentTypeError(f"expected A=B,..., got {text!r}")
+    return found
+
+
+def losses(text):
+    """Names of losses, each once."""
+    found = list(dict.fromkeys(names(text)))
+    unknown = [name for name in found if name not in LOSSES]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"{', '.join(unknown)} is not a model; choose from {', '.join(LOSSES)}"
+        )
+    return found
+
+
+def gains(text):
+    """Gains of labels, as in Bad=-1,Good=1; or exp2."""
+    if text == "exp2":
+        return text
+    found = {}
+    for item in names(text):
+        label, equals, gain = item.rpartition("=")
+        label, gain = label.strip(), _number(gain)
+        if not equals or not label or gain is None or not math.isfinite(gain):
+            raise argparse.ArgumentTypeError(f"expected LABEL=GAIN, got {item!r}")
+        if label in found:
+            raise argparse.ArgumentTypeError(f"label {label!r} has two gains")
+        found[label] = gain
+    return found
+
+
+def threshold(text):
+    """How to filter: tune, per_query, none or a number."""
+    if text in ("tune", "per_query"):
+        return text
+    if text == "none":
+        return None
+    number = _number(text)
+    if number is None or math.isnan(number):
+        raise argparse.ArgumentTypeError(
+            f"expected tune, per_query, none or a number, got {text!r}"
+        )
+    return number
+
+
+def places(text):
+    """A number of places from 1 up, or all."""
+    return None if text == "all" else positive(text)
+
+
+def positive(text):
+    """A whole number from 1 up."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, got {text!r}")
+    return int(text)
+
+
+def folds(text):
+    """A whole number from 2 up."""
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 2 up, got {text!r}")
+    return int(text)
+
+
+def jobs(text):
+    """A whole number but 0; -1 means all processors."""
+    if not text.removeprefix("-").isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a number of processes or -1, got {text!r}")
+    return int(text)
+
+
+def seed(text):
+    """A seed that numpy takes."""
+    if not text.isdecimal() or int(text) >= 2**31:
+        raise argparse.ArgumentTypeError(f"expected a whole number below 2**31, got {text!r}")
+    return int(text)
+
+
+def output(text):
+    """A file to write, told before hours of training whether it can be."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}; make it first")
+    return text
+
+
+def picture(text):
+    """A picture to write, in a format that matplotlib draws."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise argparse.ArgumentTypeError(
+            "drawing needs matplotlib: pip install 'skfilterrank[plot]'"
+        ) from None
+    formats = Figure().canvas.get_supported_filetypes()
+    if Path(text).suffix.removeprefix(".").lower() not in formats:
+        raise argparse.ArgumentTypeError(
+            f"{text} must end in one of {', '.join(f'.{name}' for name in sorted(formats))}"
+        )
+    return output(text)
+
+
+def _number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None

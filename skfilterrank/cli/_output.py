@@ -1,0 +1,86 @@
+"""What the commands print and draw."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+
+
+def say(text) -> None:
+    """Print a message, apart from the output."""
+    print(text, file=sys.stderr)
+
+
+def say_nothing(text) -> None:
+    """Stay quiet."""
+
+
+def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
+    """The report in at most 90 columns: below each model its ranking and its filter alone."""
+    k = report.columns[0].removeprefix("ndcg_f").removeprefix("@")
+    heads = [
+        ("", ""),
+        ("", "nDCG_f"),
+        ("", "95 % interval"),
+        ("", "nDCG_0"),
+        ("", "nDCG_min"),
+        ("forbid", "den %"),
+        ("good", "lost %"),
+        ("empty", "lists %"),
+        ("", "diff."),
+        ("", "p"),
+    ]
+    rows = []
+    for name in models:
+        mark = " *" if name == best else ""
+        rows.append((f"{name}{mark}", name))
+        for label in ("rank-only", "filter-only"):
+            rows.append((f"  {label}", f"{label} ({name})"))
+    told = {system for _, system in rows}
+    rows = [row for row in rows if row[1] in report.index]
+    rows += [(name, name) for name in report.index if name not in told]
+    cells = [[label, *_cells(report.loc[name], name == baseline)] for label, name in rows]
+    lines = [*zip(*heads), *cells]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    text = [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    ]
+    text.insert(2, "-" * max(map(len, text)))
+    shown = f"the {k} places shown" if k else "all that is shown"
+    notes = [
+        f"measures at {k or 'all'} places; forbidden: share of {shown}; good lost: share filtered;",
+        f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
+    ]
+    return "\n".join([*text, "", *notes])
+
+
+def _cells(row, is_baseline):
+    """One line of the report, shares in percent."""
+    main, low, high, zero, least, forbidden, lost, empty, difference, p_value = row
+    interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
+    shares = [f"{100 * share:.1f}" if share == share else "" for share in (forbidden, lost, empty)]
+    compared = ["", ""]
+    if is_baseline:
+        compared = ["base", ""]
+    elif difference == difference:
+        compared = [f"{difference:+.3f}", ""]
+        if p_value == p_value:
+            compared[1] = "<.001" if p_value < 0.0005 else f"{p_value:.3f}"
+    return [f"{main:.3f}", interval, f"{zero:.3f}", f"{least:.3f}", *shares, *compared]
+
+
+def draw(model, path, title=None) -> None:
+    """Draw a model's threshold curve into a file."""
+    from matplotlib.figure import Figure
+
+    from skfilterrank.plot import ThresholdCurveDisplay
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
+    if title is not None:
+        display.ax_.set_title(title)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,268 @@
+"""Several models that rank and filter, fitted and scored side by side."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from tqdm.auto import tqdm
+
+from skfilterrank._sklearn_compat import num_samples, safe_indexing
+from skfilterrank._validation import check_groups
+from skfilterrank.ranking._rank_and_filter import RankAndFilter
+from skfilterrank.ranking._shared_features import share_features
+from skfilterrank.ranking._splits import is_prefit, make_splits
+from skfilterrank.ranking._threshold import measure_and_k
+
+
+@dataclass(frozen=True)
+class RankerComparison:
+    """What :func:`compare_rankers` found.
+
+    Attributes
+    ----------
+    scores : dict of str to ndarray of shape (n_rows,), dtype float64
+        Scores of every system, -inf where filtered, for
+        :func:`skfilterrank.metrics.rank_filter_report`: each model under its own name, then
+        "rank-only (name)" and "filter-only (name)", then "filter-all".
+    cv_scores : dict of str to float
+        Each model's cross-validated score on the training rows, higher is better. With one model
+        whose threshold is fixed there is no choice to make, and the dict is empty.
+    best : str
+        The model with the highest of `cv_scores`; the first of equals.
+    models : dict of str to RankAndFilter
+        The models that were fitted on all training rows.
+    """
+
+    scores: dict[str, np.ndarray]
+    cv_scores: dict[str, float]
+    best: str
+    models: dict[str, RankAndFilter]
+
+
+def compare_rankers(
+    models: Mapping[str, RankAndFilter],
+    X,
+    y,
+    *,
+    groups=None,
+    cv=None,
+    X_test=None,
+    groups_test=None,
+    refit: bool = True,
+    random_state=0,
+    verbose: int = 0,
+) -> RankerComparison:
+    """Fit models that rank and filter, and score held-out rows with them and with baselines.
+
+    Parameters
+    ----------
+    models : dict of str to RankAndFilter
+        Models to compare; they are cloned. All must tune one measure.
+    X : array-like, sparse matrix, DataFrame or list of length n_rows
+        Training rows, whatever the models take.
+    y : array-like of shape (n_rows,)
+        Labels. A Series may carry the query ids in an index level named "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+    cv : int, splitter, iterable or None, default=None
+        How the rows of X are held out, each once. None: 5 folds by query. With `X_test` it only
+        serves models whose threshold is fixed, to choose the best of them. It is apart from the
+        `cv` by which each model tunes its threshold on the rows it is given.
+    X_test : like X, default=None
+        Rows to score. None scores the rows of X out of fold.
+    groups_test : array-like of shape (n_test_rows,), default=None
+        Query id of each test row. None looks for an index level "qid" on `X_test`.
+    refit : bool, default=True
+        Without `X_test`, whether to fit the best model on all rows at the end.
+    random_state : int, RandomState instance or None, default=0
+        Order of what "filter-only" shows.
+    verbose : int, default=0
+        1 shows the progress over models and folds, 2 also over the folds inside each model.
+
+    Returns
+    -------
+    RankerComparison
+        The scores of the held-out rows, and the best model.
+
+    Raises
+    ------
+    ValueError
+        If there are no models, if one is no RankAndFilter or tunes another measure, if the splits
+        do not hold out each row once, or as :meth:`RankAndFilter.fit` does.
+
+    See Also
+    --------
+    skfilterrank.metrics.rank_filter_report : The table of these scores.
+
+    Notes
+    -----
+    The best model is chosen on training rows alone: with `X_test` by ``best_score_``, else by its
+    out-of-fold scores of the rows of X. Models with a fixed threshold have no ``best_score_``; they
+    are cross-validated for the choice.
+
+    The baselines are those of section 5.4 of [1]_: the model's ranking without its filter, what it
+    keeps in random order, and nothing at all. Models share what :class:`SharedFeatures` computes.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.metrics import rank_filter_report
+    >>> from skfilterrank.ranking import RankAndFilter, compare_rankers, make_ranker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
+    >>> models = {loss: RankAndFilter(make_ranker(loss), k=3) for loss in ("bce", "mse")}
+    >>> comparison = compare_rankers(models, X, y, groups=groups, cv=2)
+    >>> list(comparison.scores)
+    ['bce', 'mse', 'rank-only (bce)', 'rank-only (mse)', ..., 'filter-all']
+    >>> report = rank_filter_report(
+    ...     y, comparison.scores, groups=groups, baseline=f"rank-only ({comparison.best})"
+    ... )
+    """
+    _check_models(models)
+    codes = check_groups(groups, y, X, n_rows=num_samples(y)).codes()
+    train = (X, y, codes)
+    if X_test is None:
+        splits = make_splits(cv, np.asarray(y), codes, single=False)
+        _check_cover(splits, len(codes))
+        with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
+            kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
+            cv_scores = {name: _value(models[name], y, kept[name], codes) for name in models}
+            best = max(cv_scores, key=cv_scores.get)
+            fitted = {best: _fit(models, best, train, bar, verbose)} if refit else {}
+    else:
+        codes_test = check_groups(groups_test, X_test, n_rows=num_samples(X_test)).codes()
+        fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
+        if len(models) == 1:
+            fixed = {}
+        splits = make_splits(cv, np.asarray(y), codes, single=False) if fixed else []
+        if fixed:
+            _check_cover(splits, len(codes))
+        with _progress(len(models) + len(fixed) * len(splits), verbose) as bar:
+            fitted, kept, ranked = {}, {}, {}
+            with share_features():
+                for name in models:
+                    fitted[name] = _fit(models, name, train, bar, verbose)
+                    kept[name], ranked[name] = _predict(fitted[name], X_test, codes_test)
+            held_out, _ = _out_of_fold(fixed, train, splits, bar, verbose)
+        cv_scores = {
+            name: _value(model, y, held_out[name], codes) if name in held_out else model.best_score_
+            for name, model in fitted.items()
+            if name in held_out or _is_tuned(model)
+        }
+        best = max(cv_scores, key=cv_scores.get, default=next(iter(models)))
+    scores = kept | _baselines(kept, ranked, random_state)
+    return RankerComparison(scores, cv_scores, best, fitted)
+
+
+def _is_tuned(model):
+    """Whether fitting cross-validates the model."""
+    return isinstance(model.threshold, str)
+
+
+def _check_models(models):
+    """Models that can be told apart by one measure."""
+    if not isinstance(models, Mapping) or not models:
+        raise ValueError(
+            f"models must be a dict {{name: RankAndFilter}} of at least one, got {models!r}."
+        )
+    for name, model in models.items():
+        if not isinstance(model, RankAndFilter):
+            raise ValueError(
+                f"models must be RankAndFilter, but {name!r} is a {type(model).__name__}: wrap it "
+                "as RankAndFilter(estimator)."
+            )
+        if is_prefit(model.cv):
+            raise ValueError(
+                f"model {name!r} has cv='prefit', but a comparison fits its models: pass another "
+                "cv, or score the fitted models yourself."
+            )
+    measures = {name: _measure_name(model) for name, model in models.items()}
+    if len(set(measures.values())) > 1:
+        raise ValueError(
+            "the models must be tuned for one measure, or there is no best among them; got "
+            f"{', '.join(f'{name}: {measure}' for name, measure in measures.items())}."
+        )
+
+
+def _measure_name(model):
+    """Name of the measure a model is tuned for, with its cut-off."""
+    measure, k = measure_and_k(model.scoring, model.k)
+    return measure.name if k is None else f"{measure.name}@{k}"
+
+
+def _check_cover(splits, n_rows):
+    """Every row must be held out once."""
+    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
+    if (times != 1).any():
+        row = int((times != 1).argmax())
+        raise ValueError(
+            f"cv must hold out each row once, but row {row} is held out {times[row]} times: use a "
+            "number of folds, or GroupKFold."
+        )
+
+
+def _progress(n_fits, verbose):
+    """A bar over all fits."""
+    # A log file wants a line now and then, a terminal a bar that moves.
+    interval = 0.1 if sys.stderr.isatty() else 10
+    return tqdm(total=n_fits, unit="model", disable=not verbose, mininterval=interval)
+
+
+def _fit(models, name, rows, bar, verbose, part="all rows"):
+    """Fit a clone of a model, and say so."""
+    X, y, codes = rows
+    model = clone(models[name])
+    bar.set_description(f"{name}, {part}")
+    if verbose > 1:
+        model.set_params(verbose=1)
+    model.fit(X, y, groups=codes)
+    model.set_params(verbose=models[name].verbose)
+    bar.update()
+    return model
+
+
+def _predict(model, X, codes):
+    """Scores with and without the filter."""
+    kept = model.predict(X, groups=codes)
+    return kept, model.decision_function(X, groups=codes)
+
+
+def _out_of_fold(models, rows, splits, bar, verbose):
+    """Scores of each model for each row from a clone that has not seen the row's query."""
+    X, y, codes = rows
+    kept = {name: np.empty(len(codes)) for name in models}
+    ranked = {name: np.empty(len(codes)) for name in models}
+    for number, (train, test) in enumerate(splits, 1):
+        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train])
+        X_test = safe_indexing(X, test)
+        # A context for each fold: no more than one fold's features are in memory.
+        with share_features():
+            for name in models:
+                model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
+                kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
+    return kept, ranked
+
+
+def _value(model, y, scores, codes):
+    """The measure a model is tuned for, negated where lower is better."""
+    measure, k = measure_and_k(model.scoring, model.k)
+    cutoff = {"k": k} if measure.takes_k else {}
+    value = measure.function(y, scores, groups=codes, gains=model.gains, **cutoff)
+    return float(value if measure.greater_is_better else -value)
+
+
+def _baselines(kept, ranked, random_state):
+    """What each model's ranking, each one's filter, and an empty list are worth by themselves."""
+    (n_rows,) = next(iter(kept.values())).shape
+    drawn = check_random_state(random_state).uniform(size=n_rows)
+    out = {f"rank-only ({name})": scores for name, scores in ranked.items()}
+    for name, scores in kept.items():
+        out[f"filter-only ({name})"] = np.where(np.isneginf(scores), -np.inf, drawn)
+    return out | {"filter-all": np.full(n_rows, -np.inf)}
