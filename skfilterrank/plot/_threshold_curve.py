@@ -27,7 +27,9 @@ class ThresholdCurveDisplay:
     fold_lines_ : list of Line2D
         The curves of the folds.
     best_ : Line2D
-        The marker of the best threshold, or None where it is not finite and nothing to mark.
+        The marker of the best threshold, at the edge of the picture where that is infinite.
+    unfiltered_ : Line2D
+        The level at which nothing is filtered.
     ax_ : matplotlib Axes
         Axes that were drawn on.
     figure_ : matplotlib Figure
@@ -42,7 +44,7 @@ class ThresholdCurveDisplay:
     >>> from skfilterrank.plot import ThresholdCurveDisplay
     >>> y_true, y_score, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "a"]
     >>> display = ThresholdCurveDisplay.from_predictions(
-    ...     y_true, y_score, groups=groups)  # doctest: +SKIP
+    ...     y_true, y_score, groups=groups)
     """
 
     def __init__(self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None):
@@ -72,6 +74,22 @@ class ThresholdCurveDisplay:
         ------
         ValueError
             If the estimator has no curve because its threshold was not tuned.
+        NotFittedError
+            If the estimator is not fitted.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.plot import ThresholdCurveDisplay
+        >>> from skfilterrank.ranking import RankAndFilter
+        >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=0)
+        >>> model = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
+        >>> display = ThresholdCurveDisplay.from_estimator(model)
+        >>> display.ax_.get_ylabel()
+        'mean nDCG_f@3'
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "threshold_curve_"):
@@ -166,10 +184,18 @@ class ThresholdCurveDisplay:
             [self.curve.best_value],
             "o",
             color="C3",
+            zorder=3,
             label=f"best: {self.curve.best_value:.3f} at {self.curve.best_threshold:.3g}",
         )
+        self.unfiltered_ = ax.axhline(
+            self.curve.values[0],
+            linestyle=":",
+            color="0.4",
+            zorder=0,
+            label=f"nothing filtered: {self.curve.values[0]:.3f}",
+        )
         ax.set_xlabel("threshold on the score (lower scores are filtered)")
-        ax.set_ylabel(f"mean {self.measure_name or 'measure'}")
+        ax.set_ylabel(f"mean {(self.measure_name or 'measure').replace('ndcg', 'nDCG')}")
         ax.set_xlim(low, high)
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
@@ -195,8 +221,7 @@ def _draw_steps(ax, curve, low, high, style):
     # Beyond a few thousand steps the eye sees no difference, but files grow.
     every = max(1, len(curve.thresholds) // 5000)
     picked = np.arange(0, len(curve.thresholds), every)
-    if picked[-1] != len(curve.thresholds) - 1:
-        picked = np.append(picked, len(curve.thresholds) - 1)
+    picked = np.union1d(picked, [np.argmax(curve.values), len(curve.thresholds) - 1])
     x = np.concatenate(([low], np.minimum(curve.thresholds[picked], high)))
     values = curve.values[picked]
     return ax.step(x, np.concatenate((values[:1], values)), where="pre", **style)
