@@ -1,0 +1,158 @@
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.plot import ThresholdCurveDisplay
+from skfilterrank.ranking import RankAndFilter, ThresholdCurve, threshold_curve
+
+mpl.use("Agg")
+
+Y_TRUE = [2, 1, -1, -1, 1]
+Y_SCORE = [0.9, 0.5, 0.1, 0.8, 0.3]
+GROUPS = ["a", "a", "a", "b", "b"]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
+    return RankAndFilter(LogisticRegression(), k=3, cv=3).fit(X, y, groups=groups)
+
+
+def value_at(line, threshold):
+    """Height of a line drawn in steps that are constant up to each x."""
+    x, y = line.get_data()
+    return y[np.searchsorted(x, threshold)]
+
+
+def kept_mean(threshold):
+    """The curve by its definition."""
+    from skfilterrank.metrics import ndcg_f_score
+
+    kept = np.where(np.array(Y_SCORE) >= threshold, Y_SCORE, -np.inf)
+    return ndcg_f_score(Y_TRUE, kept, groups=GROUPS, k=2)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.8, 0.85, 0.9])
+def test_the_line_has_the_value_of_each_threshold(threshold):
+    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS, k=2)
+    assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
+
+
+def test_it_ends_where_nothing_and_where_everything_is_filtered():
+    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS, k=2)
+    drawn = display.line_.get_ydata()
+    assert drawn[0] == pytest.approx(kept_mean(-np.inf))
+    assert drawn[-1] == pytest.approx(kept_mean(np.inf))
+    assert display.unfiltered_.get_ydata()[0] == pytest.approx(kept_mean(-np.inf))
+    low, high = display.ax_.get_xlim()
+    thresholds = display.curve.thresholds
+    assert low < thresholds[0]
+    assert high > thresholds[-2]
+
+
+def test_the_curve_of_an_estimator_and_of_its_folds(model):
+    display = ThresholdCurveDisplay.from_estimator(model)
+    pairs = [
+        (display.line_, model.threshold_curve_),
+        *zip(display.fold_lines_, model.fold_threshold_curves_, strict=True),
+    ]
+    assert len(pairs) == 4
+    for line, curve in pairs:
+        x, y = line.get_data()
+        np.testing.assert_array_equal(x[1:-1], curve.thresholds[:-1])
+        np.testing.assert_array_equal(y[1:], curve.values)
+    assert display.best_.get_xdata()[0] == model.threshold_
+    assert display.best_.get_ydata()[0] == model.threshold_curve_.best_value
+    assert display.ax_.get_ylabel() == "mean nDCG_f@3"
+    assert display.figure_ is display.ax_.figure
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels[:2] == ["each fold", "all queries"]  # the folds share one entry
+
+
+@pytest.mark.parametrize(
+    ("y_true", "edge"), [([1, 1], 0), ([-1, -1], 1)], ids=["keep all", "filter all"]
+)
+def test_an_infinite_threshold_is_marked_at_the_edge(y_true, edge):
+    display = ThresholdCurveDisplay.from_predictions(y_true, [0.2, 0.7], groups=["a", "a"])
+    assert np.isinf(display.curve.best_threshold)
+    assert display.best_.get_xdata()[0] == display.ax_.get_xlim()[edge]
+
+
+def test_a_curve_without_any_finite_threshold():
+    curve = ThresholdCurve(np.array([np.inf]), np.array([0.5]), -np.inf, 0.5)
+    display = ThresholdCurveDisplay(curve).plot()
+    assert display.ax_.get_xlim() == (-1.0, 1.0)
+    assert set(display.line_.get_ydata()) == {0.5}
+    assert display.ax_.get_ylabel() == "mean measure"
+
+
+def test_long_curves_are_thinned_but_keep_their_ends_and_their_peak():
+    thresholds = np.append(np.linspace(0, 1, 100_000), np.inf)
+    values = np.zeros(len(thresholds))
+    values[0], values[12_345], values[-1] = 0.1, 0.9, 0.2
+    display = ThresholdCurveDisplay(ThresholdCurve(thresholds, values, 0.12345, 0.9)).plot()
+    drawn = display.line_.get_ydata()
+    assert len(drawn) < 10_000
+    assert (drawn[0], drawn.max(), drawn[-1]) == (0.1, 0.9, 0.2)
+
+
+def test_axes_names_and_styles_are_the_callers(model):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    display = ThresholdCurveDisplay.from_estimator(
+        model,
+        ax=ax,
+        name="mine",
+        line_kw={"color": "green"},
+        fold_line_kw={"linestyle": "--", "label": "part"},
+    )
+    assert display.ax_ is ax
+    assert display.line_.get_color() == "green"
+    assert display.line_.get_label() == "mine"
+    assert {line.get_linestyle() for line in display.fold_lines_} == {"--"}
+
+
+def test_the_numbers_are_those_of_threshold_curve():
+    display = ThresholdCurveDisplay.from_predictions(
+        ["bad", "good"],
+        [0.1, 0.2],
+        groups=[1, 1],
+        gains={"bad": -1, "good": 2},
+        measure="ndcg_min@1",
+    )
+    expected = threshold_curve([-1, 2], [0.1, 0.2], groups=[1, 1], measure="ndcg_min@1")
+    np.testing.assert_array_equal(display.curve.values, expected.values)
+    assert display.ax_.get_ylabel() == "mean nDCG_min@1"
+
+
+@pytest.mark.parametrize("threshold", [0.5, None])
+def test_a_fixed_threshold_has_no_curve(threshold):
+    X, y, groups, _ = make_rank_and_filter(n_queries=20, random_state=0)
+    model = RankAndFilter(LogisticRegression(), threshold=threshold).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match=r"no threshold curve: fit it with threshold='tune'"):
+        ThresholdCurveDisplay.from_estimator(model)
+
+
+def test_an_estimator_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        ThresholdCurveDisplay.from_estimator(RankAndFilter(LogisticRegression()))
+
+
+def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
+        ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS)

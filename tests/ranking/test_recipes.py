@@ -1,0 +1,123 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.io import load_model, save_model
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import (
+    LEARNERS,
+    LOSSES,
+    LambdaRankRanker,
+    OrdinalRanker,
+    RankAndFilter,
+    SharedFeatures,
+    make_ranker,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=150, random_state=0)[:3]
+
+
+def with_few_trees(ranker):
+    """The same estimator, quick to fit."""
+    few = {name: 30 for name in ranker.get_params() if name.endswith("n_estimators")}
+    return ranker.set_params(**few)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_recipe_ranks_and_filters(loss, learner, data, tmp_path):
+    X, y, groups = data
+    ranker = with_few_trees(make_ranker(loss, learner=learner))
+    model = RankAndFilter(ranker, k=3, cv=2).fit(X, y, groups=groups)
+    scores = model.predict(X, groups=groups)
+    shuffled = np.random.RandomState(0).permutation(scores)
+    assert ndcg_f_score(y, scores, groups=groups, k=3) > 0.03 + ndcg_f_score(
+        y, shuffled, groups=groups, k=3
+    )
+    save_model(model, tmp_path / "model.skops")  # a warning here would be an error
+    loaded = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict(X, groups=groups), scores)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_each_loss_is(learner):
+    assert is_classifier(make_ranker("bce", learner=learner))
+    assert is_regressor(make_ranker("mse", learner=learner))
+    for loss, weights in (("ordinal", None), ("weighted-ordinal", "gain")):
+        ranker = make_ranker(loss, learner=learner)
+        assert isinstance(ranker, OrdinalRanker)
+        assert ranker.weights == weights
+    for loss in ("lambdarank", "lambdarank+bce"):
+        final = make_ranker(loss, learner=learner).steps[-1][1]
+        assert isinstance(final, LambdaRankRanker)
+        assert (final.gamma > 0) == (loss == "lambdarank+bce")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_missing_values_and_empty_columns(learner, data):
+    X, y, groups = data
+    X = X.copy()
+    X[::3, 0] = np.nan
+    X[:, 1] = np.nan
+    for loss in ("bce", "mse"):
+        model = with_few_trees(make_ranker(loss, learner=learner))
+        fitted = RankAndFilter(model, k=3, cv=2).fit(X, y, groups=groups)
+        assert np.isfinite(fitted.decision_function(X, groups=groups)).all()
+
+
+def test_the_seed_repeats_the_trees(data):
+    X, y, _ = data
+    good = y > 0
+
+    def fit(seed):
+        ranker = with_few_trees(make_ranker("bce", learner="trees", random_state=seed))
+        return ranker.fit(X, good).predict_proba(X)
+
+    np.testing.assert_array_equal(fit(1), fit(1))
+    assert (fit(1) != fit(2)).any()
+
+
+def test_features_for_all_and_for_each_kind():
+    words, letters = TfidfVectorizer(), TfidfVectorizer(analyzer="char")
+    one = make_ranker("bce", learner="blend", features=words)
+    assert {str(m.steps[0][1].transformer) for _, m in one.estimators} == {str(words)}
+    each = make_ranker("bce", learner="blend", features={"linear": words, "trees": letters})
+    found = {name: member.steps[0][1] for name, member in each.estimators}
+    assert found["linear"].transformer is words
+    assert found["trees"].transformer is letters
+    assert all(isinstance(features, SharedFeatures) for features in found.values())
+
+
+def test_texts_go_through_the_features():
+    texts = pd.Series(["a good answer", "rude words", "good tea", "rude shop"] * 5)
+    y = np.array([1, -1, 1, -1] * 5)
+    groups = np.repeat(np.arange(10), 2)
+    ranker = make_ranker("mse", features=TfidfVectorizer())
+    model = RankAndFilter(ranker, k=3, cv=2).fit(texts, y, groups=groups)
+    kept = np.isfinite(model.predict(pd.Series(["good shop", "rude tea"])))
+    assert kept.tolist() == [True, False]
+
+
+def test_recipes_are_clonable():
+    for loss in LOSSES:
+        ranker = make_ranker(loss, learner="blend")
+        assert str(clone(ranker).get_params()) == str(ranker.get_params())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("hinge",), "loss must be one of 'bce'"),
+        (("bce", "forest"), "learner must be one of 'linear'"),
+    ],
+)
+def test_unknown_names(arguments, message):
+    loss, *learner = arguments
+    with pytest.raises(ValueError, match=message):
+        make_ranker(loss, **({"learner": learner[0]} if learner else {}))
