@@ -168,10 +168,8 @@ def _read_judged(path, **keywords):
     except FileFormatError:
         raise
     except ValueError as error:
-        text = str(error)
-        for name in ("query", "label", "document"):
-            text = text.replace(f"{name}=", f"--{name} ").replace(f"--{name} ,", f"--{name},")
-        text = text.replace("--document or columns=.", "--document.")
+        parameters = "by query=, label=, document= or columns=."
+        text = str(error).replace(parameters, "by --query, --label or --document.")
         raise ValueError(text) from error
 
 

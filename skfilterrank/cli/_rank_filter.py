@@ -1,5 +1,7 @@
 """``skfilterrank rank-filter``: train, tune, compare."""
 
+import sys
+
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank.cli import _options as options
@@ -180,7 +182,7 @@ def run(arguments) -> None:
         groups=train.groups,
         **where,
         random_state=arguments.seed,
-        verbose=0 if arguments.quiet else 2,
+        verbose=0 if arguments.quiet else 1 + sys.stderr.isatty(),
     )
     best, scores = comparison.best, comparison.scores
     if arguments.threshold is None:
@@ -192,8 +194,9 @@ def run(arguments) -> None:
     report = rank_filter_report(
         test.y, scores, groups=test.groups, k=arguments.k, gains=gains, baseline=baseline
     )
-    print(format_report(report, models=models, best=best, baseline=baseline))
-    if best in comparison.cv_scores:
+    marked = best if best in comparison.cv_scores else None
+    print(format_report(report, models=models, best=marked, baseline=baseline))
+    if marked:
         print(f"* best by cross-validation on {arguments.train}: {comparison.cv_scores[best]:.3f}")
     _write_files(arguments, comparison, test, report, settings, tell)
 

@@ -1,0 +1,94 @@
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.io import save_model
+
+LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+
+
+@pytest.fixture
+def model(train):
+    assert train("--test", "test.csv", "--save", "m.skops", "--run", "a.txt")[0] == 0
+    return "m.skops"
+
+
+def test_apply_agrees_with_the_run_of_the_comparison(model, run, folder):
+    expected = (folder / "a.txt").read_text()
+    assert run("apply", model, "test.csv", "--run", "b.txt")[0] == 0
+    assert (folder / "b.txt").read_text() == expected
+    code, out, err = run("apply", model, "test.csv")
+    assert (code, out) == (0, expected)
+    assert err.endswith("queries left empty\n")
+    assert run("apply", model, "test.csv", "--quiet") == (0, expected, "")
+
+
+def test_labels_and_other_columns_are_not_needed(model, run, folder):
+    test = pd.read_csv("test.csv", dtype={"docno": str})
+    test.drop(columns=["label", "color"]).to_csv("bare.csv", index=False)
+    assert run("apply", model, "bare.csv", "--quiet")[1] == (folder / "a.txt").read_text()
+    test.sample(frac=1, random_state=0).to_csv("shuffled.csv", index=False)
+    assert run("apply", model, "shuffled.csv", "--quiet")[1] == (folder / "a.txt").read_text()
+
+
+@pytest.mark.parametrize("threshold", ["tune", "per_query"])
+@pytest.mark.parametrize("learner", ["linear", "trees", "blend"])
+def test_every_kind_of_model_loads_without_further_trust(run, folder, learner, threshold):
+    for loss in LOSSES if learner == "linear" else ("bce", "mse", "weighted-ordinal"):
+        code, _, err = run(
+            "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+            "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.skops",
+            "--run", "a.txt", "--categorical", "color",
+        )  # fmt: skip
+        assert code == 0
+        assert "warning" not in err
+        assert run("apply", "m.skops", "test.csv", "--run", "b.txt")[0] == 0
+        assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
+
+
+def test_texts(run, folder, texts):
+    is_train = texts["qid"].str.len() == 3
+    texts[is_train].to_json("train.jsonl", orient="records", lines=True)
+    texts[~is_train].to_json("test.jsonl", orient="records", lines=True)
+    texts[~is_train].drop(columns="label").to_parquet("test.parquet", index=False)
+    code, _, err = run(
+        "rank-filter", "train.jsonl", "--test", "test.jsonl", "--gains", "Bad=-1,Good=1",
+        "--models", "bce", "--learner", "blend", "--save", "m.skops", "--run", "a.txt",
+    )  # fmt: skip
+    assert code == 0
+    assert "warning" not in err
+    assert run("apply", "m.skops", "test.parquet", "--run", "b.txt")[0] == 0
+    assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
+
+
+def test_files_that_are_no_models(model, run, folder):
+    (folder / "words.skops").write_text("hello")
+    (folder / "empty.skops").touch()
+    save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), "other.skops")
+    for name, message in (
+        ("no.skops", "no.skops: No such file or directory"),
+        ("words.skops", "words.skops: the file is not a model written by save_model"),
+        ("empty.skops", "empty.skops: the file is empty"),
+        ("other.skops", "other.skops: holds a model that was not saved by 'skfilterrank rank-fil"),
+        ("train.csv", "train.csv: the file is not a model"),
+    ):
+        code, out, err = run("apply", name, "test.csv")
+        assert (code, out) == (2, "")
+        assert message in err
+        assert err.count("\n") == 1
+
+
+def test_rows_that_do_not_fit_the_model(model, run, folder):
+    test = pd.read_csv("test.csv")
+    test.drop(columns="f1").to_csv("narrow.csv", index=False)
+    test.assign(f1="high").to_csv("words.csv", index=False)
+    (folder / "rows.txt").write_text("0 qid:1 1:0.5\n")
+    for name, message in (
+        ("no.csv", "no.csv: No such file or directory"),
+        ("narrow.csv", "narrow.csv has no column 'f1' to learn from; its columns are"),
+        ("words.csv", "words.csv: column 'f1' must hold numbers"),
+        ("rows.txt", "rows.txt is read as LETOR text, but the model learns from a table"),
+    ):
+        code, out, err = run("apply", model, name)
+        assert (code, out) == (2, "")
+        assert message in err

@@ -1,0 +1,136 @@
+"""Exit codes, where output goes, and errors: one line for users, a traceback for bugs."""
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import skfilterrank
+from skfilterrank.cli import _apply, main
+
+
+def test_the_installed_command_and_the_module(folder):
+    script = Path(sysconfig.get_path("scripts")) / "skfilterrank"
+    if not script.exists():
+        pytest.skip("the package is not installed")
+    for command in ([str(script)], [sys.executable, "-m", "skfilterrank"]):
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout == f"{skfilterrank.__version__}\n"
+    done = subprocess.run([*command, "apply", "a", "b"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "skfilterrank: error: a: No such file or directory\n"
+
+
+def test_a_reader_that_leaves_is_no_error(folder, table):
+    code = (
+        "import sys; from skfilterrank.cli import main, _apply\n"
+        "_apply.run = lambda arguments: print('line\\n' * 1_000_000)\n"
+        "sys.exit(main(['apply', 'a', 'b']))"
+    )
+    code = code.replace("_apply.run =", "_apply.add_parser.__globals__['run'] =")
+    command = f"'{sys.executable}' -c \"$CODE\" | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        capture_output=True,
+        text=True,
+        env={"CODE": code, "PATH": "/usr/bin:/bin"},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "line\n", "")
+
+
+def raising(monkeypatch, error):
+    """Let ``apply`` fail."""
+
+    def run(arguments):
+        raise error
+
+    monkeypatch.setattr(_apply, "run", run)
+
+
+def test_interruption(monkeypatch, run):
+    raising(monkeypatch, KeyboardInterrupt())
+    assert run("apply", "a", "b") == (130, "", "\nskfilterrank: interrupted\n")
+
+
+@pytest.mark.parametrize("error", [ValueError("deep"), KeyError("deep"), RuntimeError("deep")])
+def test_what_this_package_did_not_raise_keeps_its_traceback(monkeypatch, error):
+    raising(monkeypatch, error)
+    with pytest.raises(type(error), match="deep"):
+        main(["apply", "a", "b"])
+
+
+def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
+    # float() fails on a line of this package that raises nothing on purpose.
+    monkeypatch.setattr(_apply, "load_model", lambda path: _apply.options._number(None))
+    monkeypatch.setattr(_apply.options, "_number", lambda text: float("x"))
+    with pytest.raises(ValueError, match="could not convert"):
+        main(["apply", "a", "b"])
+
+
+def test_traceback_on_request(folder):
+    (folder / "empty.csv").touch()
+    with pytest.raises(ValueError, match="the file is empty"):
+        main(["--traceback", "rank-filter", "empty.csv"])
+
+
+def test_a_warning_is_one_line(monkeypatch, run):
+    def warn(arguments):
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("mind the gap", stacklevel=1)
+
+    monkeypatch.setattr(_apply, "run", warn)
+    assert run("apply", "a", "b") == (0, "", "skfilterrank: warning: mind the gap\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["rank"], "invalid choice: 'rank'"),
+        (["rank-filter"], "the following arguments are required: TRAIN"),
+        (["rank-filter", "a", "--test", "b", "--cv", "3"], "not allowed with argument"),
+        (["rank-filter", "a", "--cv", "1"], "--cv: expected a whole number from 2 up, got '1'"),
+        (["rank-filter", "a", "--k", "0"], "--k: expected a whole number from 1 up, got '0'"),
+        (["rank-filter", "a", "--k", "2.5"], "--k: expected a whole number from 1 up, got '2.5'"),
+        (["rank-filter", "a", "--k", "-1"], "--k: expected a whole number from 1 up, got '-1'"),
+        (["rank-filter", "a", "--models", "bce,svm"], "svm is not a model; choose from bce, mse"),
+        (["rank-filter", "a", "--models", ","], "--models: expected at least one name"),
+        (["rank-filter", "a", "--gains", "Bad"], "--gains: expected LABEL=GAIN, got 'Bad'"),
+        (["rank-filter", "a", "--gains", "Bad=x"], "expected LABEL=GAIN, got 'Bad=x'"),
+        (["rank-filter", "a", "--gains", "Bad=inf"], "expected LABEL=GAIN, got 'Bad=inf'"),
+        (["rank-filter", "a", "--gains", "A=1,A=2"], "--gains: label 'A' has two gains"),
+        (["rank-filter", "a", "--threshold", "high"], "expected tune, per_query, none or a"),
+        (["rank-filter", "a", "--threshold", "nan"], "expected tune, per_query, none or a"),
+        (["rank-filter", "a", "--same", "x"], "--same: expected A=B,..., got 'x'"),
+        (["rank-filter", "a", "--jobs", "0"], "--jobs: expected a number of processes or -1"),
+        (["rank-filter", "a", "--seed", "-1"], "--seed: expected a whole number below 2**31"),
+        (["rank-filter", "a", "--save", "."], "--save: . is a folder; name a file in it"),
+        (["rank-filter", "a", "--run", "no/x"], "--run: there is no folder no; make it first"),
+        (["rank-filter", "a", "--plot", "x.doc"], "--plot: x.doc must end in one of"),
+        (["demo", "--queries", "x"], "--queries: expected a whole number from 1 up, got 'x'"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(run, folder, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_picture_needs_matplotlib_before_any_training(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, err = run("rank-filter", "a", "--plot", "x.png")
+    assert code == 2
+    assert "pip install 'skfilterrank[plot]'" in err
+
+
+@pytest.mark.parametrize("command", [[], ["rank-filter"], ["apply"], ["demo"]])
+def test_help(run, command):
+    code, out, err = run(*command, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: skfilterrank")

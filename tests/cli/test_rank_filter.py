@@ -1,0 +1,222 @@
+"""The job from files to a table, a run, a picture and a model."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.io import load_model
+from skfilterrank.metrics import ndcg_f_score
+
+GAINS = {"Bad": -1, "Ok": 1, "Good": 2}
+
+
+def systems(out):
+    """Names in the printed table, with the marks."""
+    body = out.split("\n\n")[0].splitlines()[3:]
+    return [re.match(r"\s*\S+( \*)?", line)[0].strip() for line in body]
+
+
+def test_the_table_is_all_of_the_output(train):
+    code, out, err = train("--test", "test.csv")
+    assert code == 0
+    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+    assert max(map(len, out.splitlines())) <= 100
+    assert "against rank-only (bce), paired t test" in out
+    assert "* best by cross-validation on train.csv: 0." in out
+    assert "train.csv: " in err
+    assert "labels Ok: " in err
+    assert "columns: numeric: f0, f1, f2, f3\n" in err
+    assert "columns not used: color\n" in err
+    assert "1/1" in err
+
+
+def test_progress_in_a_log_is_plain_text(train):
+    assert "\x1b" not in train("--test", "test.csv")[2]
+
+
+def test_quiet(train):
+    code, out, err = train("--test", "test.csv", "--quiet")
+    assert (code, err) == (0, "")
+    assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
+
+
+def test_all_six_losses_fit_on_a_screen(run, folder):
+    code, out, _ = run(
+        "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2"
+    )
+    assert code == 0
+    assert len(systems(out)) == 6 * 3 + 1
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_what_is_written_agrees_with_what_is_printed(train, table):
+    code, out, _ = train(
+        "--test", "test.csv", "--out", "t.csv", "--run", "r.txt", "--save", "m.skops", "--plot",
+        "c.png",
+    )  # fmt: skip
+    assert code == 0
+    report = pd.read_csv("t.csv", index_col="system")
+    assert f"{report.loc['bce', 'ndcg_f@3']:.3f}" in out
+    lists = pd.read_csv(
+        "r.txt",
+        sep=" ",
+        names=["qid", "q0", "docno", "rank", "score", "run"],
+        dtype={"docno": str},
+    )
+    assert set(lists["run"]) == {"bce"}
+    judged = pd.read_csv("test.csv", dtype={"docno": str})
+    both = judged.merge(lists, how="left", on=["qid", "docno"])
+    assert both["score"].notna().sum() == len(lists)  # leading zeros of ids are kept
+    scores = both["score"].fillna(-np.inf)
+    value = ndcg_f_score(both["label"], scores, groups=both["qid"], k=3, gains=GAINS)
+    assert value == pytest.approx(report.loc["bce", "ndcg_f@3"])
+    model = load_model("m.skops")["model"]
+    X = judged[["f0", "f1", "f2", "f3"]]
+    np.testing.assert_array_equal(model.predict(X), scores)
+    with open("c.png", "rb") as picture:
+        assert picture.read(4) == b"\x89PNG"
+
+
+def test_cross_validation_lists_every_row_once(train, table):
+    code, _, err = train("--cv", "3", "--run", "r.txt", "--save", "m.skops")
+    assert code == 0
+    assert "4/4" in err  # three folds, and the model that is saved
+    counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
+    n_rows = len(pd.read_csv("train.csv"))
+    assert sum(map(int, counts.groups())) == n_rows
+
+
+def test_the_same_seed_prints_the_same_table(train):
+    first, again = (train("--cv", "2", "--seed", "4")[1] for _ in range(2))
+    assert first == again
+
+
+def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
+    code, out, err = run(
+        "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+        "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
+    )  # fmt: skip
+    assert code == 0
+    assert "12/12" in err  # two models, and five folds of each
+    assert "* best by cross-validation on train.csv" in out
+
+
+def test_one_fixed_threshold_has_nothing_to_choose(train):
+    code, out, _ = train("--test", "test.csv", "--threshold", "0.3")
+    assert code == 0
+    assert "best by" not in out
+
+
+def test_a_fixed_threshold_has_no_curve_to_draw(train):
+    code, out, err = train("--test", "test.csv", "--threshold", "0.3", "--plot", "c.png")
+    assert (code, out) == (2, "")
+    assert "--plot draws how the threshold was tuned, but --threshold fixes it" in err
+
+
+def test_no_threshold_ranks_only(train):
+    code, out, err = train("--test", "test.csv", "--threshold", "none", "--run", "r.txt")
+    assert code == 0
+    assert systems(out) == ["bce", "filter-all"]
+    assert " 0 filtered" in err
+
+
+def test_a_threshold_that_filters_everything(train):
+    code, out, err = train("--test", "test.csv", "--threshold", "inf", "--run", "r.txt")
+    assert code == 0
+    assert "r.txt, 0 documents" in err
+    bce = next(line for line in out.splitlines() if line.startswith("bce"))
+    assert bce.split()[-5:-2] == ["0.0", "100.0", "100.0"]
+
+
+def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
+    table.assign(label="Bad").to_csv("bad.csv", index=False)
+    code, _, err = train("--models", "mse", "--cv", "2", "--plot", "c.png", file="bad.csv")
+    assert code == 0, err
+
+
+def test_baseline(train):
+    code, out, _ = train("--test", "test.csv", "--baseline", "filter-all")
+    assert code == 0
+    assert "nDCG_f against filter-all" in out
+    code, out, err = train("--test", "test.csv", "--baseline", "mse")
+    assert (code, out) == (2, "")
+    assert "'mse' is not one of the systems: bce, rank-only (bce), filter-only (bce)" in err
+
+
+def test_all_places_count(train):
+    code, out, _ = train("--test", "test.csv", "--k", "all", "--out", "t.csv")
+    assert code == 0
+    assert "measures at all places" in out
+    assert "ndcg_f" in pd.read_csv("t.csv").columns
+
+
+def test_one_test_query_has_no_interval(train, table):
+    table[table["qid"] == "q5"].to_csv("one.csv", index=False)
+    code, out, _ = train("--test", "one.csv")
+    assert code == 0
+    assert "nan" not in out
+
+
+def test_one_training_query(train, table):
+    table[table["qid"] == table["qid"].mode()[0]].to_csv("one.csv", index=False)
+    code, _, err = train(file="one.csv")
+    assert code == 2
+    assert "there is only one query" in err
+    code, _, err = train("--test", "test.csv", file="one.csv")
+    assert code == 2
+    assert "there is only one query to learn from" in err
+    assert train("--test", "test.csv", "--threshold", "0.5", file="one.csv")[0] == 0
+
+
+def test_few_queries_are_tuned_with_fewer_folds(train, table):
+    some = [f"q{number}" for number in (1, 4, 6, 7)]
+    table[table["qid"].isin(some)].to_csv("few.csv", index=False)
+    assert train("--test", "test.csv", "--models", "mse", file="few.csv")[0] == 0
+    assert train("--models", "mse", file="few.csv")[0] == 0
+    code, _, err = train("--cv", "5", file="few.csv")
+    assert code == 2
+    assert "--cv 5 needs as many queries, but there are 4: lower it to 4 at most" in err
+
+
+def test_letor(run, folder, data_dir):
+    files = [data_dir / "mq2007" / f"S{number}.txt.gz" for number in (1, 5)]
+    code, out, err = run(
+        "rank-filter", files[0], "--test", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
+        "--models", "mse", "--learner", "linear", "--run", "a.txt", "--save", "m.skops",
+    )  # fmt: skip
+    assert code == 0
+    assert "labels 0: 10,274, 1: 2,997, 2: 742\n" in err
+    assert "measures at 10 places" in out
+    assert run("apply", "m.skops", files[1], "--run", "b.txt")[0] == 0
+    with open("a.txt") as ours, open("b.txt") as theirs:
+        assert ours.read() == theirs.read()
+
+
+def test_texts(run, folder, texts):
+    texts.to_json("texts.jsonl", orient="records", lines=True)
+    code, out, err = run(
+        "rank-filter", "texts.jsonl", "--gains", "Bad=-1,Good=1", "--models", "bce,lambdarank",
+        "--cv", "2", "--learner", "linear",
+    )  # fmt: skip
+    assert code == 0
+    assert (
+        "columns: text: answer; query text: question; same: author=asker; numeric: place\n" in err
+    )
+    assert "not used" not in err
+    assert "bce *" in systems(out) or "lambdarank *" in systems(out)
+
+
+def test_gzip_and_parquet_give_the_table_of_csv(train, table):
+    printed = set()
+    table.to_csv("t.csv", index=False)
+    table.to_csv("t.csv.gz", index=False)
+    table.to_csv("t.tsv", index=False, sep="\t")
+    table.to_csv("plain", index=False)
+    table.to_parquet("t.parquet", index=False)
+    table.to_json("t.jsonl.gz", orient="records", lines=True, double_precision=15)
+    for name in ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.jsonl.gz"):
+        printed.add(train("--cv", "2", file=name)[1].rpartition("* best by")[0])
+    printed.add(train("--cv", "2", "--format", "csv", file="plain")[1].rpartition("* best by")[0])
+    assert len(printed) == 1
