@@ -12,6 +12,9 @@ def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch)
     for name in (*LOSSES, "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100
+    rows = [line.replace(" * ", " ").split() for line in out.splitlines()[3:23]]
+    value = {name: float(first) for name, first, *_ in rows}
+    assert value["filter-all"] < value["rank-only"] < value["generator"]
     assert "* best by cross-validation on the training questions: 0." in out
     assert err.startswith("train: ")
     assert err.endswith("picture: skfilterrank-demo.png\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skfilterrank
-from skfilterrank.cli import _apply, main
+from skfilterrank.cli import _apply, _output, main
 
 
 def test_the_installed_command_and_the_module(folder):
@@ -62,10 +62,9 @@ def test_what_this_package_did_not_raise_keeps_its_traceback(monkeypatch, error)
 
 
 def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
-    # float() fails on a line of this package that raises nothing on purpose.
-    monkeypatch.setattr(_apply, "load_model", lambda path: _apply.options._number(None))
-    monkeypatch.setattr(_apply.options, "_number", lambda text: float("x"))
-    with pytest.raises(ValueError, match="could not convert"):
+    # Unpacking fails on a line of this package that raises nothing on purpose.
+    monkeypatch.setattr(_apply, "run", lambda arguments: _output._cells([0.5], False))
+    with pytest.raises(ValueError, match="not enough values to unpack"):
         main(["apply", "a", "b"])
 
 

@@ -142,7 +142,9 @@ def test_baseline(train):
     assert "nDCG_f against filter-all" in out
     code, out, err = train("--test", "test.csv", "--baseline", "mse")
     assert (code, out) == (2, "")
-    assert "'mse' is not one of the systems: bce, rank-only (bce), filter-only (bce)" in err
+    assert (
+        "--baseline 'mse' is not one of the systems: bce, rank-only (bce), filter-only (bce)" in err
+    )
 
 
 def test_all_places_count(train):
@@ -206,6 +208,21 @@ def test_texts(run, folder, texts):
     )
     assert "not used" not in err
     assert "bce *" in systems(out) or "lambdarank *" in systems(out)
+
+
+def test_categories_beside_texts(run, folder, texts):
+    texts.assign(kind=texts["label"].str.lower()).to_csv("texts.csv", index=False)
+    job = [
+        "rank-filter", "texts.csv", "--gains", "Bad=-1,Good=1", "--models", "bce", "--cv", "2",
+        "--learner", "linear", "--text", "question", "--out", "t.csv",
+    ]  # fmt: skip
+    code, _, err = run(*job, "--categorical", "kind")
+    assert code == 0
+    assert "text: question; same: author=asker; numeric: place; categorical: kind\n" in err
+    assert "columns not used: answer\n" in err
+    told = pd.read_csv("t.csv", index_col="system").loc["bce", "ndcg_f@3"]
+    assert "columns not used: answer, kind\n" in run(*job)[2]
+    assert told > 0.1 + pd.read_csv("t.csv", index_col="system").loc["bce", "ndcg_f@3"]
 
 
 def test_gzip_and_parquet_give_the_table_of_csv(train, table):

@@ -33,6 +33,7 @@ def model():
 
 def value_at(line, threshold):
     """Height of a line drawn in steps that are constant up to each x."""
+    assert line.get_drawstyle() == "steps-pre"
     x, y = line.get_data()
     return y[np.searchsorted(x, threshold)]
 
