@@ -75,7 +75,5 @@ def out_of_fold_scores(estimator, data, gains, splits, *, keep=False, n_jobs=Non
         delayed(fit_and_score)(estimator, data, gains, train, test, keep) for train, test in splits
     )
     # leave=None: a bar under another bar goes when it is done.
-    bar = tqdm(
-        folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None
-    )
+    bar = tqdm(folds, total=len(splits), desc="folds", unit="fold", disable=not verbose, leave=None)
     return list(bar)
