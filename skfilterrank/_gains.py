@@ -34,18 +34,24 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
         If labels are not numbers and no mapping is given, if a label has no entry in `gains`, or
         if a gain is infinite or not a number.
     """
-    if gains is None or (isinstance(gains, str) and gains == "exp2"):
+    check_gains(gains)
+    if gains is None or isinstance(gains, str):
         labels = _numeric_labels(y_true, name)
         return labels if gains is None else _exp2(labels)
-    if isinstance(gains, str) or not (isinstance(gains, Mapping) or callable(gains)):
-        raise ValueError(
-            "gains must be None, 'exp2', a dict {label: gain} or a callable from label to gain, "
-            f"got {gains!r}."
-        )
     codes, labels = pd.factorize(_one_dimensional(y_true, name))
     # The last entry serves code -1, which pandas gives to missing labels.
     table = np.append(_gains_of_labels(list(labels), gains, name), np.nan)
     return table[codes]
+
+
+def check_gains(gains) -> None:
+    """Raise a ValueError for what cannot turn labels into gains."""
+    is_known = gains is None or isinstance(gains, Mapping) or callable(gains)
+    if not is_known and not (isinstance(gains, str) and gains == "exp2"):
+        raise ValueError(
+            "gains must be None, 'exp2', a dict {label: gain} or a callable from label to gain, "
+            f"got {gains!r}."
+        )
 
 
 def _one_dimensional(y_true, name):

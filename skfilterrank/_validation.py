@@ -29,20 +29,27 @@ def find_groups(groups, *carriers):
     return None
 
 
-def check_groups(groups, *carriers, n_rows: int) -> GroupIndex:
+def check_groups(
+    groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
+) -> GroupIndex:
     """Index the query of each row; a missing query id is an error."""
     found = find_groups(groups, *carriers)
     if found is None:
-        raise ValueError(
-            "groups is missing: pass groups=, the query id of each row, or give y_true as a "
-            "pandas Series whose index has a level named 'qid'. Inside scikit-learn's model "
-            "selection, such a Series keeps its query ids through every split; with "
-            "sklearn.set_config(enable_metadata_routing=True), groups can be passed instead."
+        text = (
+            f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
+            "index has a level named 'qid'."
         )
+        if carrier.startswith("y_true"):
+            text += (
+                " Inside scikit-learn's model selection, such a Series keeps its query ids "
+                "through every split; with sklearn.set_config(enable_metadata_routing=True), "
+                "groups can be passed instead."
+            )
+        raise ValueError(text)
     index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found)
     if index.n_rows != n_rows:
         raise ValueError(
-            f"groups has {index.n_rows} entries but there are {n_rows} rows: expected one query "
+            f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
             "id per row."
         )
     return index

@@ -6,8 +6,9 @@ from numbers import Real
 
 import numpy as np
 
+from skfilterrank._gains import check_gains
 from skfilterrank._validation import check_choice, check_k
-from skfilterrank.metrics._lists import ListBlock, RankedLists
+from skfilterrank.metrics._lists import TIES, UNJUDGED, ListBlock, RankedLists
 
 MEASURES: dict[str, "Measure"] = {}
 
@@ -123,6 +124,16 @@ def score(kernel, y_true, y_score, *, k=None, undefined, average, **how):
     lists = RankedLists(y_true, y_score, **how)
     values = with_undefined(lists.per_query(lambda block: kernel(block, k)), undefined)
     return values if average is None else mean_over_queries(values)
+
+
+def check_measure_parameters(params) -> None:
+    """Raise for parameters that no data could make right."""
+    check_undefined(params.get("undefined", 0.0))
+    check_choice(params.get("unjudged", "zero"), "unjudged", UNJUDGED)
+    check_gains(params.get("gains"))
+    ties = params.get("ties", "average")
+    if isinstance(ties, str):
+        check_choice(ties, "ties", TIES)
 
 
 def check_undefined(undefined) -> None:

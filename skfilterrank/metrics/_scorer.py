@@ -7,7 +7,12 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from skfilterrank._gains import Gains
 from skfilterrank._response import document_scores
 from skfilterrank._validation import check_k, find_groups
-from skfilterrank.metrics._measure import MEASURES, Measure, parse_measure
+from skfilterrank.metrics._measure import (
+    MEASURES,
+    Measure,
+    check_measure_parameters,
+    parse_measure,
+)
 
 # Arguments of measures that come with each call.
 _NOT_FIXED = {"y_true", "y_score", "groups", "average"}
@@ -113,6 +118,7 @@ def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, *
             f"{found.name!r} has no parameter {', '.join(unknown)}: it takes "
             f"{', '.join(sorted(known))}."
         )
+    check_measure_parameters(params)
     name = found.name if cutoff is None else f"{found.name}@{cutoff}"
     return RankingScorer(name, found, params)
 

@@ -147,15 +147,29 @@ def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
 
 
 def _check_grades(ranker, y, wanted):
-    """Gains of 2^grade have an end, at which LightGBM and XGBoost stop with words of their own."""
-    n_grades, settings = len(np.unique(y)), ranker.get_params()
-    has_own_gains = settings.get("label_gain") or settings.get("ndcg_exp_gain") is False
-    if wanted in ("group", "qid") and n_grades > _MOST_GRADES and not has_own_gains:
+    """Stop what LightGBM and XGBoost refuse in words of their own, or learn nothing from."""
+    if wanted not in ("group", "qid"):
+        return
+    name, settings, n_grades = type(ranker).__name__, ranker.get_params(), len(np.unique(y))
+    label_gain = settings.get("label_gain") or ()
+    if any(gain < 0 for gain in label_gain):
+        raise ValueError(
+            f"{name} may learn nothing, silently, when a label gain is negative, got label_gain="
+            f"{label_gain!r}: leave label_gain out (grades are then 0, 1, 2, ... by gain), or use "
+            "LambdaRankRanker, which takes any gains."
+        )
+    if n_grades and np.min(y) < 0:
+        raise ValueError(
+            f"{name} takes grades from 0 up, got {np.min(y):g}: use target='grade', which ranks "
+            "the gains, or LambdaRankRanker, which takes any gains."
+        )
+    has_own_gains = label_gain or settings.get("ndcg_exp_gain") is False
+    if n_grades > _MOST_GRADES and not has_own_gains:
         setting = "label_gain" if wanted == "group" else "ndcg_exp_gain=False"
         raise ValueError(
-            f"{type(ranker).__name__} takes at most {_MOST_GRADES} grades but y has {n_grades} "
-            f"distinct gains: map them to fewer with gains=, set {setting}, or use "
-            "LambdaRankRanker, which takes any gains."
+            f"{name} takes at most {_MOST_GRADES} grades but y has {n_grades} distinct gains: map "
+            f"them to fewer with gains=, set {setting}, or use LambdaRankRanker, which takes any "
+            "gains."
         )
 
 
@@ -163,6 +177,11 @@ def _eval_parameters(estimator, sets):
     """Held-out sets by the names that `fit` gives them."""
     if not sets:
         return {}
+    if "eval_set" not in inspect.signature(estimator.fit).parameters:
+        raise ValueError(
+            f"{type(estimator).__name__} does not stop early: leave eval_set out, or use an "
+            "estimator whose fit takes one."
+        )
     # The names in LightGBM from 4.7 on.
     if "eval_X" in inspect.signature(estimator.fit).parameters:
         return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(y for _, y in sets)}

@@ -59,7 +59,14 @@ class TrainingRows(NamedTuple):
 def fit_and_score(estimator, data: TrainingRows, gains, train, test, keep) -> FoldScores:
     """Fit on the training rows and score the held-out rows."""
     begin = time.perf_counter()
-    fitted = data.fit(estimator, train)
+    try:
+        fitted = data.fit(estimator, train)
+    except ValueError as error:
+        error.add_note(
+            f"This came up in a fold of the cross-validation, with {len(train)} of "
+            f"{len(data.groups)} rows to learn from: if the fold lacks a label, lower cv."
+        )
+        raise
     middle = time.perf_counter()
     scores = document_scores(
         fitted, safe_indexing(data.X, test), groups=data.groups[test], gains=gains

@@ -9,7 +9,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._groups import GroupIndex
-from skfilterrank._response import document_scores
+from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics._measure import MEASURES
@@ -27,6 +27,8 @@ from skfilterrank.ranking._threshold import (
 from skfilterrank.ranking._training_data import training_rows
 
 _THRESHOLDS = ("tune", "per_query")
+# The margin nearest to 0 that still says "filtered".
+_TINY = float(np.finfo(np.float64).tiny)
 _TUNED_ATTRIBUTES = (
     "threshold_curve_",
     "fold_threshold_curves_",
@@ -63,7 +65,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         such as "ndcg_f@10".
     threshold : "tune", "per_query", float or None, default="tune"
         "tune" finds the best single threshold. "per_query" learns one for each query from the
-        scores of its documents. A float is used as it is. None filters nothing.
+        scores of its documents, for nDCG_f alone. A float is used as it is. None filters nothing.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
         fixed seed). An int: that many. A float between 0 and 1: one split that holds out that
@@ -127,6 +129,9 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
     ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
     names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
     to the last.
+
+    Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
+    order of a query's rows, so that another order gives slightly other trees.
 
     References
     ----------
@@ -213,7 +218,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             queries than folds.
         """
         measure, k = measure_and_k(self.scoring, self.k)
-        self._check_parameters()
+        self._check_parameters(measure)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         data, gains, self._has_queries = training_rows(
@@ -266,8 +271,9 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
     def decision_function(self, X, groups=None):
         """Score minus threshold: finite, and at least 0 exactly where the row is kept.
 
-        Where the threshold is not finite (everything is kept, or everything filtered, or nothing
-        was tuned) it is the score itself.
+        Where the threshold is infinite, margins lie between 0 and 1 (everything is kept) or -1 and
+        0 (everything is filtered), in the order of the scores. Without a threshold they are the
+        scores.
 
         Parameters
         ----------
@@ -284,7 +290,13 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         scores, thresholds = self._scores_and_thresholds(X, groups)
         if thresholds is None:
             return scores
-        return scores - np.where(np.isfinite(thresholds), thresholds, 0.0)
+        is_infinite = np.isinf(thresholds)
+        margins = scores - np.where(is_infinite, 0.0, thresholds)
+        if np.any(is_infinite):
+            squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
+            squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
+            margins = np.where(is_infinite, squeezed, margins)
+        return margins
 
     def rank(self, X, groups=None):
         """Place of each row in its query's list.
@@ -307,7 +319,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If there are no query ids.
         """
-        index = check_groups(groups, X, n_rows=num_samples(X))
+        index = check_groups(groups, X, n_rows=num_samples(X), carrier="X as a DataFrame")
         scores = self.predict(X, groups=find_groups(groups, X))
         codes = index.codes()
         order = np.lexsort((-scores, codes))
@@ -350,7 +362,7 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
         )
         if self.threshold != "per_query":
             return scores, self.threshold_
-        index = check_groups(groups, n_rows=len(scores))
+        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         return scores, self.query_threshold_.thresholds(scores, index)
 
     @property
@@ -447,8 +459,22 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
             return not set(self.estimator.classes_) <= {0, 1}
         return resolve_target(self.estimator, self.target) == "label"
 
-    def _check_parameters(self):
+    def _check_parameters(self, measure):
         """Raise a ValueError for parameters out of range."""
+        final = final_step(self.estimator)
+        if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
+            raise ValueError(
+                "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
+                f"one, got {final!r}."
+            )
+        if is_prefit(self.cv):
+            check_is_fitted(self.estimator)
+        check_choice(self.refit, "refit", (True, False))
+        if self.threshold == "per_query" and measure.name != "ndcg_f":
+            raise ValueError(
+                f"threshold='per_query' maximises nDCG_f, but scoring is {self.scoring!r}: use "
+                "scoring='ndcg_f', or threshold='tune'."
+            )
         check_choice(self.target, "target", TARGETS)
         check_choice(self.carry, "carry", CARRIES)
         check_cv(self.cv)

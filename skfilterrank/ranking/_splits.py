@@ -61,6 +61,12 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
             f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
             "cv=0.2 or another single split, or refit=True."
         )
+    highest = max(int(rows.max(initial=-1)) for split in splits for rows in split)
+    if highest >= len(groups):
+        raise ValueError(
+            f"cv names row {highest} but there are {len(groups)} rows: expected row numbers from 0 "
+            f"to {len(groups) - 1}."
+        )
     for train, test in splits:
         n_shared = _count_shared(groups[train], groups[test])
         if n_shared:

@@ -36,6 +36,10 @@ def training_rows(
     n_rows = num_samples(X)
     if len(row_gains) != n_rows:
         raise ValueError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
+    for name, value in fit_params.items():
+        is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
+        if is_weight and num_samples(value) != n_rows:
+            raise ValueError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
     found = find_groups(groups, y, X)
     kind = resolve_target(estimator, target)
     judged = _check_judged(row_gains)
@@ -108,6 +112,13 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
     if isinstance(eval_set, tuple) and len(eval_set) == 2:
         eval_set = [eval_set]
         eval_groups = None if eval_groups is None else [eval_groups]
+    if not isinstance(eval_set, list) or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 for pair in eval_set
+    ):
+        raise ValueError(
+            "eval_set must be a list of (X, y) pairs, such as eval_set=[(X_valid, y_valid)], got "
+            f"{type(eval_set).__name__}."
+        )
     if eval_groups is None:
         eval_groups = [None] * len(eval_set)
     if len(eval_groups) != len(eval_set):
@@ -124,7 +135,10 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
         if found is None and not needs_groups(estimator):
             found = np.arange(len(held_out))
         sets.append((*indexable(X), encoder.encode(held_out, y)))
-        queries.append(check_groups(found, n_rows=len(held_out)).codes())
+        index = check_groups(
+            found, n_rows=len(held_out), name="eval_groups", carrier="the y of eval_set as a Series"
+        )
+        queries.append(index.codes())
     return sets, queries
 
 

@@ -365,11 +365,17 @@ class TestNegativeLabels:
         assert np.corrcoef(scores, data.y)[0, 1] > 0.3
 
     @pytest.mark.parametrize("target", ["gain", "label"])
-    def test_asking_for_negative_targets_is_an_error(self, data, target, capfd):
-        with pytest.raises(Exception, match="non-negative"):
+    def test_asking_for_negative_targets_is_an_error(self, data, target):
+        with pytest.raises(ValueError, match="takes grades from 0 up, got -1: use target='grade'"):
             RankAndFilter(LGBMRanker(**LIGHTGBM), target=target).fit(
                 data.X, data.y, groups=data.groups
             )
+
+    @pytest.mark.parametrize("wrap", [lambda r: r, lambda r: make_pipeline(StandardScaler(), r)])
+    def test_a_negative_label_gain_is_an_error(self, data, wrap):
+        ranker = LGBMRanker(**LIGHTGBM, label_gain=[-10, 1, 2])
+        with pytest.raises(ValueError, match=r"may learn nothing, silently.*LambdaRankRanker"):
+            RankAndFilter(wrap(ranker)).fit(data.X, data.y, groups=data.groups)
 
     def test_too_many_grades(self, data):
         y = np.arange(len(data.y))

@@ -202,14 +202,16 @@ class TestDegenerateData:
         model = RankAndFilter(Constant()).fit(data.X, data.y, groups=data.groups)
         assert model.threshold_ == -np.inf
         np.testing.assert_array_equal(model.predict(data.X), 0.0)
-        np.testing.assert_array_equal(model.decision_function(data.X), 0.0)
+        assert (model.decision_function(data.X) >= 0).all()
         assert (model.rank(data.X, groups=data.groups) > 0).all()
 
     def test_constant_scores_filter_all_where_showing_nothing_is_better(self, data):
         model = RankAndFilter(Constant()).fit(data.X, -data.y, groups=data.groups)
         assert model.threshold_ == np.inf
         assert np.isneginf(model.predict(data.X)).all()
-        assert np.isfinite(model.decision_function(data.X)).all()
+        margins = model.decision_function(data.X)
+        assert np.isfinite(margins).all()
+        assert (margins < 0).all()
         assert (model.rank(data.X, groups=data.groups) == 0).all()
         expected = ndcg_f_score(-data.y, np.full(len(data.y), -np.inf), groups=data.groups)
         assert model.best_score_ == pytest.approx(expected)
@@ -365,3 +367,86 @@ class TestBadInput:
     def test_prefit_estimator_that_is_not_fitted(self, data):
         with pytest.raises(NotFittedError):
             self.fit(data, Ridge(), cv="prefit")
+
+
+@pytest.mark.parametrize("threshold", [-np.inf, np.inf])
+def test_margins_of_an_infinite_threshold_keep_sign_and_order(data, threshold):
+    model = RankAndFilter(Ridge(), threshold=threshold).fit(data.X, data.y, groups=data.groups)
+    margins, scores = model.decision_function(data.X), model.estimator_.predict(data.X)
+    np.testing.assert_array_equal(margins >= 0, np.full(len(scores), threshold < 0))
+    np.testing.assert_array_equal(np.argsort(margins), np.argsort(scores))
+
+
+class TestWordsOfErrors:
+    """What would otherwise fail deep inside, or not at all."""
+
+    @pytest.mark.parametrize("estimator", [None, StandardScaler(), Ridge], ids=repr)
+    def test_what_is_no_estimator(self, data, estimator):
+        with pytest.raises(ValueError, match="estimator must be a classifier, a regressor"):
+            RankAndFilter(estimator).fit(data.X, data.y, groups=data.groups)
+
+    def test_prefit_estimator_that_is_not_fitted(self, data):
+        with pytest.raises(NotFittedError):
+            RankAndFilter(LogisticRegression(), cv="prefit").fit(data.X, data.y, groups=data.groups)
+
+    @pytest.mark.parametrize("scoring", ["forbidden", "dcg", "ndcg_min@3"])
+    def test_per_query_thresholds_know_one_measure(self, data, scoring):
+        model = RankAndFilter(Ridge(), threshold="per_query", scoring=scoring)
+        with pytest.raises(ValueError, match="threshold='per_query' maximises nDCG_f, but scoring"):
+            model.fit(data.X, data.y, groups=data.groups)
+
+    @pytest.mark.parametrize("refit", ["x", None, 2])
+    def test_refit(self, data, refit):
+        with pytest.raises(ValueError, match="refit must be one of True, False"):
+            RankAndFilter(Ridge(), refit=refit).fit(data.X, data.y, groups=data.groups)
+
+    def test_eval_set_that_is_no_list_of_pairs(self, data):
+        with pytest.raises(ValueError, match=r"eval_set must be a list of \(X, y\) pairs"):
+            RankAndFilter(Ridge()).fit(data.X, data.y, groups=data.groups, eval_set=data.X)
+
+    def test_eval_set_for_an_estimator_that_takes_none(self, data):
+        with pytest.raises(ValueError, match="Ridge does not stop early: leave eval_set out"):
+            RankAndFilter(Ridge()).fit(
+                data.X,
+                data.y,
+                groups=data.groups,
+                eval_set=[(data.X, data.y)],
+                eval_groups=[data.groups],
+            )
+
+    def test_eval_groups_missing(self, data):
+        with pytest.raises(ValueError, match="eval_groups is missing: pass eval_groups="):
+            RankAndFilter(LGBMRanker()).fit(
+                data.X, data.y, groups=data.groups, eval_set=[(data.X, data.y)]
+            )
+
+    def test_sample_weight_of_another_length(self, data):
+        with pytest.raises(ValueError, match="sample_weight has 3 entries but X has"):
+            RankAndFilter(Ridge()).fit(data.X, data.y, groups=data.groups, sample_weight=np.ones(3))
+
+    def test_cv_that_names_rows_there_are_not(self, data):
+        splits = [(np.arange(100), np.arange(100, 10_000))]
+        with pytest.raises(ValueError, match="cv names row 9999 but there are"):
+            RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
+
+    def test_predicting_per_query_without_queries(self, data):
+        model = RankAndFilter(Ridge(), threshold="per_query")
+        model.fit(data.X, data.y, groups=data.groups)
+        with pytest.raises(ValueError, match=r"groups is missing: .* or give X as a DataFrame"):
+            model.predict(data.X)
+
+    def test_a_fold_without_a_label_is_named(self):
+        X, y, groups = np.arange(12.0)[:, None], np.array([1] * 10 + [-1] * 2), np.arange(12)
+        cv = [(np.arange(10), np.arange(10, 12))]
+        with pytest.raises(ValueError, match=r"class") as caught:
+            RankAndFilter(LogisticRegression(), cv=cv).fit(X, y, groups=groups)
+        assert "with 10 of 12 rows to learn from" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("ties", "foo"), ("gains", "foo"), ("unjudged", "foo"), ("undefined", "foo")],
+)
+def test_scorers_check_their_parameters_at_once(parameter, value):
+    with pytest.raises(ValueError, match=f"{parameter} must be"):
+        make_ranking_scorer("ndcg_f@3", **{parameter: value})
