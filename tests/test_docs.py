@@ -3,12 +3,15 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).parent.parent / "docs"
+SPEC = importlib.util.spec_from_file_location("make_pages", DOCS / "make_pages.py")
+MAKER = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(MAKER)
 
 
-def test_page_of_measures_is_current():
-    spec = importlib.util.spec_from_file_location("make_measures", DOCS / "make_measures.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    written = (DOCS / "measures.md").read_text(encoding="utf-8")
-    assert written == module.page(), "run: python docs/make_measures.py"
+@pytest.mark.parametrize("name", sorted(MAKER.pages()))
+def test_page_is_current(name):
+    written = (DOCS / name).read_text(encoding="utf-8")
+    assert written == MAKER.pages()[name], "run: python docs/make_pages.py"

@@ -1,19 +1,21 @@
-"""Write docs/measures.md from the docstrings of the measures, so that the two cannot drift."""
+"""Write docs/measures.md and docs/api.md from docstrings, so that the two cannot drift."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
 
 from skfilterrank.metrics._measure import MEASURES
 
-PAGE = Path(__file__).parent / "measures.md"
+HERE = Path(__file__).parent
+MODULES = ("metrics", "ranking", "io", "datasets", "plot")
 
 HEAD = """# Measures
 
-Written by `docs/make_measures.py` from the docstrings of `skfilterrank.metrics`.
+Written by `docs/make_pages.py` from the docstrings of `skfilterrank.metrics`.
 
-Every measure is a function `NAME_score(y_true, y_score, *, groups, ...)` of three arrays with one
-entry per (query, document) row. It returns the mean over queries, or with `average=None` one value
+Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
+(query, document) row. It returns the mean over queries, or with `average=None` one value
 per query, in the order of the sorted query ids. The names below work in
 `make_ranking_scorer("ndcg_f@10")`, in `RankAndFilter(scoring=...)` and on the command line.
 
@@ -26,8 +28,26 @@ per query, in the order of the sorted query ids. The names below work in
 """
 
 
-def page() -> str:
-    """Text of the whole page."""
+def pages() -> dict[str, str]:
+    """Texts of the pages by their names."""
+    return {"measures.md": measures_page(), "api.md": api_page()}
+
+
+def api_page() -> str:
+    """Every public name, with the first line of its documentation."""
+    lines = ["# Public names", "", "Written by `docs/make_pages.py`; `help(name)` says the rest."]
+    for name in MODULES:
+        module = importlib.import_module(f"skfilterrank.{name}")
+        lines += ["", f"## skfilterrank.{name}", "", inspect.getdoc(module), ""]
+        for public in module.__all__:
+            thing = getattr(module, public)
+            if callable(thing):
+                lines.append(f"* `{public}`: {plain(inspect.getdoc(thing).splitlines()[0])}")
+    return "\n".join(lines) + "\n"
+
+
+def measures_page() -> str:
+    """Every measure of the table."""
     table = [
         "| name | cut-off | better | what |",
         "| --- | --- | --- | --- |",
@@ -75,4 +95,5 @@ def plain(text) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for name, text in pages().items():
+        (HERE / name).write_text(text, encoding="utf-8")
