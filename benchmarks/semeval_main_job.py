@@ -38,10 +38,10 @@ Thresholds are tuned on three times 5 folds of train-part2: the cross-validated 
 settled on train-part2 before any model was scored on dev; all the same the first run of this script
 used the default, and gave 0.779 to 0.792 (Bad = -1) and 0.876 to 0.892 (Bad = -10) on dev, with
 lambdarank+bce 0.0004 below its own rank-only form at Bad = -1. In between, gamma of lambdarank+bce
-went from 1 to 3 by cross-validation on train-part2, which hardly tells gammas from 0.3 to 100 apart.
+went from 1 to 3 by cross-validation on train-part2, which hardly tells 0.3 to 100 apart.
 
-"tf-idf logistic on the comment alone" sees neither the question, nor the position, nor who wrote the
-comment.
+"tf-idf logistic on the comment alone" sees neither the question, nor the position, nor who wrote
+the comment.
 """
 COLUMNS = {
     "document": "comment",
