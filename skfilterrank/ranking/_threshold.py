@@ -120,15 +120,15 @@ def threshold_curve(
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     scores, parts, nothing_shown = _contributions(lists, found, k, undefined)
     order = argsort_floats(scores)
-    scores = scores[order]
+    thresholds = np.full(len(scores) + 1, np.inf)
+    scores.take(order, out=thresholds[:-1], mode="clip")
     # Keeping from a score up adds the parts of that score and of all higher ones.
-    sums = np.cumsum(parts[order[::-1]])[::-1]
-    is_first = np.append(True, scores[1:] != scores[:-1])[: len(scores)]
-    if not is_first.all():
-        scores, sums = scores[is_first], sums[is_first]
-    thresholds = np.append(scores, np.inf)
-    values = np.append(sums, 0.0)
+    values = np.zeros(len(thresholds))
+    np.cumsum(parts.take(order)[::-1], out=values[:-1][::-1])
     values += nothing_shown
+    is_first = np.append(True, thresholds[1:] != thresholds[:-1])
+    if not is_first.all():
+        thresholds, values = thresholds[is_first], values[is_first]
     best = best_position(values)
     return ThresholdCurve(
         thresholds,
@@ -161,10 +161,10 @@ def best_position(values) -> int:
 
 def midpoint(scores, lower) -> float:
     """A threshold between `lower` and the next score above it; +inf where there is none."""
-    above = scores[scores > lower]
-    if not len(above):
+    is_above = scores > lower
+    if not is_above.any():
         return np.inf
-    upper = above.min()
+    upper = scores.min(where=is_above, initial=scores.max())
     # Halves first: the difference of extreme scores overflows. The middle is rounded to the
     # scores' own type, in which it will be compared with them.
     middle = float(lower) / 2 + float(upper) / 2
@@ -199,7 +199,10 @@ def _contributions(lists, measure, k, undefined):
     if n_counted == 0:
         # All queries are skipped: there is nothing to take a mean of.
         return np.empty(0), np.empty(0), np.nan
-    return np.concatenate(scores), np.concatenate(parts) / n_counted, nothing_shown / n_counted
+    parts = np.concatenate(parts)
+    parts /= n_counted
+    scores = np.concatenate(scores).astype(np.float64, copy=False)
+    return scores, parts, nothing_shown / n_counted
 
 
 def candidate_curve(scores, evaluate: Callable, *, n_candidates: int = 200) -> ThresholdCurve:
