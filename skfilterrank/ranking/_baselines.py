@@ -10,6 +10,7 @@ from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
 from skfilterrank.ranking._adapters import fit_with_groups
+from skfilterrank.ranking._delegation import FeaturesOfInner
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -92,7 +93,7 @@ class FilterAll(BaseEstimator):
         return tags
 
 
-class FilterOnly(MetaEstimatorMixin, BaseEstimator):
+class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     """Filter as a model does, and show what it keeps in random order.
 
     What is lost against the model is what its ranking is worth.
@@ -226,22 +227,6 @@ class FilterOnly(MetaEstimatorMixin, BaseEstimator):
                 .add(caller="predict", callee="predict"),
             )
         )
-
-    @property
-    def n_features_in_(self):
-        """Number of features the estimator was fitted on."""
-        return self._of_estimator("n_features_in_")
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features the estimator was fitted on."""
-        return self._of_estimator("feature_names_in_")
-
-    def _of_estimator(self, name):
-        """An attribute of the fitted estimator."""
-        if not hasattr(self, "estimator_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted: it has no {name}.")
-        return getattr(self.estimator_, name)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -20,9 +20,10 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import check_choice
+from skfilterrank.ranking._delegation import FeaturesOfInner
 
 
-class OrdinalRanker(MetaEstimatorMixin, BaseEstimator):
+class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     r"""Score documents by the chances that their gain exceeds each level.
 
     Of m distinct gains in ascending order, each but the highest gets a clone of a binary
@@ -254,21 +255,10 @@ class OrdinalRanker(MetaEstimatorMixin, BaseEstimator):
             method_mapping=MethodMapping().add(caller="fit", callee="fit"),
         )
 
-    @property
-    def n_features_in_(self):
-        """Number of features the classifiers were fitted on."""
-        return self._of_classifiers("n_features_in_")
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features the classifiers were fitted on."""
-        return self._of_classifiers("feature_names_in_")
-
-    def _of_classifiers(self, name):
-        """An attribute that the fitted classifiers share."""
-        if not getattr(self, "estimators_", None):
-            raise AttributeError(f"{type(self).__name__} has fitted no classifier: no {name}.")
-        return getattr(self.estimators_[0], name)
+    def _fitted_inner(self):
+        """The first classifier, or None where one level needed none."""
+        classifiers = getattr(self, "estimators_", None)
+        return classifiers[0] if classifiers else None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics._measure import MEASURES
 from skfilterrank.ranking._carry import CARRIES, needs_common_scale, to_refitted_scale
+from skfilterrank.ranking._delegation import FeaturesOfInner
 from skfilterrank.ranking._out_of_fold import out_of_fold_scores
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
@@ -38,7 +39,7 @@ _TUNED_ATTRIBUTES = (
 )
 
 
-class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
+class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     """Rank each query's documents by an estimator's score and filter those under a threshold.
 
     The estimator learns from judged (query, document) rows; the threshold is the exact optimum of
@@ -503,22 +504,6 @@ class RankAndFilter(MetaEstimatorMixin, BaseEstimator):
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
         )
-
-    @property
-    def n_features_in_(self):
-        """Number of features the estimator was fitted on."""
-        return self._of_estimator("n_features_in_")
-
-    @property
-    def feature_names_in_(self):
-        """Names of the features the estimator was fitted on."""
-        return self._of_estimator("feature_names_in_")
-
-    def _of_estimator(self, name):
-        """An attribute of the fitted estimator."""
-        if not hasattr(self, "estimator_"):
-            raise AttributeError(f"{type(self).__name__} is not fitted: it has no {name}.")
-        return getattr(self.estimator_, name)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
