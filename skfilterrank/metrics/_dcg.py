@@ -21,7 +21,7 @@ from skfilterrank.metrics._measure import (
 )
 
 
-@measure("dcg", kernels.dcg, undefined="never")
+@measure("dcg", kernels.dcg, undefined="never", value_range=(-np.inf, np.inf))
 def dcg_score(
     y_true,
     y_score,
@@ -63,7 +63,7 @@ def dcg_score(
     2.0
     """
     return score(
-        kernels.dcg,
+        "dcg",
         y_true,
         y_score,
         groups=groups,
@@ -81,6 +81,8 @@ def dcg_score(
     kernels.ndcg,
     bounds=kernels.ndcg_bounds,
     undefined="the best DCG of the pool is not above 0",
+    value_range=(0, 1),
+    range_holds_for="nonnegative gains",
 )
 def ndcg_score(
     y_true,
@@ -126,7 +128,7 @@ def ndcg_score(
     0.239...
     """
     return score(
-        kernels.ndcg,
+        "ndcg",
         y_true,
         y_score,
         groups=groups,
@@ -139,7 +141,12 @@ def ndcg_score(
     )
 
 
-@measure("ndcg_0", kernels.ndcg_0, undefined="no judged document has a positive gain")
+@measure(
+    "ndcg_0",
+    kernels.ndcg_0,
+    undefined="no judged document has a positive gain",
+    value_range=(0, 1),
+)
 def ndcg_0_score(
     y_true,
     y_score,
@@ -175,7 +182,7 @@ def ndcg_0_score(
     1.0
     """
     return score(
-        kernels.ndcg_0,
+        "ndcg_0",
         y_true,
         y_score,
         groups=groups,
@@ -193,6 +200,7 @@ def ndcg_0_score(
     kernels.ndcg_min,
     bounds=kernels.ndcg_min_bounds,
     undefined="the best and the worst DCG are equal",
+    value_range=(-np.inf, np.inf),
 )
 def ndcg_min_score(
     y_true,
@@ -238,7 +246,7 @@ def ndcg_min_score(
     1.569...
     """
     return score(
-        kernels.ndcg_min,
+        "ndcg_min",
         y_true,
         y_score,
         groups=groups,
@@ -256,6 +264,7 @@ def ndcg_min_score(
     kernels.ndcg_f,
     bounds=kernels.ndcg_f_bounds,
     undefined="every judged gain is 0, or nothing is judged",
+    value_range=(0, 1),
 )
 def ndcg_f_score(
     y_true,
@@ -317,7 +326,7 @@ def ndcg_f_score(
     0.0
     """
     return score(
-        kernels.ndcg_f,
+        "ndcg_f",
         y_true,
         y_score,
         groups=groups,

@@ -36,6 +36,7 @@ def empty(block: ListBlock, k):
     "forbidden",
     forbidden,
     undefined="the returned list is empty",
+    value_range=(0, 1),
     greater_is_better=False,
 )
 def forbidden_at_k(
@@ -74,7 +75,7 @@ def forbidden_at_k(
     0.0
     """
     return score(
-        forbidden,
+        "forbidden",
         y_true,
         y_score,
         groups=groups,
@@ -91,6 +92,7 @@ def forbidden_at_k(
     "false_reject_rate",
     false_reject,
     undefined="no document of the query is good",
+    value_range=(0, 1),
     takes_k=False,
     greater_is_better=False,
 )
@@ -126,7 +128,7 @@ def false_reject_rate(
     0.5
     """
     return score(
-        false_reject,
+        "false_reject_rate",
         y_true,
         y_score,
         groups=groups,
@@ -138,7 +140,14 @@ def false_reject_rate(
     )
 
 
-@measure("empty_list_rate", empty, undefined="never", takes_k=False, greater_is_better=False)
+@measure(
+    "empty_list_rate",
+    empty,
+    undefined="never",
+    value_range=(0, 1),
+    takes_k=False,
+    greater_is_better=False,
+)
 def empty_list_rate(
     y_true,
     y_score,
@@ -170,7 +179,7 @@ def empty_list_rate(
     0.5
     """
     return score(
-        empty,
+        "empty_list_rate",
         y_true,
         y_score,
         groups=groups,

@@ -8,6 +8,7 @@ import pandas as pd
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import Block, GroupIndex
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.metrics._ties import Ties, find_ties, mean_products
 
 TIES = ("average", "stable", "worst", "best")
 UNJUDGED = ("zero", "drop")
@@ -43,6 +44,7 @@ class RankedLists:
         self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
+        self.columns: dict[str, np.ndarray] = {}
 
     def blocks(self):
         """Yield the queries as :class:`ListBlock` objects."""
@@ -66,6 +68,9 @@ class ListBlock:
         self.queries = block.queries
         self.sizes = block.sizes
         self.width = block.width
+        self._ties: dict[int, Ties | None] = {}
+        self._cells_of_depth: dict[int, np.ndarray] = {}
+        self._ranked_relevant: dict[int, np.ndarray] = {}
 
     @cached_property
     def is_padded(self) -> bool:
@@ -76,6 +81,16 @@ class ListBlock:
     def has_forbidden(self) -> bool:
         """Whether any gain of the data, not only of this block, is below 0."""
         return self._lists.has_forbidden
+
+    @property
+    def has_unjudged(self) -> bool:
+        """Whether any row of the data, not only of this block, is unjudged."""
+        return self._lists.has_unjudged
+
+    @property
+    def tie_rule(self) -> str:
+        """How rows of equal scores are ordered; "ids" for document ids."""
+        return self._lists.ties
 
     @cached_property
     def gains(self) -> np.ndarray:
@@ -135,6 +150,67 @@ class ListBlock:
             second = self.gains if lists.ties == "worst" else -self.gains
         return np.lexsort((second, key), axis=1)
 
+    def column(self, name: str, fill) -> np.ndarray | None:
+        """An option that holds one entry per row, as a padded matrix; None where not given."""
+        values = self._lists.columns.get(name)
+        if values is None:
+            return None
+        return self._lists.index.take(values, self.layout, fill)
+
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
+        if not self._lists.has_unjudged:
+            return np.arange(self.width) < self.sizes[:, None]
+        return ~np.isnan(self._lists.index.take(self._lists.gains, self.layout, np.nan))
+
+    @cached_property
+    def relevant(self) -> np.ndarray:
+        """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
+        return (self.gains > 0).astype(np.float64)
+
+    @cached_property
+    def n_relevant(self) -> np.ndarray:
+        """Number of relevant rows of each query's pool, retrieved or not; float64."""
+        return self.relevant.sum(axis=1)
+
+    def depth(self, k: int | None) -> int:
+        """Number of places to look at."""
+        return self.width if k is None else min(k, self.width)
+
+    def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order as it is: ties are not averaged."""
+        return values.take(self._cells(self.depth(k)))
+
+    def _cells(self, depth):
+        """Flat positions, in a matrix of the block, of the first places of each list."""
+        if depth not in self._cells_of_depth:
+            begins = self.width * np.arange(len(self.order))[:, None]
+            self._cells_of_depth[depth] = self.order[:, :depth] + begins
+        return self._cells_of_depth[depth]
+
+    def ties(self, k: int | None = None) -> Ties | None:
+        """Ties that reach into the first k places; None unless they are to be averaged.
+
+        The arrays cover the whole width of the lists that have such ties.
+        """
+        if self._lists.ties != "average" or self.width == 1:
+            return None
+        depth = self.depth(k)
+        if depth not in self._ties:
+            # One place more than asked for, to see whether a tie runs over the cut-off.
+            keys = self.sort_key.take(self._cells(min(depth + 1, self.width)))
+            tied = keys[:, 1:] == keys[:, :-1]
+            if self._lists.has_filtered or self.is_padded:
+                tied &= keys[:, 1:] < np.inf
+            self._ties[depth] = None
+            if tied.any():
+                lists = np.flatnonzero(tied.any(axis=1))
+                self._ties[depth] = find_ties(
+                    lists, self.sort_key.take(self._cells(self.width)[lists])
+                )
+        return self._ties[depth]
+
     def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
         """Bring `values` (n_queries, width) into list order, up to position k.
 
@@ -142,28 +218,43 @@ class ListBlock:
         position is the exact mean over the tied orders. Places after the end of the returned list
         hold 0.
         """
-        depth = self.width if k is None else min(k, self.width)
-        # One place more than asked for, to see whether a tie runs over the cut-off.
-        cells = self.order[:, : depth + 1] + self.width * np.arange(len(self.order))[:, None]
-        top = values.take(cells[:, :depth])
-        if self._lists.ties == "average" and self.width > 1:
-            keys = self.sort_key.take(cells)
-            tied = keys[:, 1:] == keys[:, :-1]
-            if self._lists.has_filtered or self.is_padded:
-                tied &= keys[:, 1:] < np.inf
-            if tied.any():
-                tied = tied.any(axis=1)
-                top[tied] = _mean_over_ties(
-                    np.take_along_axis(self.sort_key[tied], self.order[tied], axis=1),
-                    np.take_along_axis(values[tied], self.order[tied], axis=1),
-                )[:, :depth]
+        top = self.in_order(values, k)
+        if (ties := self.ties(k)) is not None:
+            tied = values.take(self._cells(self.width)[ties.lists])
+            top[ties.lists] = (ties.sums(tied) / ties.length)[:, : top.shape[1]]
+        return self.only_retained(top)
+
+    def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
+        """``left[i] * (sum of right above place i)`` at each place i of the list, up to k.
+
+        Exact means over the tied orders; 0 after the end of the returned list. A sum over such
+        places is what average precision and its kin are made of.
+        """
+        top_left, top_right = self.in_order(left, k), self.in_order(right, k)
+        products = top_left * (np.cumsum(top_right, axis=1) - top_right)
+        if (ties := self.ties(k)) is not None:
+            cells = self._cells(self.width)[ties.lists]
+            means = mean_products(ties, left.take(cells), right.take(cells))
+            products[ties.lists] = means[:, : products.shape[1]]
+        return self.only_retained(products)
+
+    def only_retained(self, top: np.ndarray) -> np.ndarray:
+        """Set the places after the end of each returned list to 0, in place."""
+        depth = top.shape[1]
         if self.n_retained.min() < depth:
             top[np.arange(depth) >= self.n_retained[:, None]] = 0.0
         return top
 
+    def ranked_relevant(self, k: int | None) -> np.ndarray:
+        """`relevant` in list order up to place k; read only, shared by several measures."""
+        depth = self.depth(k)
+        if depth not in self._ranked_relevant:
+            self._ranked_relevant[depth] = self.ranked(self.relevant, k)
+        return self._ranked_relevant[depth]
+
     def best_first(self, k: int | None) -> np.ndarray:
         """The k highest gains of the pool, descending, 0 after its end."""
-        depth = self.width if k is None else min(k, self.width)
+        depth = self.depth(k)
         if self._lists.has_unjudged or self.is_padded:
             columns = self.n_judged[:, None] - 1 - np.arange(depth)
             best = np.take_along_axis(self.pool, np.maximum(columns, 0), axis=1)
@@ -173,7 +264,7 @@ class ListBlock:
 
     def worst_first(self, k: int | None) -> np.ndarray:
         """The k lowest gains of the pool, ascending, 0 after its end."""
-        depth = self.width if k is None else min(k, self.width)
+        depth = self.depth(k)
         worst = self.pool[:, :depth]
         if self._lists.has_unjudged or self.is_padded:
             return np.nan_to_num(worst, nan=0.0)
@@ -183,16 +274,6 @@ class ListBlock:
 def _padding(scores):
     """What pads a score matrix."""
     return -np.inf if scores.dtype.kind == "f" else 0
-
-
-def _mean_over_ties(keys, values):
-    """Replace each value by the mean of its tie; rows are in list order."""
-    starts_tie = np.ones(keys.shape, dtype=bool)
-    starts_tie[:, 1:] = keys[:, 1:] != keys[:, :-1]
-    first = np.flatnonzero(starts_tie)
-    lengths = np.diff(first, append=keys.size)
-    means = np.add.reduceat(values.ravel(), first) / lengths
-    return np.repeat(means, lengths).reshape(keys.shape)
 
 
 def _check_ties(ties, n_rows):

@@ -24,7 +24,14 @@ def qwa(block: ListBlock, k):
     return achieved / (ideal_list @ discount)
 
 
-@measure("qwa", qwa, undefined="never", takes_k=False)
+@measure(
+    "qwa",
+    qwa,
+    undefined="never",
+    value_range=(0, 1),
+    range_holds_for="binary gains",
+    takes_k=False,
+)
 def qwa_score(
     y_true,
     y_score,
@@ -73,7 +80,7 @@ def qwa_score(
     0.967...
     """
     return score(
-        qwa,
+        "qwa",
         y_true,
         y_score,
         groups=groups,

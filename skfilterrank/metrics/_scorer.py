@@ -10,6 +10,7 @@ from skfilterrank._validation import check_k, find_groups
 from skfilterrank.metrics._measure import (
     MEASURES,
     Measure,
+    ParsedMeasure,
     check_measure_parameters,
     parse_measure,
 )
@@ -62,7 +63,8 @@ def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, *
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
     **params
-        Further parameters of the measure: `ties`, `unjudged`, `undefined`.
+        Further parameters of the measure: `ties`, `unjudged`, `undefined`, and those that only it
+        has. The name may give the latter too, as in "rbp(persistence=0.95)".
 
     Returns
     -------
@@ -100,7 +102,7 @@ def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, *
     >>> bool(0 < search.best_score_ < 1)
     True
     """
-    found, cutoff = _find_measure(measure)
+    found, cutoff, options = _find_measure(measure)
     if k is not None:
         if cutoff is not None and check_k(k) != cutoff:
             raise ValueError(f"k={k} contradicts the cut-off of {measure!r}: give one of the two.")
@@ -111,14 +113,19 @@ def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, *
         params["k"] = cutoff
     if gains is not None:
         params["gains"] = gains
-    known = set(inspect.signature(found.function).parameters) - _NOT_FIXED
+    for name, value in options.items():
+        if params.setdefault(name, value) != value:
+            raise ValueError(
+                f"{name}={params[name]!r} contradicts {measure!r}: give it in one place."
+            )
+    known = set(inspect.signature(found.function).parameters) - _NOT_FIXED - set(found.columns)
     unknown = sorted(set(params) - known)
     if unknown:
         raise ValueError(
             f"{found.name!r} has no parameter {', '.join(unknown)}: it takes "
             f"{', '.join(sorted(known))}."
         )
-    check_measure_parameters(params)
+    check_measure_parameters(found, params)
     name = found.name if cutoff is None else f"{found.name}@{cutoff}"
     return RankingScorer(name, found, params)
 
@@ -128,7 +135,7 @@ def _find_measure(measure):
     if callable(measure):
         for entry in MEASURES.values():
             if entry.function is measure:
-                return entry, None
+                return ParsedMeasure(entry, None, {})
         raise ValueError(
             f"{measure!r} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."

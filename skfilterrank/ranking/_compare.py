@@ -14,7 +14,7 @@ from skfilterrank._validation import check_groups
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._shared_features import share_features
 from skfilterrank.ranking._splits import is_prefit, make_splits
-from skfilterrank.ranking._threshold import measure_and_k
+from skfilterrank.ranking._threshold import parse_with_k
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,7 @@ def _check_models(models):
 
 def _measure_name(model):
     """Name of the measure a model is tuned for, with its cut-off."""
-    measure, k = measure_and_k(model.scoring, model.k)
-    return measure.name if k is None else f"{measure.name}@{k}"
+    return parse_with_k(model.scoring, model.k).text
 
 
 def _check_cover(splits, n_rows):
@@ -252,9 +251,9 @@ def _out_of_fold(models, rows, splits, bar, verbose):
 
 def _value(model, y, scores, codes):
     """The measure a model is tuned for, negated where lower is better."""
-    measure, k = measure_and_k(model.scoring, model.k)
-    cutoff = {"k": k} if measure.takes_k else {}
-    value = measure.function(y, scores, groups=codes, gains=model.gains, **cutoff)
+    measure, k, options = parse_with_k(model.scoring, model.k)
+    params = options | ({"k": k} if measure.takes_k else {})
+    value = measure.function(y, scores, groups=codes, gains=model.gains, **params)
     return float(value if measure.greater_is_better else -value)
 
 

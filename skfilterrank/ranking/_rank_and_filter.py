@@ -22,7 +22,7 @@ from skfilterrank.ranking._targets import TARGETS, resolve_target
 from skfilterrank.ranking._threshold import (
     candidate_curve,
     has_exact_threshold,
-    measure_and_k,
+    parse_with_k,
     threshold_curve,
 )
 from skfilterrank.ranking._training_data import training_rows
@@ -218,7 +218,8 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             ranker is given no queries, a classifier nothing to tell apart, or there are fewer
             queries than folds.
         """
-        measure, k = measure_and_k(self.scoring, self.k)
+        parsed = parse_with_k(self.scoring, self.k)
+        measure, k, options = parsed
         self._check_parameters(measure)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
@@ -236,8 +237,8 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         )
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
         self._score_gains = self.gains if self._learned_labels() else None
-        self._measure_name, self._k = measure.name, k
-        self.tuned_measure_ = measure.name if k is None else f"{measure.name}@{k}"
+        self._measure_name, self._k, self._measure_options = measure.name, k, options
+        self.tuned_measure_ = parsed.text
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if self.threshold in _THRESHOLDS:
@@ -373,9 +374,9 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
 
     def _measure_of(self, y, scores, groups, gains, average="mean"):
         """The tuned measure, negated where lower is better."""
-        cutoff = {"k": self._k} if self._measure.takes_k else {}
+        params = self._measure_options | ({"k": self._k} if self._measure.takes_k else {})
         value = self._measure.function(
-            y, scores, groups=groups, gains=gains, average=average, **cutoff
+            y, scores, groups=groups, gains=gains, average=average, **params
         )
         return value if self._measure.greater_is_better else 0.0 - value
 

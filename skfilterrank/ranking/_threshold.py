@@ -9,7 +9,7 @@ from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
 from skfilterrank.metrics._dcg_kernels import discounts
 from skfilterrank.metrics._lists import RankedLists
-from skfilterrank.metrics._measure import Measure, check_undefined, parse_measure
+from skfilterrank.metrics._measure import Measure, ParsedMeasure, check_undefined, parse_measure
 
 # Means over queries that differ by less than this share of the largest are rounding apart, not
 # better or worse.
@@ -110,7 +110,7 @@ def threshold_curve(
     >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
     (0.3, 1.0)
     """
-    found, k = measure_and_k(measure, k)
+    found, k, _ = parse_with_k(measure, k)
     if not has_exact_threshold(found):
         raise ValueError(
             f"measure must be one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got {measure!r}: only "
@@ -143,13 +143,13 @@ def has_exact_threshold(measure: Measure) -> bool:
     return measure.bounds is not None or measure.name == "dcg"
 
 
-def measure_and_k(measure: str, k) -> tuple[Measure, int | None]:
+def parse_with_k(measure: str, k) -> ParsedMeasure:
     """The measure and its cut-off, of which "name@k" and k must not say different things."""
-    found, cutoff = parse_measure(measure)
+    found, cutoff, options = parse_measure(measure)
     k = check_k(k)
     if cutoff is not None and k is not None and cutoff != k:
         raise ValueError(f"k={k} contradicts the cut-off of {measure!r}: give one of the two.")
-    return found, k if cutoff is None else cutoff
+    return ParsedMeasure(found, k if cutoff is None else cutoff, options)
 
 
 def best_position(values) -> int:
