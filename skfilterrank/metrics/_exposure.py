@@ -52,7 +52,8 @@ def recall_level_values(positions: np.ndarray, exposure: Exposure, normalization
     """Sum of ``e(p_i) * z(i, m)`` over the last axis: equation 1 for positions in rank order."""
     n_levels = positions.shape[-1]
     weights = normalization(np.arange(1, n_levels + 1, dtype=np.float64), n_levels)
-    return exposure(positions) @ weights
+    # Not a matrix product: equal rows must give equal values to the last bit, wherever they stand.
+    return (exposure(positions) * weights).sum(axis=-1)
 
 
 def check_persistence(persistence) -> None:

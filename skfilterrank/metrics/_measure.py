@@ -77,6 +77,9 @@ default="average"
 _UNJUDGED = """Whether an unjudged row stands in the list as a document of gain 0, or is taken out
         of it first. It is never part of the pool from which bounds are computed."""
 
+_READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken so
+        that all measures can be called alike."""
+
 _PARSED = re.compile(r"(?P<name>[^@()]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<depth>.*))?", re.DOTALL)
 
 
@@ -108,6 +111,8 @@ class Measure:
     columns : mapping of str to callable
         The same for options that hold one entry per row: ``check(value, n_rows)``; the kernel
         finds them with ``block.column(name)``.
+    reads_unjudged : bool
+        Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
     ties : tuple of str
         Rules for ties that the measure knows besides document ids, the default first.
     bounds : callable or None
@@ -125,6 +130,7 @@ class Measure:
     range_holds_for: str = "any gains"
     options: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
     columns: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
+    reads_unjudged: bool = False
     ties: tuple[str, ...] = TIES
     bounds: Callable | None = None
 
@@ -154,6 +160,23 @@ class Measure:
             if options.get(name) is not None
         }
         return {name: column for name, column in columns.items() if column is not None}
+
+    def ranked_lists(
+        self, y_true, y_score, *, groups, gains, ties, unjudged, options
+    ) -> RankedLists:
+        """The checked rows, as this measure wants them."""
+        self.check_ties(ties)
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        lists = RankedLists(
+            y_true,
+            y_score,
+            groups=groups,
+            gains=gains,
+            ties=ties,
+            unjudged="zero" if self.reads_unjudged else unjudged,
+        )
+        lists.columns = self.row_columns(options, len(lists.gains))
+        return lists
 
     def check_ties(self, ties) -> None:
         """Raise for a rule that this measure does not know."""
@@ -196,7 +219,7 @@ def measure(
     options=None,
     columns=None,
     ties=TIES,
-    unjudged=_UNJUDGED,
+    reads_unjudged=False,
     bounds=None,
 ):
     """Enter a public function into the measure table and complete its documentation.
@@ -208,7 +231,10 @@ def measure(
 
     def enter(function):
         shared = _PARAMETERS.format(
-            k=_K if takes_k else "", undefined=undefined, ties=_TIES[ties[0]], unjudged=unjudged
+            k=_K if takes_k else "",
+            undefined=undefined,
+            ties=_TIES[ties[0]],
+            unjudged=_READS_UNJUDGED if reads_unjudged else _UNJUDGED,
         )
         doc = function.__doc__
         if "\n    {returns}\n" in doc:
@@ -228,6 +254,7 @@ def measure(
             options=MappingProxyType(dict(options or {})),
             columns=MappingProxyType(dict(columns or {})),
             ties=ties,
+            reads_unjudged=reads_unjudged,
             bounds=bounds,
         )
         return function
@@ -254,9 +281,15 @@ def score(
     kernel = entry.bind(check_k(k), options)
     check_undefined(undefined)
     check_choice(average, "average", ("mean", None))
-    entry.check_ties(ties)
-    lists = RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
-    lists.columns = entry.row_columns(options, len(lists.gains))
+    lists = entry.ranked_lists(
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        options=options,
+    )
     values = with_undefined(lists.per_query(kernel), undefined)
     return values if average is None else mean_over_queries(values)
 

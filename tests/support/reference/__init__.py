@@ -1,0 +1,52 @@
+"""Every measure once more, by loops that follow the definitions to the letter.
+
+Each module holds two dictionaries. ``REFERENCE[name](case)`` is the value of one query, None where
+undefined; `PLAIN` says what the lists below score, by name, as far as that needs no arithmetic.
+"""
+
+import importlib
+import pkgutil
+from math import inf, nan
+from typing import NamedTuple
+
+NO, NAN = -inf, nan
+
+
+class Case(NamedTuple):
+    """One query, its tied documents in one of their orders."""
+
+    shown: list
+    """Gains of the returned list in order, unjudged as 0."""
+    pool: list
+    """Gains of all judged documents, returned or not."""
+    k: int | None
+    labels: list
+    """Gains of the returned list in order, NaN where unjudged."""
+    n_rows: int
+    """Rows of the query, returned or not, judged or not."""
+
+
+# Gains and scores of lists that a reader knows the value of.
+LISTS = {
+    "the ideal list": ([2, 1, 0, -1], [3, 2, NO, NO]),
+    "the ideal list of good documents": ([2, 1, 0], [3, 2, 1]),
+    "the worst list": ([2, 1, 0, -1, -5], [NO, NO, NO, 1, 2]),
+    "the worst ranking": ([2, 1, 0, -1], [1, 2, 3, 4]),
+    "the empty list": ([1, -1], [NO, NO]),
+    "the empty list, nothing forbidden": ([1, 0], [NO, NO]),
+    "the empty list, nothing good": ([-1, 0], [NO, NO]),
+    "one good document": ([2], [0.5]),
+    "one forbidden document": ([-2], [0.5]),
+    "one unjudged document": ([NAN], [0.5]),
+    "nothing relevant": ([0, 0, 0], [3, 2, 1]),
+    "everything relevant": ([1, 1, 1], [1, 2, 3]),
+    "all tied": ([1, -1], [7, 7]),
+}
+
+
+REFERENCE, PLAIN = {}, {name: {} for name in LISTS}
+for found in pkgutil.iter_modules(__path__):
+    module = importlib.import_module(f"{__name__}.{found.name}")
+    REFERENCE |= module.REFERENCE
+    for name, values in module.PLAIN.items():
+        PLAIN[name] |= values
