@@ -24,6 +24,7 @@ LAYERS = {
     "judgments": 4,
     "comparison": 4,
     "io": 4,
+    "robustness": 4,
     "datasets": 4,
     "plot": 5,
     "cli": 6,
