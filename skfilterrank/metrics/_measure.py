@@ -77,8 +77,8 @@ default="average"
 _UNJUDGED = """Whether an unjudged row stands in the list as a document of gain 0, or is taken out
         of it first. It is never part of the pool from which bounds are computed."""
 
-_READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken so
-        that all measures can be called alike."""
+_READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken
+        so that all measures can be called alike."""
 
 _PARSED = re.compile(r"(?P<name>[^@()]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<depth>.*))?", re.DOTALL)
 
@@ -232,9 +232,9 @@ def measure(
     def enter(function):
         shared = _PARAMETERS.format(
             k=_K if takes_k else "",
-            undefined=undefined,
             ties=_TIES[ties[0]],
             unjudged=_READS_UNJUDGED if reads_unjudged else _UNJUDGED,
+            undefined=undefined,
         )
         doc = function.__doc__
         if "\n    {returns}\n" in doc:

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from reference import LISTS, PLAIN
 from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
@@ -12,8 +14,6 @@ from skfilterrank.metrics import (
     unbounded_queries,
 )
 from skfilterrank.metrics._measure import MEASURES
-
-from reference import LISTS, PLAIN
 
 NO = -np.inf
 ALL = sorted(MEASURES)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from skfilterrank.metrics import (
     UnboundedQueries,
     dcg_bounds,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from skfilterrank.metrics._exposure import (
     NORMALIZATIONS,
     recall_level_values,

@@ -4,6 +4,7 @@ from math import log2
 
 import numpy as np
 import pytest
+
 from skfilterrank.metrics import (
     empty_list_rate,
     false_reject_rate,

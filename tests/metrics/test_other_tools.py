@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from skfilterrank.metrics import dcg_score, ndcg_0_score, ndcg_f_score, ndcg_score
 from sklearn.metrics import dcg_score as sklearn_dcg
 from sklearn.metrics import ndcg_score as sklearn_ndcg
+
+from skfilterrank.metrics import dcg_score, ndcg_0_score, ndcg_f_score, ndcg_score
 
 
 @given(

@@ -9,13 +9,13 @@ from math import isnan
 
 import numpy as np
 import pytest
-import skfilterrank.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import skfilterrank.metrics
+from reference import REFERENCE, Case
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._measure import MEASURES
-
-from reference import REFERENCE, Case
 
 NO = -np.inf
 

@@ -33,14 +33,6 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
 from scipy import sparse
-from skfilterrank.metrics import (
-    RankingScorer,
-    forbidden_at_k,
-    make_ranking_scorer,
-    ndcg_f_score,
-    ndcg_score,
-)
-from skfilterrank.ranking import RankAndFilter
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -62,6 +54,15 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from skfilterrank.metrics import (
+    RankingScorer,
+    forbidden_at_k,
+    make_ranking_scorer,
+    ndcg_f_score,
+    ndcg_score,
+)
+from skfilterrank.ranking import RankAndFilter
 
 N_QUERIES = 24
 CV = GroupKFold(3)
