@@ -11,6 +11,7 @@ from skfilterrank.metrics._dcg import (
     ndcg_score,
     unbounded_queries,
 )
+from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._filtering import (
     empty_list_rate,
     false_reject_rate,
@@ -27,6 +28,7 @@ __all__ = [
     "dcg_bounds",
     "dcg_score",
     "empty_list_rate",
+    "evaluate",
     "false_reject_rate",
     "filtering_difficulty",
     "forbidden_at_k",

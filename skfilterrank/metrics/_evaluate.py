@@ -1,0 +1,142 @@
+"""Many measures of one system in one pass."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._gains import as_gains
+from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.metrics._lists import UNJUDGED, RankedLists
+from skfilterrank.metrics._measure import (
+    MEASURES,
+    ParsedMeasure,
+    check_undefined,
+    parse_measure,
+    with_undefined,
+)
+
+
+def evaluate(
+    y_true,
+    y_score,
+    measures,
+    *,
+    groups=None,
+    gains=None,
+    ties=None,
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    **options,
+) -> pd.DataFrame:
+    """Several measures of every query at once.
+
+    The lists are checked, grouped and sorted once for all measures, which makes this several times
+    faster than one call after the other.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf means filtered out or not retrieved.
+    measures : str or list of str
+        Names of the measure table with a cut-off and options where wanted, such as "ap",
+        "ndcg_f@20" or "rbp(persistence=0.95)"; see :func:`get_measure_names`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    ties : None, {"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
+default=None
+        Order of rows with equal scores, as in :func:`ndcg_f_score`. None takes each measure's own
+        default: the mean over all orders, or for lexicographic measures the worst.
+    unjudged : {"zero", "drop"}, default="zero"
+        Whether an unjudged row stands in the list as a document of gain 0, or is taken out of it
+        first. Measures that are defined by unjudged documents do as their definition says.
+    undefined : float or "skip", default=0.0
+        Value of a query for which a measure is undefined; "skip" gives NaN, which pandas leaves
+        out of means.
+    **options
+        Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to
+        the measures that have it and do not set it in their name.
+
+    Returns
+    -------
+    DataFrame of shape (n_queries, n_measures), dtype float64
+        Index "qid", sorted; one column per measure, named and ordered as in `measures`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, a measure that is named twice, an option that no measure has, and
+        as the measures themselves.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import evaluate
+    >>> evaluate(
+    ...     [2, -1, 0, 1], [0.9, 0.5, 0.8, 0.1], ["ndcg_f@2", "forbidden@2"], groups=list("aabb")
+    ... )
+         ndcg_f@2  forbidden@2
+    qid
+    a    0.789...          0.5
+    b    0.630...          0.0
+    """
+    wanted = parse_measures(measures)
+    _check_options(wanted, options)
+    check_undefined(undefined)
+    check_choice(unjudged, "unjudged", UNJUDGED)
+    gains = as_gains(y_true, gains)
+    check_same_index(y_true, y_score)
+    y_score = check_scores(y_score, n_rows=len(gains))
+    index = check_groups(groups, y_true, n_rows=len(gains)) if len(gains) else None
+    values, shared = {}, {}
+    for text, (entry, k, own) in wanted.items():
+        rule = entry.ties[0] if ties is None else ties
+        entry.check_ties(rule)
+        key = (
+            rule if isinstance(rule, str) else "ids",
+            "zero" if entry.reads_unjudged else unjudged,
+        )
+        if key not in shared:
+            lists = RankedLists(gains, y_score, groups=index, ties=rule, unjudged=key[1])
+            shared[key] = lists, {}
+        lists, kernels = shared[key]
+        options_of_both = {**options, **own}
+        lists.columns |= entry.row_columns(options_of_both, len(gains))
+        kernels[text] = entry.bind(k, options_of_both)
+        values[text] = np.empty(lists.index.n_queries)
+    for lists, kernels in shared.values():
+        for block in lists.blocks():
+            for text, kernel in kernels.items():
+                values[text][block.queries] = kernel(block)
+    return pd.DataFrame(
+        {text: with_undefined(column, undefined) for text, column in values.items()},
+        index=pd.Index(index.query_ids, name="qid"),
+    )
+
+
+def parse_measures(measures) -> dict[str, ParsedMeasure]:
+    """The measures by the text that names them."""
+    texts = [measures] if isinstance(measures, str) else list(measures)
+    if not texts:
+        raise ValueError("measures is empty: name at least one, such as 'ndcg_f@10'.")
+    parsed = {}
+    for text in texts:
+        if text in parsed:
+            raise ValueError(f"measures names {text!r} twice: name each once.")
+        parsed[text] = parse_measure(text)
+    return parsed
+
+
+def _check_options(wanted, options):
+    """Every option must belong to some measure that was asked for."""
+    known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
+    for name in options:
+        if name in known:
+            continue
+        owners = [m.name for m in MEASURES.values() if name in m.options or name in m.columns]
+        hint = f"it belongs to {', '.join(owners)}" if owners else "no measure has it"
+        raise ValueError(
+            f"{name} is not an option of any of the measures {', '.join(wanted)}: {hint}."
+        )

@@ -1,0 +1,119 @@
+"""Many measures in one pass give what each gives alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.metrics._measure import MEASURES
+
+NO = -np.inf
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Ragged queries in mixed order, with ties, filtered and unjudged rows."""
+    rng = np.random.default_rng(3)
+    groups = rng.permutation(np.repeat([f"q{i}" for i in range(40)], rng.integers(1, 12, 40)))
+    y_true = rng.choice([-1.0, 0.0, 1.0, 2.0, np.nan], len(groups))
+    y_score = rng.choice([NO, 0.0, 0.25, 0.5, 1.0], len(groups))
+    return y_true, y_score, groups
+
+
+def one_by_one(rows, measure, **params):
+    y_true, y_score, groups = rows
+    if not measure.takes_k:
+        params.pop("k", None)
+    return measure.function(y_true, y_score, groups=groups, average=None, **params)
+
+
+@pytest.mark.parametrize("unjudged", ["zero", "drop"])
+@pytest.mark.parametrize("ties", [None, "stable", "worst", "best", "ids"])
+def test_every_measure_of_the_table(rows, ties, unjudged):
+    y_true, y_score, groups = rows
+    chosen = np.arange(len(groups))[::-1] if ties == "ids" else ties
+    names = [f"{name}@3" if m.takes_k else name for name, m in MEASURES.items()]
+    table = evaluate(
+        y_true, y_score, names, groups=groups, ties=chosen, unjudged=unjudged, undefined="skip"
+    )
+    assert list(table.columns) == names
+    assert table.index.name == "qid"
+    assert list(table.index) == sorted(set(groups))
+    for text, measure in zip(names, MEASURES.values()):
+        params = {} if ties is None else {"ties": chosen}
+        expected = one_by_one(rows, measure, k=3, unjudged=unjudged, undefined="skip", **params)
+        np.testing.assert_array_equal(table[text], expected, err_msg=text)
+
+
+def test_gains_and_undefined(rows):
+    y_true, y_score, groups = rows
+    gains = {-1: -10, 0: 0, 1: 1, 2: 3}
+    table = evaluate(y_true, y_score, "ndcg_f", groups=groups, gains=gains, undefined=0.5)
+    expected = ndcg_f_score(
+        y_true, y_score, groups=groups, gains=gains, undefined=0.5, average=None
+    )
+    np.testing.assert_array_equal(table["ndcg_f"], expected)
+
+
+def test_options_in_the_name_and_for_all(rows):
+    y_true, y_score, groups = rows
+    table = evaluate(
+        y_true, y_score, ["rbp", "rbp(persistence=0.5)@4"], groups=groups, persistence=0.95
+    )
+    rbp = MEASURES["rbp"]
+    np.testing.assert_array_equal(table["rbp"], one_by_one(rows, rbp, persistence=0.95))
+    np.testing.assert_array_equal(
+        table["rbp(persistence=0.5)@4"], one_by_one(rows, rbp, persistence=0.5, k=4)
+    )
+
+
+def test_options_of_rows(rows):
+    y_true, y_score, groups = rows
+    pooled = ~np.isnan(y_true) | (np.arange(len(groups)) % 2 == 0)
+    table = evaluate(y_true, y_score, ["inferred_ap", "ap"], groups=groups, pooled=pooled)
+    np.testing.assert_array_equal(
+        table["inferred_ap"], one_by_one(rows, MEASURES["inferred_ap"], pooled=pooled)
+    )
+
+
+def test_query_ids_in_the_index(rows):
+    y_true, y_score, groups = rows
+    series = pd.Series(y_true, index=pd.Index(groups, name="qid"))
+    pd.testing.assert_frame_equal(
+        evaluate(series, y_score, ["dcg", "ap"]),
+        evaluate(y_true, y_score, ["dcg", "ap"], groups=groups),
+    )
+
+
+@pytest.mark.parametrize(
+    ("measures", "params", "message"),
+    [
+        ([], {}, "measures is empty: name at least one"),
+        (["ap", "map"], {}, "'map' is not a measure: expected one of"),
+        (["ap", "ap"], {}, "measures names 'ap' twice"),
+        (
+            ["ap"],
+            {"persistence": 0.9},
+            "persistence is not an option of any of the measures ap: it",
+        ),
+        (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
+        (["rbp"], {"persistence": 2}, "persistence must"),
+        (["rbp(persistence=2)"], {}, "persistence must"),
+        (["rbp(p=0.5)"], {}, r"'p=0.5' in 'rbp\(p=0.5\)' is not an option of 'rbp': it has pers"),
+        (["dcg(p=0.5)"], {}, r"is not an option of 'dcg': it has none"),
+        (["lexirecall"], {"ties": "average"}, "ties='average' is not possible for 'lexirecall'"),
+        (["ap"], {"ties": "first"}, "ties must be 'average'"),
+        (["ap"], {"unjudged": "keep"}, "unjudged must be one of"),
+        (["ap"], {"undefined": np.nan}, "undefined must be a finite number"),
+        (["ap"], {"groups": None}, "groups is missing"),
+        (["ap"], {"groups": ["a"]}, "groups has 1 entries but there are 2 rows"),
+    ],
+)
+def test_bad_input(measures, params, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate([1, 0], [2, 1], measures, **{"groups": ["a", "a"], **params})
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="y_true is empty"):
+        evaluate([], [], "ap", groups=[])
