@@ -94,7 +94,7 @@ def test_query_ids_in_the_index(rows):
         (
             ["ap"],
             {"persistence": 0.9},
-            "persistence is not an option of any of the measures ap: it",
+            "persistence is not an option of any of the measures ap",
         ),
         (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
         (["rbp"], {"persistence": 2}, "persistence must"),
