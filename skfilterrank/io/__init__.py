@@ -4,7 +4,8 @@ from skfilterrank.io._files import FileFormatError
 from skfilterrank.io._letor import LetorData, dump_letor, load_letor
 from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._tables import read_judged_table
-from skfilterrank.io._trec import RunCounts, write_run
+from skfilterrank.io._trec_read import read_qrels, read_run
+from skfilterrank.io._trec_write import RunCounts, write_run
 
 __all__ = [
     "FileFormatError",
@@ -14,6 +15,8 @@ __all__ = [
     "load_letor",
     "load_model",
     "read_judged_table",
+    "read_qrels",
+    "read_run",
     "save_model",
     "write_run",
 ]

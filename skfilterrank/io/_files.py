@@ -77,10 +77,7 @@ def open_for_reading(source):
             try:
                 yield unzipped
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise FileFormatError(
-                    f"the gzip file is damaged or cut short ({error}); copy it again.",
-                    source_name(source),
-                ) from error
+                raise _damaged(error, source_name(source)) from error
 
 
 @contextmanager
@@ -114,9 +111,43 @@ def _text_writer(handle):
 
 def read_bytes(source):
     """Content of a path or handle as bytes, unzipped."""
-    with open_for_reading(source) as handle:
-        data = handle.read()
-    return data.encode("utf-8") if isinstance(data, str) else data
+    if is_path(source):
+        with open(source, "rb") as handle:
+            data = handle.read()
+    else:
+        with open_for_reading(source) as handle:
+            try:
+                data = handle.read()
+            except UnicodeDecodeError as error:  # a text handle decodes by itself
+                raise FileFormatError(
+                    f"some byte does not decode ({error}); open the file in binary mode, or "
+                    "convert it to UTF-8.",
+                    source_name(source),
+                ) from error
+    if isinstance(data, str):
+        return data.encode("utf-8")
+    return _unzip(data, source_name(source)) if data[:2] == _GZIP_MAGIC else data
+
+
+def _unzip(data, name):
+    """Content of gzip bytes, which may hold several members one after the other."""
+    parts = []
+    try:
+        while data:
+            # In one piece and with zlib's own checksum: faster than the gzip module's stream.
+            member = zlib.decompressobj(wbits=31)
+            parts.append(member.decompress(data))
+            if not member.eof:
+                raise EOFError("it ends before its end mark")
+            data = member.unused_data.lstrip(b"\0")
+    except (EOFError, zlib.error) as error:
+        raise _damaged(error, name) from error
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _damaged(error, name):
+    """What a gzip file that cannot be unzipped is worth."""
+    return FileFormatError(f"the gzip file is damaged or cut short ({error}); copy it again.", name)
 
 
 def decode(data, name, first_line=1):

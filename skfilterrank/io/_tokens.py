@@ -1,0 +1,167 @@
+"""Many short texts as places in one buffer of bytes, compared and sorted eight bytes at a time."""
+
+import numpy as np
+import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
+
+# So many bytes before and behind the texts can be loaded without leaving the buffer.
+PAD = 16
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_EIGHT = np.uint64(8)
+# Entry i keeps the first i of the eight bytes of a word (little endian: the low ones).
+_FIRST_BYTES = np.array([(1 << 8 * i) - 1 for i in range(9)], dtype=np.uint64)
+
+
+def load_words(data, positions):
+    """The eight bytes from each position on, as little-endian integers."""
+    words = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
+    return words[positions].astype(np.uint64, copy=False)
+
+
+def mix(words, salt):
+    """Scatter words over all 64 bits, in a way that the salts decide."""
+    mixed = (words ^ salt) * _MIX
+    mixed ^= mixed >> _HALF
+    mixed *= _MIX
+    return mixed
+
+
+class Tokens:
+    """Texts, one per row, each a stretch of a shared buffer of UTF-8 bytes.
+
+    `data` is an array of uint8 with at least `PAD` bytes before the first and behind the last
+    text; `starts` and `lengths` have one entry per row.
+    """
+
+    __slots__ = ("data", "lengths", "starts")
+
+    def __init__(self, data, starts, lengths):
+        self.data, self.starts, self.lengths = data, starts, lengths
+
+    @classmethod
+    def from_texts(cls, texts):
+        """Tokens of a list of str."""
+        joined = "".join(texts)
+        if joined.isascii():
+            encoded, parts = joined.encode(), texts
+        else:
+            parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+            encoded = b"".join(parts)
+        lengths = np.fromiter(map(len, parts), dtype=np.int64, count=len(texts))
+        return cls(padded(encoded), np.cumsum(lengths) - lengths + PAD, lengths)
+
+    @classmethod
+    def from_arrow(cls, array):
+        """Tokens of a pyarrow array of (large) strings without nulls."""
+        size = 8 if str(array.type) == "large_string" else 4
+        _, offsets, content = array.buffers()
+        offsets = np.frombuffer(offsets, dtype=f"i{size}", count=len(array) + array.offset + 1)
+        offsets = offsets[array.offset :].astype(np.int64)
+        first, last = int(offsets[0]), int(offsets[-1])
+        content = memoryview(content)[first:last] if content is not None else b""
+        return cls(padded(content), offsets[:-1] - first + PAD, np.diff(offsets))
+
+    def __len__(self):
+        return len(self.starts)
+
+    def take(self, rows):
+        """Tokens of some rows (positions, slice or mask)."""
+        return Tokens(self.data, self.starts[rows], self.lengths[rows])
+
+    def word(self, i):
+        """The i-th eight bytes of each text, zero behind its end."""
+        words = load_words(self.data, np.minimum(self.starts + 8 * i, len(self.data) - 8))
+        left = np.clip(self.lengths - 8 * i, 0, 8)
+        if len(left) and left.min() < 8:
+            words &= _FIRST_BYTES[left]
+        return words
+
+    @property
+    def n_words(self):
+        """Number of words that hold the longest text."""
+        return -(-int(self.lengths.max(initial=0)) // 8)
+
+    def hashes(self):
+        """A 64-bit number of each text: equal texts have equal numbers."""
+        values = mix(self.word(0), np.uint64(0))
+        for i in range(1, self.n_words):
+            rows = np.flatnonzero(self.lengths > 8 * i)
+            every = len(rows) == len(self)
+            longer = self if every else self.take(rows)
+            mixed = mix(longer.word(i), values if every else values[rows])
+            values[... if every else rows] = mixed
+        return values
+
+    def equal(self, other):
+        """Whether each text is the text of the same row of the other tokens."""
+        same = self.lengths == other.lengths
+        for i in range(min(self.n_words, other.n_words)):
+            if i == 0:
+                same &= self.word(0) == other.word(0)
+                continue
+            rows = np.flatnonzero(same & (self.lengths > 8 * i))
+            same[rows] = self.take(rows).word(i) == other.take(rows).word(i)
+        return same
+
+    def sort_keys(self):
+        """Keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
+        words = [self.word(i).byteswap() for i in range(self.n_words)]
+        return [self.lengths, *reversed(words)]
+
+    def factorize(self):
+        """Number of the distinct text of each row, and the distinct texts as a list of str."""
+        if not len(self):
+            return np.zeros(0, dtype=np.int64), []
+        # Equal texts mostly stand together: only the first row of each stretch is looked up.
+        if self.n_words <= 1:
+            values = self.word(0)
+            same = (values[1:] == values[:-1]) & (self.lengths[1:] == self.lengths[:-1])
+        else:
+            same = self.take(slice(1, None)).equal(self.take(slice(-1)))
+        heads = np.concatenate(([0], np.flatnonzero(~same) + 1))
+        codes, distinct = pd.factorize(np.array(self.take(heads).tolist(), dtype=object))
+        return np.repeat(codes, np.diff(heads, append=len(self))), distinct.tolist()
+
+    def packed(self, end=b""):
+        """Bytes of all texts one behind the other, each followed by `end` (at most one byte)."""
+        if not len(self):
+            return b""
+        longest, shortest = int(self.lengths.max()), int(self.lengths.min())
+        total = int(self.lengths.sum())
+        if longest * len(self) > 4 * total + (1 << 16):
+            texts = [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
+            return end.join([*texts, b""])
+        width = longest + len(end)
+        if not width:
+            return b""
+        starts = np.minimum(self.starts, len(self.data) - width)
+        matrix = sliding_window_view(self.data, width)[starts]
+        if (moved := np.flatnonzero(starts != self.starts)).size:
+            for row in moved:
+                text = self.data[self.starts[row] : self.starts[row] + self.lengths[row]]
+                matrix[row, : len(text)] = text
+        if end:
+            matrix[np.arange(len(self)), self.lengths] = end[0]
+        if shortest == longest:
+            return matrix.tobytes()
+        return matrix[np.arange(width) < (self.lengths + len(end))[:, None]].tobytes()
+
+    def tolist(self):
+        """The texts as a list of str."""
+        texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
+        if len(texts) == len(self):
+            return texts
+        return [  # some text holds a line end itself
+            self.data[i : i + n].tobytes().decode("utf-8", "surrogatepass")
+            for i, n in zip(self.starts, self.lengths)
+        ]
+
+
+def padded(content):
+    """Bytes as an array of uint8 with `PAD` blanks before and behind them."""
+    content = np.frombuffer(content, dtype=np.uint8)
+    data = np.empty(len(content) + 2 * PAD, dtype=np.uint8)
+    data[:PAD] = data[len(data) - PAD :] = 32
+    data[PAD : len(data) - PAD] = content
+    return data
