@@ -1,5 +1,7 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
+from skfilterrank.io._align import QrelsIndex, align
+from skfilterrank.io._aligned_run import AlignedRun
 from skfilterrank.io._files import FileFormatError
 from skfilterrank.io._letor import LetorData, dump_letor, load_letor
 from skfilterrank.io._models import load_model, save_model
@@ -8,9 +10,12 @@ from skfilterrank.io._trec_read import read_qrels, read_run
 from skfilterrank.io._trec_write import RunCounts, write_run
 
 __all__ = [
+    "AlignedRun",
     "FileFormatError",
     "LetorData",
+    "QrelsIndex",
     "RunCounts",
+    "align",
     "dump_letor",
     "load_letor",
     "load_model",

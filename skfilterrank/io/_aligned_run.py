@@ -1,0 +1,131 @@
+"""A run joined with judgments."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._groups import GroupIndex
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlignedRun:
+    """A run joined with judgments, as the three arrays that the measures take.
+
+    It unpacks into them: ``y_true, y_score, groups = aligned``. Rows stand topic by topic, topics
+    in the order of their ids as text; within each, documents by score, higher first, ties by
+    document id in descending order, then the documents of the judgments that the run does not
+    retrieve.
+
+    Attributes
+    ----------
+    y_true : ndarray of shape (n_rows,), float64
+        Labels, NaN where nobody judged the document.
+    y_score : ndarray of shape (n_rows,), float64
+        Scores, -inf where the run does not retrieve the document.
+    groups : ndarray of shape (n_rows,), object (str)
+        Topic of each row.
+    docnos : ndarray of shape (n_rows,), object (str)
+        Document of each row.
+    pooled : ndarray of shape (n_rows,), bool
+        Whether the judgments list the document, with a label or with NaN.
+    index : GroupIndex
+        The rows of each topic. Every measure takes it as `groups`, and then has no need to look
+        for them again.
+    run : str or None
+        Name of the run, None where it has none or several.
+    missing_topics : tuple of str
+        Topics of the judgments that are not in the run.
+    keeps_missing_topics : bool
+        Whether they are kept, as lists that hold nothing (``missing="empty"``).
+    unjudged_topics : tuple of str
+        Topics of the run that are not in the judgments; their rows are left out.
+    n_left_out : int
+        Number of these rows.
+    n_filtered : int
+        Rows of the run with score -inf in the other topics; the documents count as not retrieved.
+    n_retrieved : int
+        Rows of the run that are kept.
+    n_retrieved_unjudged : int
+        How many of them have no label.
+    n_judged_not_retrieved : int
+        Judgments of documents that the run does not retrieve.
+
+    See Also
+    --------
+    align : Makes it.
+    """
+
+    y_true: np.ndarray
+    y_score: np.ndarray
+    groups: np.ndarray
+    pooled: np.ndarray
+    index: GroupIndex
+    run: str | None
+    missing_topics: tuple[str, ...]
+    keeps_missing_topics: bool
+    unjudged_topics: tuple[str, ...]
+    n_left_out: int
+    n_filtered: int
+    n_retrieved: int
+    n_retrieved_unjudged: int
+    n_judged_not_retrieved: int
+    # Pairs (tokens, places in the rows): few callers want the documents as text.
+    _documents: tuple = field(repr=False)
+
+    def __iter__(self):
+        return iter((self.y_true, self.y_score, self.groups))
+
+    @cached_property
+    def docnos(self) -> np.ndarray:
+        """Document of each row."""
+        docnos = np.empty(len(self.y_true), dtype=object)
+        for tokens, places in self._documents:
+            docnos[places] = np.array(tokens.tolist(), dtype=object)
+        return docnos
+
+    def to_series(self) -> tuple[pd.Series, pd.Series]:
+        """`y_true` and `y_score` as Series whose index has the levels "qid" and "docno".
+
+        Measures and scorers find the topics there by themselves.
+        """
+        index = pd.MultiIndex.from_arrays([self.groups, self.docnos], names=["qid", "docno"])
+        return pd.Series(self.y_true, index, name="label"), pd.Series(
+            self.y_score, index, name="score"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Columns "label", "score" and "pooled", index levels "qid" and "docno"."""
+        y_true, y_score = self.to_series()
+        return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
+
+    def __str__(self):
+        n_missing = len(self.missing_topics)
+        topics = _count(self.index.n_queries, "topic")
+        if n_missing and self.keeps_missing_topics:
+            topics += f", {n_missing:,} of them not in the run"
+        elif n_missing:
+            topics += f"; {_count(n_missing, 'topic')} not in the run left out"
+        retrieved = f"{_count(self.n_retrieved, 'document')} retrieved"
+        if self.n_retrieved_unjudged:
+            retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
+        parts = [topics, retrieved]
+        if self.n_judged_not_retrieved:
+            parts.append(f"{_count(self.n_judged_not_retrieved, 'judged document')} not retrieved")
+        if self.n_filtered:
+            parts.append(f"{_count(self.n_filtered, 'document')} filtered out")
+        if self.unjudged_topics:
+            parts.append(
+                f"{_count(len(self.unjudged_topics), 'topic')} without judgments left out, with "
+                f"{_count(self.n_left_out, 'row')}"
+            )
+        return (f"{self.run}: " if self.run else "") + "; ".join(parts)
+
+    def __repr__(self):
+        return f"<AlignedRun {self}>"
+
+
+def _count(number, noun):
+    """A number with its noun, in the plural where it is not one."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
