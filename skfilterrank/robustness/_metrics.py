@@ -191,7 +191,7 @@ def check_counts(value, name: str, *, most: int | None = None) -> np.ndarray:
         raise ValueError(
             f"{name} must be a whole number or a 1-D array of them, got shape {counts.shape}."
         )
-    checked = [check_count(count, name, most=most) for count in np.atleast_1d(counts)]
+    checked = [check_count(count, name, most=most) for count in np.atleast_1d(counts).tolist()]
     return np.array(checked, dtype=np.int64)
 
 

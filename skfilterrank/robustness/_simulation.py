@@ -64,6 +64,10 @@ def simulate_agreement(
     all items is made. Which pairs count is not printed: these are the ones that give TSE 1.000 and
     recall@1000, at 1,000 items equal for all rankings, 0.000, as in the table.
 
+    The paper says of the table that recall@1000 and R-precision agree less often than a coin. A
+    coin always decides, and they often do not: of the pairs that both decide, recall@1000 agrees
+    in 51 % to 53 %, as its dependence on the last position suggests.
+
     References
     ----------
     .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 4.3.

@@ -1,0 +1,175 @@
+"""Values of positions, against by-hand sums and the measures of other tools."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, ndcg_score
+
+from skfilterrank.robustness import recall_level_metric
+
+NAMED = ["ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@3"]
+
+position_lists = st.sets(st.integers(1, 40), min_size=1, max_size=10).map(sorted)
+
+
+def ranking(positions, n_items=40):
+    """Labels and scores of a ranking with relevant items at these positions."""
+    labels = np.isin(np.arange(1, n_items + 1), positions).astype(int)
+    return labels, -np.arange(n_items, dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("ap", (1 / 2 + 2 / 3 + 3 / 8) / 3),
+        ("ndcg", (1 / math.log2(3) + 1 / 2 + 1 / math.log2(9)) / (1 + 1 / math.log2(3) + 1 / 2)),
+        ("rbp", 0.2 * (0.8 + 0.8**2 + 0.8**7)),
+        ("tse", 1 / 8),
+        ("rr", 1 / 2),
+        ("r_precision", 2 / 3),
+        ("recall@2", 1 / 3),
+        ("recall@1000", 1.0),
+    ],
+)
+def test_by_hand(metric, expected):
+    assert recall_level_metric([2, 3, 8], metric) == pytest.approx(expected, rel=1e-14)
+    # Any order, and several rankings at once.
+    np.testing.assert_allclose(
+        recall_level_metric([[8, 2, 3], [3, 8, 2]], metric), [expected, expected], rtol=1e-14
+    )
+
+
+def test_total_search_efficiency_takes_any_exposure():
+    positions = [2, 3, 8]
+    assert recall_level_metric(positions, "tse", exposure="ndcg") == 1 / math.log2(9)
+    assert recall_level_metric(positions, "tse", exposure="rbp", persistence=0.5) == pytest.approx(
+        0.5 * 0.5**7
+    )
+    assert recall_level_metric(positions, "tse", exposure=lambda p: 1 / p**2) == 1 / 64
+
+
+@given(position_lists)
+def test_scikit_learn_agrees(positions):
+    labels, scores = ranking(positions)
+    assert recall_level_metric(positions, "ap") == pytest.approx(
+        average_precision_score(labels, scores), rel=1e-12
+    )
+    assert recall_level_metric(positions, "ndcg") == pytest.approx(
+        ndcg_score(labels[None], scores[None]), rel=1e-12
+    )
+
+
+@given(position_lists)
+def test_trec_eval_agrees(positions):
+    labels, scores = ranking(positions)
+    names = {"map": "ap", "recip_rank": "rr", "Rprec": "r_precision", "recall_5": "recall@5"}
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        {"q": {f"d{i}": int(label) for i, label in enumerate(labels)}}, set(names)
+    )
+    theirs = evaluator.evaluate({"q": {f"d{i}": score for i, score in enumerate(scores)}})["q"]
+    for name, ours in names.items():
+        assert recall_level_metric(positions, ours) == pytest.approx(theirs[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", NAMED)
+@given(position_lists)
+def test_bounds_and_the_ideal(metric, positions):
+    value = recall_level_metric(positions, metric)
+    ideal = recall_level_metric(range(1, len(positions) + 1), metric)
+    assert -1e-12 <= value <= ideal + 1e-12 <= 1 + 2e-12
+
+
+@pytest.mark.parametrize("metric", ["ap", "ndcg", "rbp", "tse", "rr"])
+def test_top_heaviness_by_enumeration(metric):
+    # Definition 2.1, (3): dropping the j highest of the wanted items never raises the value.
+    # j = m leaves nobody to satisfy: the empty sum is 0 and all values are above it.
+    for n_relevant in range(1, 6):
+        positions = np.array(list(itertools.combinations(range(1, 10), n_relevant)))
+        values = recall_level_metric(positions, metric)
+        assert (values > 0).all()
+        for dropped in range(1, n_relevant):
+            lower = recall_level_metric(positions[:, dropped:], metric)
+            assert (lower <= values + 1e-12).all(), (metric, n_relevant, dropped)
+
+
+@pytest.mark.parametrize("metric", ["ap", "ndcg", "rbp", "tse", "rr"])
+def test_one_item_alone_is_worth_its_exposure(metric):
+    # Definition 2.1, (1) and (2).
+    alone = recall_level_metric(np.arange(1, 1000)[:, None], metric)
+    exposure = metric if metric in ("ndcg", "rbp") else "ap"
+    np.testing.assert_array_equal(
+        alone, recall_level_metric(np.arange(1, 1000)[:, None], "tse", exposure=exposure)
+    )
+    assert (np.diff(alone) < 0).all()
+
+
+def test_equal_rankings_have_equal_values_wherever_they_stand():
+    positions = np.tile([2, 3, 5, 7, 11, 13, 17, 19, 23], (1001, 1))
+    for metric in NAMED:
+        assert len(np.unique(recall_level_metric(positions, metric))) == 1
+        assert (
+            recall_level_metric(positions[0], metric) == recall_level_metric(positions, metric)[0]
+        )
+
+
+def test_callables_get_sorted_positions():
+    seen = []
+
+    def metric(positions):
+        seen.append(positions)
+        return positions[:, 0]
+
+    np.testing.assert_array_equal(recall_level_metric([[9, 4], [1, 2]], metric), [4.0, 1.0])
+    np.testing.assert_array_equal(seen[0], [[4.0, 9.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ([], "n_relevant >= 1"),
+        (3, "shape"),
+        ([[[1]]], "shape"),
+        (["a"], "dtype"),
+        ([True, False], "dtype"),
+        ([0, 1], "whole numbers from 1, got 0"),
+        ([1.5], "got 1.5"),
+        ([1, math.nan], "got nan"),
+        ([1, math.inf], "got inf"),
+        ([[1, 2], [4, 4]], "distinct, got 4 more than once"),
+    ],
+)
+def test_positions_are_checked(positions, message):
+    with pytest.raises(ValueError, match=f"^positions .*{message}"):
+        recall_level_metric(positions)
+
+
+@pytest.mark.parametrize("metric", ["AP", "recall", "recall@", "recall@0", "ap@3", None, 3])
+def test_unknown_metric(metric):
+    with pytest.raises(ValueError, match=r"^metric must be one of 'ap'.*'recall@k'"):
+        recall_level_metric([1, 2], metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (lambda p: p, r"one real number per ranking.*shape \(1, 2\)"),
+        (lambda p: 1.0, r"returned shape \(\)"),
+        (lambda p: p[:, 0] * 1j, "complex"),
+        (lambda p: p[:, 0] * np.nan, r"NaN or infinity for positions \[1, 2\]"),
+    ],
+)
+def test_callables_that_return_something_else(metric, message):
+    with pytest.raises(ValueError, match=f"^metric must .*{message}"):
+        recall_level_metric([1, 2], metric)
+
+
+def test_exposure_and_persistence_are_checked():
+    with pytest.raises(ValueError, match=r"^exposure must be"):
+        recall_level_metric([1], "tse", exposure="dcg")
+    with pytest.raises(ValueError, match=r"^persistence"):
+        recall_level_metric([1], "rbp", persistence=1)
