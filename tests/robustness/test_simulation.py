@@ -116,6 +116,7 @@ def test_imputation_by_hand():
         _imputed(np.array([[2.0, 3, 8, 11, 50, 99]]), 10, 100), [[2, 3, 8, 98, 99, 100]]
     )
     np.testing.assert_array_equal(_imputed(np.array([[98.0, 99]]), 1, 100), [[99, 100]])
+    np.testing.assert_array_equal(_imputed(np.array([[10.0, 11]]), 10, 100), [[10, 100]])
     np.testing.assert_array_equal(_imputed(np.array([[1.0, 100]]), 100, 100), [[1, 100]])
 
 
