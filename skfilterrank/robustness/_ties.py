@@ -26,7 +26,7 @@ def tie_probability(metric: str, n_items: int, n_relevant: int, *, k: int | None
     Returns
     -------
     float
-        A probability, to about 1e-13 of its value; 0.0 where it is below the smallest float.
+        A probability, to 1e-11 of its value or better; 0.0 where it is below the smallest float.
 
     Raises
     ------
