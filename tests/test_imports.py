@@ -26,6 +26,7 @@ LAYERS = {
     "io": 4,
     "robustness": 4,
     "datasets": 4,
+    "trec": 5,
     "plot": 5,
     "cli": 6,
     "__main__": 7,
