@@ -1,0 +1,219 @@
+"""Runs against judgments: trec_eval's numbers, in any number of processes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
+
+QRELS = """\
+1 0 a 2
+1 0 b 0
+1 0 c -2
+1 0 d 1
+2 0 a 1
+2 0 e 0
+3 0 f 1
+"""
+RUN = """\
+1 Q0 b 1 0.9 good
+1 Q0 a 2 0.9 good
+1 Q0 x 3 0.5 good
+1 Q0 c 4 0.4 good
+2 Q0 e 1 7 good
+2 Q0 a 2 6 good
+9 Q0 a 1 1 good
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "good.txt").write_text(RUN)
+    (tmp_path / "short.txt").write_text("1 Q0 a 1 1 short\n")
+    return tmp_path
+
+
+def test_by_hand(files):
+    values = evaluate_run(
+        files / "good.txt", files / "qrels.txt", ["ndcg_f", "ndcg_0", "forbidden"]
+    )
+    # Topic 1 shows b, a (one score: the greater id first), x unjudged, then c.
+    ideal, worst = 2 / np.log2(2) + 1 / np.log2(3), -2 / np.log2(2)
+    shown = 2 / np.log2(3) - 2 / np.log2(5)
+    assert list(values.index) == ["1", "2", "3"]
+    assert values["ndcg_f"]["1"] == pytest.approx((shown - worst) / (ideal - worst))
+    assert values["ndcg_0"]["2"] == pytest.approx(1 / np.log2(3))
+    assert values["ndcg_f"]["3"] == 0
+    assert values["forbidden"]["1"] == 1 / 4
+
+
+def test_ties(files):
+    found = {
+        ties: evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg_0@1", ties=ties)
+        for ties in ("docno", "average", "worst", "best")
+    }
+    values = {ties: float(frame["ndcg_0@1"]["1"]) for ties, frame in found.items()}
+    assert values == {"docno": 0, "average": 1 / 2, "worst": 0, "best": 1}
+
+
+def test_topics_that_are_not_in_the_run(files):
+    args = files / "short.txt", files / "qrels.txt", ["ndcg"]
+    assert evaluate_run(*args)["ndcg"].to_dict() == {
+        "1": pytest.approx(2 / (2 + 1 / np.log2(3) - 2 / np.log2(5))),
+        "2": 0,
+        "3": 0,
+    }
+    assert list(evaluate_run(*args, missing="skip").index) == ["1"]
+    (found,) = iter_evaluations([files / "good.txt"], files / "qrels.txt", "ndcg")
+    assert (found.missing_topics, found.unjudged_topics) == (("3",), ("9",))
+
+
+def test_gains_unjudged_and_undefined(files):
+    y_true, y_score, groups = aligned = align(files / "good.txt", files / "qrels.txt")
+    gains = {-2: -10, 0: -1, 1: 1, 2: 3}
+    params = {"gains": gains, "unjudged": "drop", "undefined": 0.25}
+    values = evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg_f@2", **params)
+    expected = ndcg_f_score(
+        y_true, y_score, groups=groups, k=2, ties=-np.arange(len(groups)), average=None, **params
+    )
+    np.testing.assert_array_equal(values["ndcg_f@2"], expected)
+    pd.testing.assert_frame_equal(evaluate_run(aligned, None, "ndcg_f@2", **params), values)
+
+
+def test_frames_paths_and_an_index_are_the_same(files):
+    runs = {name: files / f"{name}.txt" for name in ("good", "short")}
+    expected = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "dcg"])
+    assert expected.index.names == ["run", "qid"]
+    assert list(expected.index.unique("run")) == ["good", "short"]
+    frames = {name: read_run(path) for name, path in runs.items()}
+    qrels = QrelsIndex(read_qrels(files / "qrels.txt"))
+    pd.testing.assert_frame_equal(evaluate_runs(frames, qrels, ["ndcg_f@3", "dcg"]), expected)
+    paths = list(runs.values())
+    pd.testing.assert_frame_equal(evaluate_runs(paths, qrels, ["ndcg_f@3", "dcg"]), expected)
+    for name, run in frames.items():
+        single = evaluate_run(run, qrels, ["ndcg_f@3", "dcg"])
+        pd.testing.assert_frame_equal(expected.loc[name], single)
+
+
+def test_processes_do_not_change_anything(files):
+    runs = {f"run{i}": files / ("good.txt" if i % 3 else "short.txt") for i in range(20)}
+    expected = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"])
+    parallel = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"], n_jobs=2)
+    pd.testing.assert_frame_equal(parallel, expected)
+
+
+def test_progress(files, capsys):
+    evaluate_runs([files / "good.txt"], files / "qrels.txt", "ndcg")
+    assert capsys.readouterr() == ("", "")
+    evaluate_runs([files / "good.txt"], files / "qrels.txt", "ndcg", verbose=1)
+    assert "/1 [" in capsys.readouterr().err
+
+
+def test_values_come_as_they_are_ready(files):
+    (files / "broken.txt").write_text("1 Q0 a 1 one short\n")
+    found = iter_evaluations(
+        [files / "good.txt", files / "broken.txt"], files / "qrels.txt", "ndcg"
+    )
+    assert next(found).name == "good"
+    with pytest.raises(ValueError, match=r"broken\.txt:1: a score must") as caught:
+        next(found)
+    assert caught.value.__notes__ == ["This came up with the run 'broken'."]
+
+
+def test_the_size_of_the_collection(files):
+    args = files / "good.txt", files / "qrels.txt", ["tse", "search_length"]
+    # Topic 1: d is not retrieved and stands last; topic 2: a is found at place 2.
+    assert evaluate_run(*args).round(9).loc["1"].to_dict() == {
+        "tse": 1e-6,
+        "search_length": 1e6 - 2,
+    }
+    assert evaluate_run(*args).loc["2"].to_dict() == {"tse": 1 / 2, "search_length": 1}
+    assert evaluate_run(*args, n_items=100).loc["1"].to_dict() == {
+        "tse": 1 / 100,
+        "search_length": 98,
+    }
+    assert evaluate_run(*args, n_items=None).loc["1"].to_dict() == {
+        "tse": 1 / 5,
+        "search_length": 3,
+    }
+
+
+def test_the_pool_is_that_of_the_judgments(files):
+    (files / "sampled.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
+    qrels = read_qrels(files / "sampled.txt", unjudged=-1)
+    values = evaluate_run(files / "good.txt", qrels, "inferred_ap")
+    # Topic 1: a stands at place 2 below b, which is pooled but not judged; x is not in the pool.
+    assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"ties": "stable"}, "ties must be one of 'docno', 'average', 'worst', 'best', got 'sta"),
+        ({"missing": "zero"}, "missing must be one of 'empty', 'skip', got 'zero'"),
+        ({"unjudged": "skip"}, "unjudged must be one of"),
+        ({"measures": "map"}, "'map' is not a measure"),
+        ({"persistence": 0.9}, "persistence is not an option of any of the measures ndcg"),
+        ({"n_items": 3, "measures": "tse"}, "n_items"),
+    ],
+)
+def test_bad_parameters(files, params, message):
+    params = {"measures": "ndcg", **params}
+    for function in (evaluate_run, lambda run, *args, **kw: evaluate_runs([run], *args, **kw)):
+        with pytest.raises(ValueError, match=message):
+            function(files / "good.txt", files / "qrels.txt", **params)
+
+
+def test_names_of_runs(files):
+    (files / "sub").mkdir()
+    (files / "sub" / "good.txt").write_text(RUN)
+    with pytest.raises(ValueError, match=r"good.txt and .*good.txt give two runs of the name 'goo"):
+        evaluate_runs([files / "good.txt", files / "sub" / "good.txt"], files / "qrels.txt", "dcg")
+    with pytest.raises(TypeError, match="a list that holds DataFrame"):
+        evaluate_runs([read_run(files / "good.txt")], files / "qrels.txt", "dcg")
+
+
+# trec_eval's name of each of our measures.
+TREC_EVAL = {
+    "ap": "map",
+    "ap@30": "map_cut_30",
+    "ndcg_0": "ndcg",
+    "ndcg_0@10": "ndcg_cut_10",
+    "precision@5": "P_5",
+    "recall@100": "recall_100",
+    "r_precision": "Rprec",
+    "rr": "recip_rank",
+    "bpref": "bpref",
+    "inferred_ap": "infAP",
+}
+
+
+def test_real_runs_give_what_trec_eval_gives(data_dir):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec-covid-round1"
+    qrels = read_qrels(folder / "qrels.txt.gz")
+    judgments = {
+        qid: dict(zip(rows["docno"], rows["label"].astype(int).tolist()))
+        for qid, rows in qrels.groupby("qid")
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        judgments,
+        {"map", "map_cut", "ndcg", "ndcg_cut", "P", "recall", "Rprec", "recip_rank"}
+        | {"bpref", "infAP"},
+    )
+    index = QrelsIndex(qrels)
+    for path in sorted((folder / "runs").iterdir())[::24]:
+        run = read_run(path)
+        scores = {
+            qid: dict(zip(rows["docno"], rows["score"].tolist()))
+            for qid, rows in run.groupby("qid")
+        }
+        expected = pd.DataFrame.from_dict(evaluator.evaluate(scores), orient="index")
+        actual = evaluate_run(run, index, list(TREC_EVAL))
+        for ours, theirs in TREC_EVAL.items():
+            np.testing.assert_allclose(
+                actual[ours], expected[theirs][actual.index], rtol=0, atol=1e-9, err_msg=ours
+            )
