@@ -264,14 +264,11 @@ def _source(data, argument):
 
 def _order(codes, scores, docnos):
     """Rows by topic, score descending, document id descending."""
-    same_topic = codes[1:] == codes[:-1]
-    in_order = (codes[1:] > codes[:-1]) | (same_topic & (scores[1:] <= scores[:-1]))
-    if in_order.all():
-        order = np.arange(len(codes))
-        tied = same_topic & (scores[1:] == scores[:-1])
-    else:
+    order = _order_of_stretches(codes, scores)
+    if order is None:
         order = np.lexsort((-scores, codes))
-        tied = (np.diff(codes[order]) == 0) & (np.diff(scores[order]) == 0)
+    codes, scores = codes[order], scores[order]
+    tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
     if not tied.any():
         return order
     # Only rows that share their score with another are sorted by document.
@@ -283,3 +280,16 @@ def _order(codes, scores, docnos):
     keys = [~key for key in docnos.take(rows).sort_keys()]
     order[members] = rows[np.lexsort([*keys, spans])]
     return order
+
+
+def _order_of_stretches(codes, scores):
+    """Rows by topic and score, where each topic's rows stand together in order; else None."""
+    new_topic = codes[1:] != codes[:-1]
+    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
+        return None
+    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
+    by_topic = np.argsort(codes[heads])
+    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
+    if (np.diff(codes[heads]) == 0).any():
+        return None
+    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

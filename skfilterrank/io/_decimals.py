@@ -17,6 +17,7 @@ _ONE, _SEVEN, _EIGHT, _TOP = _WORD(1), _WORD(7), _WORD(8), _WORD(56)
 _ZERO = _WORD(ord("0"))
 # Entry i keeps the last i of the eight bytes of a word (little endian: the high ones).
 _LAST_BYTES = np.array([(1 << 64) - (1 << 8 * (8 - i)) for i in range(9)], dtype=np.uint64)
+_CHUNK_ROWS = 1 << 14
 _POWERS = 10.0 ** np.arange(17)
 _NUMBER_PATTERN = re.compile(
     r"[-+]?(?:(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
@@ -29,7 +30,14 @@ def parse_decimals(tokens):
     Plain decimals of up to 16 characters with at most 2**53 as their digits are quotients of two
     exact floats, so that one division rounds them correctly; all others go through float().
     """
-    values, plain = _parse_plain(tokens)
+    if not len(tokens):
+        return np.zeros(0), np.zeros(0, dtype=bool)
+    # In chunks that fit the cache.
+    chunks = [
+        _parse_plain(tokens.take(slice(begin, begin + _CHUNK_ROWS)))
+        for begin in range(0, len(tokens), _CHUNK_ROWS)
+    ]
+    values, plain = map(np.concatenate, zip(*chunks, strict=True))
     is_number = np.ones(len(tokens), dtype=bool)
     rows = np.flatnonzero(~plain)
     if rows.size:

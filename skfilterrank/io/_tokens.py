@@ -114,11 +114,10 @@ class Tokens:
         if not len(self):
             return np.zeros(0, dtype=np.int64), []
         # Equal texts mostly stand together: only the first row of each stretch is looked up.
-        if self.n_words <= 1:
-            values = self.word(0)
-            same = (values[1:] == values[:-1]) & (self.lengths[1:] == self.lengths[:-1])
-        else:
-            same = self.take(slice(1, None)).equal(self.take(slice(-1)))
+        same = self.lengths[1:] == self.lengths[:-1]
+        for i in range(self.n_words):
+            word = self.word(i)
+            same &= word[1:] == word[:-1]
         heads = np.concatenate(([0], np.flatnonzero(~same) + 1))
         codes, distinct = pd.factorize(np.array(self.take(heads).tolist(), dtype=object))
         return np.repeat(codes, np.diff(heads, append=len(self))), distinct.tolist()
@@ -158,10 +157,10 @@ class Tokens:
         ]
 
 
-def padded(content):
-    """Bytes as an array of uint8 with `PAD` blanks before and behind them."""
+def padded(content, filler=32):
+    """Bytes as an array of uint8 with `PAD` fillers before and behind them."""
     content = np.frombuffer(content, dtype=np.uint8)
     data = np.empty(len(content) + 2 * PAD, dtype=np.uint8)
-    data[:PAD] = data[len(data) - PAD :] = 32
+    data[:PAD] = data[len(data) - PAD :] = filler
     data[PAD : len(data) - PAD] = content
     return data

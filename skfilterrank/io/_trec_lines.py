@@ -7,7 +7,7 @@ from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_n
 from skfilterrank.io._tokens import PAD, Tokens, padded
 
 # Lines are looked at in blocks of this many bytes: what is needed on the way stays small.
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAYOUTS = {
     4: ("qrels", "topic iteration docno label"),
@@ -16,9 +16,12 @@ _LAYOUTS = {
 
 
 class TrecLines:
-    """Lines of a TREC file split at white space, all with the same number of columns."""
+    """Lines of a TREC file split at white space, all with the same number of columns.
 
-    def __init__(self, source, n_columns):
+    Only the columns asked for, counted from 0, are kept.
+    """
+
+    def __init__(self, source, n_columns, columns):
         self.name = source_name(source)
         self._n_columns = n_columns
         content = read_bytes(source).removeprefix(_BYTE_ORDER_MARK)
@@ -31,23 +34,23 @@ class TrecLines:
             )
         if not content.isascii():
             decode(content, self.name)
-        # The last line needs no end of its own.
-        self.data = padded(content + b"\n")
+        # Line ends around it: the last line needs none of its own.
+        self.data = padded(content, ord("\n"))
         del content
-        self._starts, self._ends = self._split()
-        if not len(self._starts):
+        self._columns = self._split(columns)
+        self._n_rows = len(self._columns[columns[0]])
+        if not self._n_rows:
             raise FileFormatError(
                 f"the file holds no lines; lines such as '{_LAYOUTS[n_columns][1]}' were expected.",
                 self.name,
             )
 
     def __len__(self):
-        return len(self._starts)
+        return self._n_rows
 
     def column(self, i) -> Tokens:
         """Texts of a column, counted from 0."""
-        starts = self._starts[:, i]
-        return Tokens(self.data, starts, self._ends[:, i] - starts)
+        return self._columns[i]
 
     def numbers(self, i, what):
         """Values of a column of numbers; a text that is none is an error."""
@@ -61,7 +64,8 @@ class TrecLines:
 
     def line_of(self, row):
         """Number of the line of a row, from 1."""
-        return int(np.count_nonzero(self.data[: self._starts[row, 0]] == ord("\n"))) + 1
+        start = next(iter(self._columns.values())).starts[row]
+        return int(np.count_nonzero(self.data[PAD:start] == ord("\n"))) + 1
 
     def fail(self, message, row):
         """Raise an error that names the line of a row."""
@@ -71,16 +75,21 @@ class TrecLines:
         """Raise an error that names a line."""
         raise FileFormatError(message, self.name, line)
 
-    def _split(self):
-        """First position, and position behind the last, of each column of each line."""
-        starts, ends = [], []
-        begin, stop = PAD, len(self.data) - PAD
+    def _split(self, columns):
+        """Texts of the columns."""
+        blocks = []
+        begin, stop = PAD, len(self.data) - PAD + 1
         while begin < stop:
             end = self._end_of_line(min(begin + _BLOCK_BYTES, stop), stop)
-            for column, found in zip((starts, ends), self._split_block(begin, end), strict=True):
-                column.append(found)
+            starts, ends = self._split_block(begin, end)
+            # Each column by itself, so that what reads it reads nothing else.
+            found = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in columns]
+            blocks.append([(first + begin, behind - first) for first, behind in found])
             begin = end
-        return np.concatenate(starts), np.concatenate(ends)
+        return {
+            i: Tokens(self.data, *map(np.concatenate, zip(*parts, strict=True)))
+            for i, parts in zip(columns, zip(*blocks, strict=True), strict=True)
+        }
 
     def _end_of_line(self, position, stop):
         """Position behind the line that holds the byte before the given position."""
@@ -95,34 +104,30 @@ class TrecLines:
         return stop
 
     def _split_block(self, begin, end):
-        """The same for some whole lines."""
+        """First position, and position behind the last, of each text of some whole lines."""
         block = self.data[begin:end]
         is_space = np.empty(len(block) + 1, dtype=bool)
         is_space[0] = True
         np.less_equal(block, ord(" "), out=is_space[1:])
         edges = np.flatnonzero(is_space[1:] != is_space[:-1])
         starts, ends = edges[0::2], edges[1::2]
-        n_columns = self._n_columns
-        n_rows, rest = divmod(len(starts), n_columns)
+        behind = ends[self._n_columns - 1 :: self._n_columns]
         n_lines = np.count_nonzero(block == ord("\n"))
-        behind = ends[n_columns - 1 :: n_columns]
-        if rest == 0 and n_rows == n_lines and len(behind):
-            # As many lines as rows, and a line end behind each row: no line is any different.
-            ended = block[behind] == ord("\n")
-            if not ended.all():
-                ended |= (block[behind] == ord("\r")) & (
-                    block[np.minimum(behind + 1, len(block) - 1)] == ord("\n")
-                )
-            if ended.all():
-                return self._table(starts, begin), self._table(ends, begin)
-        self._check_lines(block, starts, ends, begin)
-        return self._table(starts, begin), self._table(ends, begin)
+        # As many lines as rows, and a line end behind each row: then no line is any different.
+        if len(starts) != n_lines * self._n_columns or not self._ends_line(block, behind):
+            self._check_lines(block, starts, begin)
+        return starts, ends
 
-    def _table(self, positions, begin):
-        """Positions in the data, one line a row."""
-        return positions.reshape(-1, self._n_columns) + begin
+    def _ends_line(self, block, positions):
+        """Whether a line ends at each position, as Unix or Windows has it."""
+        ends = block[positions] == ord("\n")
+        if not ends.all():
+            ends |= (block[positions] == ord("\r")) & (
+                block[np.minimum(positions + 1, len(block) - 1)] == ord("\n")
+            )
+        return ends.all()
 
-    def _check_lines(self, block, starts, ends, begin):
+    def _check_lines(self, block, starts, begin):
         """Raise on the first line that is neither blank nor has the right number of columns."""
         line_ends = np.flatnonzero(block == ord("\n"))
         counts = np.diff(np.searchsorted(starts, line_ends), prepend=0)

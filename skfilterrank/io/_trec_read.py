@@ -56,7 +56,7 @@ def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:
     2   2    d7      0
     """
     unjudged = check_unjudged(unjudged)
-    lines = TrecLines(source, 4)
+    lines = TrecLines(source, 4, (0, 2, 3))
     codes, topics = lines.column(0).factorize()
     docnos = lines.column(2)
     _check_unique(lines, codes, topics, docnos)
@@ -123,7 +123,7 @@ def read_run(source) -> pd.DataFrame:
     0   1    d7     1   12.5  bm25
     1   1    d2     2   11.0  bm25
     """
-    lines = TrecLines(source, 6)
+    lines = TrecLines(source, 6, (0, 2, 3, 4, 5))
     codes, topics, docnos, scores = _ranked_rows(lines)
     _check_unique(lines, codes, topics, docnos)
     return pd.DataFrame(
@@ -139,7 +139,7 @@ def read_run(source) -> pd.DataFrame:
 
 def run_rows(source) -> Rows:
     """Rows of a run without a data frame around them."""
-    lines = TrecLines(source, 6)
+    lines = TrecLines(source, 6, (0, 2, 4, 5))
     codes, topics, docnos, scores = _ranked_rows(lines)
     _check_unique(lines, codes, topics, docnos)
     names = lines.column(5).factorize()[1]
