@@ -49,6 +49,9 @@ def dcg_score(
     -----
     ``DCG@k = sum over i <= min(k, length) of gain_i / log2(i + 1)``; section 2 of [1]_.
 
+    Filtered documents add nothing, and those below them move up. Unjudged documents add nothing
+    where they stand.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -114,6 +117,9 @@ def ndcg_score(
     "ndcg_0" in the measure table is this measure with negative gains raised to 0, the official
     measure of the TREC web tracks.
 
+    Filtered documents add nothing but stay in the ideal, and those below them move up. Unjudged
+    documents add nothing where they stand and are not in the ideal.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -169,6 +175,10 @@ def ndcg_0_score(
     Notes
     -----
     :func:`ndcg_score` with gains ``max(0, gain)``; section 4.1.3 of [1]_.
+
+    Filtered documents add nothing but stay in the ideal: filtering a forbidden document pays only
+    in that those below it move up. Unjudged documents add nothing where they stand and are not in
+    the ideal.
 
     References
     ----------
@@ -229,6 +239,9 @@ def ndcg_min_score(
     -----
     ``nDCG_min@k = (DCG@k - W_k) / (I_k - W_k)``, equation 2 of [1]_, with the worst and the ideal
     order of all judged rows of the query.
+
+    Filtered documents add nothing but stay in both bounds, which therefore do not hold for the
+    list that is left. Unjudged documents add nothing where they stand and are in neither bound.
 
     References
     ----------
@@ -298,6 +311,10 @@ def ndcg_f_score(
     pool is all judged rows of the query, retrieved or not. Without forbidden documents it is
     nDCG (proposition 3.2); it lies in [0, 1] for any list (3.3); with one document it is the
     accuracy of the filter (3.4).
+
+    Filtered documents add nothing: where they are forbidden that is the best that can be done with
+    them, where they are good the value they would have had is lost. Unjudged documents add nothing
+    where they stand and are in neither bound.
 
     References
     ----------

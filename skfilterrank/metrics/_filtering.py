@@ -60,6 +60,8 @@ def forbidden_at_k(
     The number of rows of negative gain among the first k of the returned list, divided by the
     number shown there: ``min(k, length of the returned list)``. "%F-docs@k" in Table 7 of [1]_.
 
+    Filtered documents do not count. Unjudged documents count as shown and not forbidden.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -116,6 +118,8 @@ def false_reject_rate(
     "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
     ``undefined="skip"``.
 
+    Filtered documents are what is counted, if they are good. Unjudged documents do not count.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -166,6 +170,9 @@ def empty_list_rate(
     Notes
     -----
     "%queries left with no docs" in Table 7 of [1]_.
+
+    Filtered documents are not in the list. Unjudged documents are, so that a list of nothing else
+    is not empty; with ``unjudged="drop"`` it is.
 
     References
     ----------

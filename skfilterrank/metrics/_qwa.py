@@ -63,6 +63,9 @@ def qwa_score(
     ideal is the r relevant documents, best first, then one terminal document of gain 1, cut at
     the same place. Section 2 of [1]_, after [2]_.
 
+    Filtered documents make the list shorter, so that the terminal document comes sooner. Unjudged
+    documents add nothing where they stand.
+
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",

@@ -1,5 +1,7 @@
 """What must not change any measure, and what none may accept: over the whole table of measures."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -352,3 +354,8 @@ def test_documentation_is_complete(name):
         assert f"{section}\n    ---" in doc
     assert ("k : int or None" in doc) == MEASURES[name].takes_k
     assert MEASURES[name].summary.endswith(".")
+    notes = doc[doc.index("Notes\n    ---") :]
+    for about in ("Filtered documents", "Unjudged documents"):
+        assert re.search(about.replace(" ", r"\s+"), notes), about
+    for option in (*MEASURES[name].options, *MEASURES[name].columns):
+        assert f"\n    {option} : " in doc
