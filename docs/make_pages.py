@@ -3,12 +3,13 @@
 import importlib
 import inspect
 import re
+from math import isfinite
 from pathlib import Path
 
 from skfilterrank.metrics._measure import MEASURES
 
 HERE = Path(__file__).parent
-MODULES = ("metrics", "ranking", "io", "datasets", "plot")
+MODULES = ("metrics", "robustness", "ranking", "io", "trec", "datasets", "plot")
 
 HEAD = """# Measures
 
@@ -16,14 +17,16 @@ Written by `docs/make_pages.py` from the docstrings of `skfilterrank.metrics`.
 
 Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
 (query, document) row. It returns the mean over queries, or with `average=None` one value
-per query, in the order of the sorted query ids. The names below work in
-`make_ranking_scorer("ndcg_f@10")`, in `RankAndFilter(scoring=...)` and on the command line.
+per query, in the order of the sorted query ids. The names below, with a cut-off and options where
+wanted, such as `"ndcg_f@10"` or `"rbp(persistence=0.95)"`, work in `make_ranking_scorer`, in
+`RankAndFilter(scoring=...)`, in `evaluate`, on the command line, and in ir_measures.
 
 * **Filtered** documents have the score -inf: they are not in the list, and the places close up.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out
-  first with `unjudged="drop"`. Ideal and worst lists are made of the judged rows of the query,
-  whether the system returned them or not.
+  first with `unjudged="drop"`. Measures that are defined by them say what they do. Ideal and
+  worst lists are made of the judged rows of the query, whether the system returned them or not.
 * **Ties** in score are averaged exactly over all their orders, unless `ties=` says otherwise.
+  For runs of TREC they are broken by document id, as trec_eval does.
 * **Undefined** queries get the value of `undefined=`, 0 unless told otherwise.
 """
 
@@ -47,37 +50,71 @@ def api_page() -> str:
 
 
 def measures_page() -> str:
-    """Every measure of the table."""
-    table = [
-        "| name | cut-off | better | what |",
+    """Every measure of the table, by family."""
+    parts = [HEAD]
+    for title, names in families().items():
+        parts += [f"**{title}**", "", *table(names), ""]
+    for title, names in families().items():
+        parts += [f"## {title}", "", *(entry(MEASURES[name]) for name in names)]
+    return "\n".join(parts)
+
+
+def families() -> dict[str, list[str]]:
+    """Names of the measures under the first line of the file that defines them."""
+    found = {}
+    for name, measure in MEASURES.items():
+        module = inspect.getmodule(measure.function)
+        title = inspect.getdoc(module).splitlines()[0].rstrip(".")
+        found.setdefault(title, []).append(name)
+    return found
+
+
+def table(names) -> list[str]:
+    """The lines of a table of measures."""
+    return [
+        "| name | better | range | what |",
         "| --- | --- | --- | --- |",
         *(
-            f"| [`{m.name}`](#{m.name}) | {'@k' if m.takes_k else ''} | "
-            f"{'higher' if m.greater_is_better else 'lower'} | {m.summary} |"
-            for m in MEASURES.values()
+            f"| [`{name}{'@k' if MEASURES[name].takes_k else ''}`](#{name}) | "
+            f"{'higher' if MEASURES[name].greater_is_better else 'lower'} | "
+            f"{value_range(MEASURES[name])} | {plain(MEASURES[name].summary)} |"
+            for name in names
         ),
     ]
-    return "\n".join([HEAD, *table, "", *map(entry, MEASURES.values())])
+
+
+def value_range(measure) -> str:
+    """The possible values, and for which gains they hold."""
+    low, high = (f"{end:g}" if isfinite(end) else "∞" for end in measure.value_range)
+    if low == "∞":
+        return "any number"
+    held = f"[{low}, {high}]" if high != "∞" else f"{low} and above"
+    known = measure.range_holds_for
+    return held if known == "any gains" else f"{held} for {known}"
 
 
 def entry(measure) -> str:
-    """One measure: what it is, its formula, when it is undefined."""
+    """One measure: what it is for, its formula, what the odd rows do, when it is undefined."""
     doc = inspect.getdoc(measure.function)
     first, *_ = doc.split("\nParameters\n")
     undefined = re.search(r"the measure is undefined \((.*?)\);", doc, re.DOTALL).group(1)
     notes = re.search(r"\nNotes\n-+\n(.*?)\n\n(?:References|Examples)\n", doc, re.DOTALL).group(1)
     source = re.search(r"\nReferences\n-+\n(.*?)\n\nExamples", doc, re.DOTALL).group(1)
+    facts = [f"Range: {value_range(measure)}.", f"Undefined: {' '.join(undefined.split())}."]
+    if "average" not in measure.ties:
+        facts.append("Ties: the worst order, not averaged, because it looks at whole orders.")
     return "\n".join(
         [
-            f"## {measure.name}",
+            f"### {measure.name}",
             "",
-            f"`skfilterrank.metrics.{measure.function.__name__}`",
+            f"`skfilterrank.metrics.{signature(measure)}`",
             "",
             plain(first.strip()),
             "",
+            *options(measure, doc),
             plain(notes),
             "",
-            f"Undefined: {' '.join(undefined.split())}.",
+            " ".join(facts),
             "",
             "\n".join(f"* {line}" for line in plain(source).split("\n.. ") if line).replace(
                 "* .. ", "* "
@@ -85,6 +122,25 @@ def entry(measure) -> str:
             "",
         ]
     )
+
+
+def signature(measure) -> str:
+    """The function with the parameters of its own."""
+    own = [f"{name}={default!r}" for name, default in measure.defaults.items()]
+    return f"{measure.function.__name__}({', '.join(own)})"
+
+
+def options(measure, doc) -> list[str]:
+    """The measure's own parameters, as a list."""
+    parameters = re.search(r"\nParameters\n-+\n(.*?)\n\nReturns\n", doc, re.DOTALL).group(1)
+    found = []
+    for name in measure.defaults:
+        kind, text = re.search(
+            rf"^{name} : (.*?)\n((?:    .*\n?|\n)+)", parameters + "\n", re.MULTILINE
+        ).groups()
+        text = " ".join(text.split())
+        found.append(f"* `{name}` ({plain(kind)}): {plain(text)}")
+    return [*found, ""] if found else []
 
 
 def plain(text) -> str:
