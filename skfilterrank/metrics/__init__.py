@@ -17,14 +17,21 @@ from skfilterrank.metrics._filtering import (
     false_reject_rate,
     forbidden_at_k,
 )
+from skfilterrank.metrics._incomplete import (
+    bpref_score,
+    induced_ap_score,
+    judged_at_k_score,
+)
 from skfilterrank.metrics._measure import get_measure_names
 from skfilterrank.metrics._qwa import qwa_score
 from skfilterrank.metrics._report import rank_filter_report
+from skfilterrank.metrics._sampled_ap import inferred_ap_score, stat_ap_score
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
 
 __all__ = [
     "RankingScorer",
     "UnboundedQueries",
+    "bpref_score",
     "dcg_bounds",
     "dcg_score",
     "empty_list_rate",
@@ -33,6 +40,9 @@ __all__ = [
     "filtering_difficulty",
     "forbidden_at_k",
     "get_measure_names",
+    "induced_ap_score",
+    "inferred_ap_score",
+    "judged_at_k_score",
     "make_ranking_scorer",
     "ndcg_0_score",
     "ndcg_f_score",
@@ -40,5 +50,6 @@ __all__ = [
     "ndcg_score",
     "qwa_score",
     "rank_filter_report",
+    "stat_ap_score",
     "unbounded_queries",
 ]

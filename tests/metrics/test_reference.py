@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skfilterrank.metrics
-from reference import REFERENCE, Case
+from reference import REFERENCE, WORTH, Case
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._measure import MEASURES
 
@@ -34,8 +34,10 @@ def worth(row):
     return 0.0 if isnan(row[0]) else row[0]
 
 
-def tied_orders(rows, ties):
+def tied_orders(rows, ties, name):
     """Every order in which a list of (gain, score, position, id) may stand."""
+    own_worth = WORTH.get(name)
+    key_of_gain = worth if own_worth is None else lambda row: own_worth(row[0])
     scores = sorted({score for _, score, *_ in rows}, reverse=True)
     tied = [[row for row in rows if row[1] == score] for score in scores]
     if ties == "average":
@@ -43,8 +45,8 @@ def tied_orders(rows, ties):
     else:
         key, reverse = {
             "stable": (lambda row: row[2], False),
-            "worst": (worth, False),
-            "best": (worth, True),
+            "worst": (key_of_gain, False),
+            "best": (key_of_gain, True),
             "ids": (lambda row: row[3], True),
         }[ties]
         choices = [[sorted(tie, key=key, reverse=reverse)] for tie in tied]
@@ -74,7 +76,7 @@ def reference_values(name, rows, *, k, ties, unjudged):
                     n_rows=n_rows,
                 )
             )
-            for order in tied_orders(shown, ties)
+            for order in tied_orders(shown, ties, name)
         ]
         values.append(np.nan if None in each else sum(each) / len(each))
     return values

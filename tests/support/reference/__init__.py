@@ -45,8 +45,11 @@ LISTS = {
 
 
 REFERENCE, PLAIN = {}, {name: {} for name in LISTS}
+# What ties="worst" and "best" order by, where it is not the gain (unjudged as 0): from the gain.
+WORTH = {}
 for found in pkgutil.iter_modules(__path__):
     module = importlib.import_module(f"{__name__}.{found.name}")
     REFERENCE |= module.REFERENCE
+    WORTH |= getattr(module, "WORTH", {})
     for name, values in module.PLAIN.items():
         PLAIN[name] |= values
