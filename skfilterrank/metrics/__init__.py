@@ -24,11 +24,19 @@ from skfilterrank.metrics._incomplete import (
 )
 from skfilterrank.metrics._measure import get_measure_names
 from skfilterrank.metrics._qwa import qwa_score
+from skfilterrank.metrics._random_ranking import (
+    RandomRankingBound,
+    expected_dcg,
+    expected_sum_precision,
+    random_ranking_bound,
+)
 from skfilterrank.metrics._report import rank_filter_report
 from skfilterrank.metrics._sampled_ap import inferred_ap_score, stat_ap_score
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
+from skfilterrank.metrics._ul_normalized import ul_normalized_score
 
 __all__ = [
+    "RandomRankingBound",
     "RankingScorer",
     "UnboundedQueries",
     "bpref_score",
@@ -36,6 +44,8 @@ __all__ = [
     "dcg_score",
     "empty_list_rate",
     "evaluate",
+    "expected_dcg",
+    "expected_sum_precision",
     "false_reject_rate",
     "filtering_difficulty",
     "forbidden_at_k",
@@ -49,7 +59,9 @@ __all__ = [
     "ndcg_min_score",
     "ndcg_score",
     "qwa_score",
+    "random_ranking_bound",
     "rank_filter_report",
     "stat_ap_score",
+    "ul_normalized_score",
     "unbounded_queries",
 ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import LISTS, PLAIN
+from reference import LISTS, PLAIN, gains_for
 from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
@@ -46,7 +46,9 @@ class Rows:
         }
         if MEASURES[name].takes_k:
             params["k"] = self.k
-        return MEASURES[name].function(**{**params, **changes})
+        params |= changes
+        params["gains"] = gains_for(name, params.get("gains"))
+        return MEASURES[name].function(**params)
 
 
 @pytest.fixture(params=range(6))
@@ -56,7 +58,9 @@ def rows(request):
 
 def measure(name, y_true, y_score, **params):
     """A measure of one query."""
-    return MEASURES[name].function(y_true, y_score, groups=["q"] * len(y_true), **params)
+    return MEASURES[name].function(
+        y_true, y_score, groups=["q"] * len(y_true), gains=gains_for(name), **params
+    )
 
 
 same = np.testing.assert_allclose

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skfilterrank.metrics
-from reference import REFERENCE, WORTH, Case
+from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._measure import MEASURES
 
@@ -78,7 +78,10 @@ def reference_values(name, rows, *, k, ties, unjudged):
             )
             for order in tied_orders(shown, ties, name)
         ]
-        values.append(np.nan if None in each else sum(each) / len(each))
+        value = None if None in each else sum(each) / len(each)
+        if value is not None and name in OF_THE_MEAN:
+            value = OF_THE_MEAN[name](value, Case([], pool, k, [], n_rows))
+        values.append(np.nan if value is None else value)
     return values
 
 
@@ -107,6 +110,8 @@ def test_the_reference_is_complete():
     unjudged=st.sampled_from(["zero", "drop"]),
 )
 def test_every_measure(name, ties, rows, k, unjudged):
+    if name in NONNEGATIVE:
+        rows = [(query, abs(label), *rest) for query, label, *rest in rows]
     groups, y_true, y_score, ids = zip(*rows)
     entry = MEASURES[name]
     params = {"k": k} if entry.takes_k else {}
@@ -131,6 +136,8 @@ def test_long_lists_and_full_blocks(name, ties):
     sizes = [1, 1, 2, 3, 5, 8, 1500, 399, 250, *rng.integers(1, 60, 100)]
     groups = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     y_true = rng.choice([-1.0, 0.0, 1.0, 2.0, np.nan], len(groups))
+    if name in NONNEGATIVE:
+        y_true = np.abs(y_true)
     y_score = rng.permutation(len(groups)).astype(float)
     y_score[rng.random(len(groups)) < 0.2] = NO
     for query in (0, 6, 12):

@@ -2,12 +2,16 @@
 
 Each module holds two dictionaries. ``REFERENCE[name](case)`` is the value of one query, None where
 undefined; `PLAIN` says what the lists below score, by name, as far as that needs no arithmetic.
+A module may also hold ``OF_THE_MEAN[name](value, case)``, done to the mean of the above over tied
+orders, and `NONNEGATIVE`, the measures for which a negative gain is an error.
 """
 
 import importlib
 import pkgutil
 from math import inf, nan
 from typing import NamedTuple
+
+from skfilterrank._gains import as_gains
 
 NO, NAN = -inf, nan
 
@@ -45,11 +49,24 @@ LISTS = {
 
 
 REFERENCE, PLAIN = {}, {name: {} for name in LISTS}
+OF_THE_MEAN, NONNEGATIVE = {}, set()
 # What ties="worst" and "best" order by, where it is not the gain (unjudged as 0): from the gain.
 WORTH = {}
 for found in pkgutil.iter_modules(__path__):
     module = importlib.import_module(f"{__name__}.{found.name}")
     REFERENCE |= module.REFERENCE
+    OF_THE_MEAN |= getattr(module, "OF_THE_MEAN", {})
+    NONNEGATIVE |= getattr(module, "NONNEGATIVE", set())
     WORTH |= getattr(module, "WORTH", {})
     for name, values in module.PLAIN.items():
         PLAIN[name] |= values
+
+
+def gains_for(name, gains=None):
+    """The gains a test gives a measure: what it asks for, without sign where it must be."""
+    if name not in NONNEGATIVE:
+        return gains
+    # Wrong gains stay as they are, for the measure to complain of.
+    if not (gains is None or isinstance(gains, dict) or gains == "exp2"):
+        return gains
+    return lambda label: abs(as_gains([label], gains)[0])
