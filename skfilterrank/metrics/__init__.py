@@ -22,7 +22,14 @@ from skfilterrank.metrics._incomplete import (
     induced_ap_score,
     judged_at_k_score,
 )
+from skfilterrank.metrics._informativeness import QueryInformativeness, query_informativeness
+from skfilterrank.metrics._lexicographic import (
+    lexiprecision_score,
+    lexirecall_score,
+    metric_lexirecall_score,
+)
 from skfilterrank.metrics._measure import get_measure_names
+from skfilterrank.metrics._positions import RelevantPositions, relevant_positions
 from skfilterrank.metrics._qwa import qwa_score
 from skfilterrank.metrics._random_ranking import (
     RandomRankingBound,
@@ -33,11 +40,18 @@ from skfilterrank.metrics._random_ranking import (
 from skfilterrank.metrics._report import rank_filter_report
 from skfilterrank.metrics._sampled_ap import inferred_ap_score, stat_ap_score
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
+from skfilterrank.metrics._search_effort import (
+    recall_error_score,
+    search_length_score,
+    total_search_efficiency_score,
+)
 from skfilterrank.metrics._ul_normalized import ul_normalized_score
 
 __all__ = [
+    "QueryInformativeness",
     "RandomRankingBound",
     "RankingScorer",
+    "RelevantPositions",
     "UnboundedQueries",
     "bpref_score",
     "dcg_bounds",
@@ -53,15 +67,23 @@ __all__ = [
     "induced_ap_score",
     "inferred_ap_score",
     "judged_at_k_score",
+    "lexiprecision_score",
+    "lexirecall_score",
     "make_ranking_scorer",
+    "metric_lexirecall_score",
     "ndcg_0_score",
     "ndcg_f_score",
     "ndcg_min_score",
     "ndcg_score",
+    "query_informativeness",
     "qwa_score",
     "random_ranking_bound",
     "rank_filter_report",
+    "recall_error_score",
+    "relevant_positions",
+    "search_length_score",
     "stat_ap_score",
+    "total_search_efficiency_score",
     "ul_normalized_score",
     "unbounded_queries",
 ]

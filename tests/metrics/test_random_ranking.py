@@ -1,0 +1,298 @@
+"""Expected values under random rankings: by hand, by enumeration, by simulation."""
+
+from fractions import Fraction
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference import NONNEGATIVE, REFERENCE, Case
+from reference.bounds import random_dcg, random_ranking, sum_precision_of
+from reference.dcg import dcg_of
+from skfilterrank.io import load_letor
+from skfilterrank.metrics import (
+    dcg_bounds,
+    expected_dcg,
+    expected_sum_precision,
+    ndcg_score,
+    random_ranking_bound,
+)
+from skfilterrank.metrics._measure import MEASURES
+
+# Measures whose expected value is exact.
+EXACT = sorted(
+    name for name, entry in MEASURES.items() if "average" in entry.ties and name not in NONNEGATIVE
+)
+
+pools = st.lists(st.sampled_from([-1.0, 0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_size=6)
+cutoffs = st.sampled_from([None, 1, 2, 3, 5, 50])
+
+
+def one_query(function, labels, *args, **params):
+    return function(labels, *args, groups=["q"] * len(labels), **params)
+
+
+class TestDcg:
+    def test_by_hand(self):
+        # Three documents, mean gain 1, or with 2^label - 1: (3 + 1 + 0) / 3.
+        places = 1 + 1 / log2(3) + 1 / log2(4)
+        assert one_query(expected_dcg, [2, 1, 0]) == pytest.approx(places)
+        assert one_query(expected_dcg, [2, 1, 0], k=2) == pytest.approx(1 + 1 / log2(3))
+        assert one_query(expected_dcg, [2, 1, 0], gains="exp2") == pytest.approx(4 / 3 * places)
+
+    def test_the_sum_ends_with_the_documents(self):
+        assert one_query(expected_dcg, [3, 1], k=30) == pytest.approx(2 * (1 + 1 / log2(3)))
+
+    @given(pools, cutoffs)
+    def test_by_enumeration(self, pool, k):
+        value = one_query(expected_dcg, pool, k=k)
+        assert value == pytest.approx(random_ranking(dcg_of, pool, k), abs=1e-12)
+        assert value == pytest.approx(random_dcg(pool, k), abs=1e-12)
+
+    def test_unjudged_documents_are_not_ranked(self):
+        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=1) == 1
+        assert one_query(expected_dcg, [np.nan, np.nan]) == 0
+        assert one_query(expected_dcg, np.nan_to_num([2, np.nan, 0, np.nan]), k=1) == 0.5
+
+    def test_queries(self):
+        y_true, groups = [1, 4, 0, 2], ["b", "a", "b", "a"]
+        np.testing.assert_allclose(
+            expected_dcg(y_true, groups=groups, k=1, average=None), [3, 1 / 2]
+        )
+        assert expected_dcg(y_true, groups=groups, k=1) == pytest.approx(7 / 4)
+
+
+class TestSumPrecision:
+    def test_by_hand(self):
+        # Orders of one relevant among three: it stands first, second or third.
+        value = one_query(expected_sum_precision, [0, 1, 0])
+        assert value == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+        # Two relevant: 110, 101, 011.
+        value = one_query(expected_sum_precision, [1, 1, 0])
+        assert value == pytest.approx(((1 + 1) + (1 + 2 / 3) + (1 / 2 + 2 / 3)) / 3)
+        assert one_query(expected_sum_precision, [1, 1, 0], k=1) == pytest.approx(2 / 3)
+
+    @given(pools, cutoffs)
+    def test_by_enumeration(self, pool, k):
+        value = one_query(expected_sum_precision, pool, k=k)
+        assert value == pytest.approx(random_ranking(sum_precision_of, pool, k), abs=1e-12)
+
+    @given(st.integers(1, 30), st.integers(0, 30), st.integers(1, 40))
+    def test_the_formula_in_the_notes(self, n, n_relevant, k):
+        n_relevant = min(n, n_relevant)
+        p = Fraction(n_relevant, n)
+        others = Fraction(n_relevant - 1, n - 1) if n > 1 else 0
+        exact = sum(Fraction(1, i) * (p + (i - 1) * p * others) for i in range(1, min(k, n) + 1))
+        gains = [1] * n_relevant + [0] * (n - n_relevant)
+        assert one_query(expected_sum_precision, gains, k=k) == pytest.approx(float(exact))
+        printed = one_query(expected_sum_precision, gains, k=k, method="paper")
+        assert printed == pytest.approx(float(min(k, n) * p**2))
+
+    @given(pools, cutoffs)
+    def test_the_printed_formula_is_too_low(self, pool, k):
+        # Precision at a place and relevance there go together.
+        exact, printed = (
+            one_query(expected_sum_precision, pool, k=k, method=method)
+            for method in ("exact", "paper")
+        )
+        assert printed <= exact + 1e-12
+        mixed = 0 < sum(gain > 0 for gain in pool) < len(pool)
+        assert (printed < exact - 1e-9) == mixed
+
+    def test_unjudged_documents_are_not_ranked(self):
+        assert one_query(expected_sum_precision, [1, np.nan, 0]) == 0.75
+        assert one_query(expected_sum_precision, [np.nan]) == 0
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match="method must be one of 'exact', 'paper', got 'auto'"):
+            one_query(expected_sum_precision, [1, 0], method="auto")
+
+
+@pytest.mark.parametrize("function", [expected_dcg, expected_sum_precision])
+def test_bad_input(function):
+    with pytest.raises(ValueError, match="groups is missing"):
+        function([1, 0])
+    with pytest.raises(ValueError, match="k must be None"):
+        one_query(function, [1, 0], k=0)
+    with pytest.raises(ValueError, match="average must be one of"):
+        one_query(function, [1, 0], average="sum")
+    with pytest.raises(ValueError, match="y_true is empty"):
+        function([], groups=[])
+
+
+def enumerated(name, pool, k):
+    """Mean of the reference over all orders; None where undefined."""
+    values = [
+        REFERENCE[name](
+            Case(shown=list(order), pool=pool, k=k, labels=list(order), n_rows=len(pool))
+        )
+        for order in permutations(pool)
+    ]
+    return None if None in values else sum(values) / len(values)
+
+
+class TestAnyMeasure:
+    @pytest.mark.parametrize("name", EXACT)
+    @given(pools, cutoffs)
+    def test_by_enumeration(self, name, pool, k):
+        if not MEASURES[name].takes_k:
+            k = None
+        value, error = one_query(random_ranking_bound, pool, name, k=k, undefined="skip")
+        expected = enumerated(name, pool, k)
+        assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
+        assert error == pytest.approx(np.nan if expected is None else 0, nan_ok=True)
+
+    @pytest.mark.parametrize("name", [n for n in sorted(MEASURES) if n not in NONNEGATIVE])
+    def test_simulation(self, name):
+        pool, k = [2.0, 1.0, 1.0, 0.0, 0.0, -1.0], 3 if MEASURES[name].takes_k else None
+        value, error = one_query(
+            random_ranking_bound, pool, name, k=k, method="simulation", n_samples=4000
+        )
+        expected = enumerated(name, pool, k)
+        assert abs(value - expected) <= 4 * error + 1e-12
+
+    def test_the_closed_forms(self):
+        rng = np.random.default_rng(0)
+        groups = rng.integers(0, 20, 600)
+        y_true = rng.choice([0.0, 0.0, 1.0, 2.0, np.nan], 600)
+        params = {"groups": groups, "k": 7, "average": None}
+        bound = random_ranking_bound(y_true, "dcg", **params)
+        np.testing.assert_allclose(bound.value, expected_dcg(y_true, **params))
+        assert not bound.standard_error.any()
+
+    def test_all_orders_are_as_likely(self):
+        # Three documents, six orders: the value of each order is drawn about as often.
+        value, error = one_query(
+            random_ranking_bound, [4, 2, 1], "dcg", method="simulation", n_samples=20_000
+        )
+        exact = [dcg_of(order, None) for order in permutations([4, 2, 1])]
+        assert error == pytest.approx(np.std(exact) / np.sqrt(20_000), rel=0.05)
+        assert abs(value - np.mean(exact)) < 4 * error
+
+    def test_repeats_whatever_the_other_queries(self):
+        rng = np.random.default_rng(1)
+        groups = rng.integers(0, 12, 300)
+        y_true = rng.choice([0.0, 1.0, 2.0, np.nan], 300)
+        params = {"method": "simulation", "n_samples": 50, "k": 5, "average": None}
+        together = random_ranking_bound(y_true, "ndcg", groups=groups, **params)
+        order = rng.permutation(300)
+        again = random_ranking_bound(y_true[order], "ndcg", groups=groups[order], **params)
+        np.testing.assert_array_equal(together.value, again.value)
+        for query in range(12):
+            mine = groups == query
+            alone = random_ranking_bound(y_true[mine], "ndcg", groups=groups[mine], **params)
+            assert alone.value[0] == together.value[query]
+            assert alone.standard_error[0] == together.standard_error[query]
+        other = random_ranking_bound(y_true, "ndcg", groups=groups, random_state=1, **params)
+        assert (other.value != together.value).all()
+
+    def test_random_state(self):
+        draw = {"method": "simulation", "n_samples": 20}
+        one, two = (
+            one_query(random_ranking_bound, [1, 2, 0], random_state=state, **draw).value
+            for state in (np.random.RandomState(3), np.random.RandomState(3))
+        )
+        assert one == two
+        unseeded = {
+            one_query(random_ranking_bound, [1, 2, 0], random_state=None, **draw).value
+            for _ in range(5)
+        }
+        assert len(unseeded) > 1
+        with pytest.raises(ValueError, match="random_state must not be negative, got -1"):
+            one_query(random_ranking_bound, [1, 2, 0], random_state=-1)
+
+    def test_error_of_the_mean(self):
+        # Two queries share their gains and so their rankings; the third has its own.
+        y_true, groups = [1, 2, 0, 0, 1, 2, 1, 0, 5], [1, 1, 1, 2, 2, 2, 3, 3, 3]
+        params = {"groups": groups, "method": "simulation", "n_samples": 100}
+        _, (a, b, c) = random_ranking_bound(y_true, average=None, **params)
+        assert a == b != c
+        mean = random_ranking_bound(y_true, **params)
+        assert mean.standard_error == pytest.approx(np.sqrt((a + b) ** 2 + c**2) / 3)
+
+    def test_error_of_the_mean_by_repetition(self):
+        y_true, groups = [1, 2, 0, 0, 1, 2, 1, 0, 5], [1, 1, 1, 2, 2, 2, 3, 3, 3]
+        drawn = [
+            random_ranking_bound(
+                y_true, groups=groups, method="simulation", n_samples=20, random_state=seed
+            )
+            for seed in range(300)
+        ]
+        errors = np.array([bound.standard_error for bound in drawn])
+        values = np.array([bound.value for bound in drawn])
+        assert values.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.15)
+
+    def test_undefined_queries(self):
+        y_true, groups = [0, 0, 1, 1], ["a", "a", "b", "b"]
+        for method in ("exact", "simulation"):
+            params = {"groups": groups, "method": method, "n_samples": 5}
+            skip = random_ranking_bound(y_true, "ndcg", undefined="skip", average=None, **params)
+            np.testing.assert_allclose(skip, [[np.nan, 1], [np.nan, 0]], atol=1e-12)
+            half = random_ranking_bound(y_true, "ndcg", undefined=0.5, average=None, **params)
+            np.testing.assert_allclose(half, [[0.5, 1], [0, 0]], atol=1e-12)
+            mean = random_ranking_bound(y_true, "ndcg", undefined="skip", **params)
+            assert mean == pytest.approx((1, 0), abs=1e-12)
+            none = random_ranking_bound([0], "ndcg", undefined="skip", **(params | {"groups": [1]}))
+            assert np.isnan(none).all()
+
+    @pytest.mark.parametrize("method", ["exact", "simulation"])
+    def test_nothing_judged(self, method):
+        y_true = [np.nan, np.nan, 1]
+        bound = random_ranking_bound(y_true, groups=[1, 1, 2], method=method, average=None)
+        np.testing.assert_array_equal(bound.value, [0, 1])
+        np.testing.assert_array_equal(bound.standard_error, [0, 0])
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"measure": "map"}, "'map' is not a measure: expected one of"),
+            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of dcg@3"),
+            ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off, got k=5"),
+            ({"k": 0}, "k must be None"),
+            ({"method": "closed"}, "method must be one of 'auto', 'exact', 'simulation'"),
+            ({"n_samples": 1}, "n_samples must be a whole number from 2 up, got 1"),
+            ({"n_samples": 10.0}, "n_samples must be a whole number"),
+            ({"undefined": "nan"}, "undefined must be a finite number or 'skip'"),
+            ({"average": "sum"}, "average must be one of"),
+            ({"groups": None}, "groups is missing"),
+        ],
+    )
+    def test_bad_input(self, params, message):
+        with pytest.raises(ValueError, match=message):
+            random_ranking_bound([1, 0], **({"groups": [1, 1]} | params))
+
+    def test_the_cut_off_in_either_place(self):
+        named = one_query(random_ranking_bound, [2, 1, 0], "dcg@2").value
+        assert named == one_query(random_ranking_bound, [2, 1, 0], "dcg", k=2).value
+        assert named == one_query(random_ranking_bound, [2, 1, 0], "dcg@2", k=2).value
+        assert named == pytest.approx(1 + 1 / log2(3))
+
+    def test_measures_without_a_mean_over_ties(self):
+        names = [name for name, entry in MEASURES.items() if "average" not in entry.ties]
+        for name in names:
+            with pytest.raises(ValueError, match="method='exact' is not possible"):
+                one_query(random_ranking_bound, [1, 0], name, method="exact")
+            value, error = one_query(random_ranking_bound, [1, 0, 0], name)
+            assert np.isfinite(value)
+            assert error > 0
+
+
+def test_mq2007(data_dir):
+    """A seeded random ranker is where the exact expectation says, on a real data set."""
+    _, y_true, groups, *_ = load_letor([data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)])
+    n_queries = len(np.unique(groups))
+    y_score = np.random.default_rng(0).random(len(y_true))
+    for k in (5, 30):
+        params = {"groups": groups, "k": k, "gains": "exp2", "average": None}
+        exact = random_ranking_bound(y_true, "ndcg", **params).value
+        drawn = ndcg_score(y_true, y_score, **params)
+        spread = (drawn - exact).std() / np.sqrt(n_queries)
+        assert abs((drawn - exact).mean()) < 4 * spread
+        ideal = dcg_bounds(y_true, groups=groups, k=k, gains="exp2")["ideal"].to_numpy()
+        closed = np.divide(
+            expected_dcg(y_true, **params), ideal, out=np.zeros(n_queries), where=ideal > 0
+        )
+        np.testing.assert_allclose(exact, closed)
