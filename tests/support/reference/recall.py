@@ -1,0 +1,136 @@
+"""Recall as robustness: effort to find everything, and lexicographic recall and precision.
+
+Placements are counted with whole numbers of any length.
+"""
+
+from fractions import Fraction
+from math import comb
+
+
+def positions(case):
+    """Projection of section 2.2, relevant items that are missing at the end of all items."""
+    found = [place for place, gain in enumerate(case.shown, start=1) if gain > 0]
+    n_missing = sum(gain > 0 for gain in case.pool) - len(found)
+    return found + [case.n_rows - n_missing + t for t in range(1, n_missing + 1)]
+
+
+def n_worse_recall(p, n):
+    """Placements that are worse from the last position up."""
+    n_better = sum(comb(position - 1, level) for level, position in enumerate(p, start=1))
+    return comb(n, len(p)) - 1 - n_better
+
+
+def n_worse_precision(p, n):
+    """Placements that are worse from the first position down."""
+    m = len(p)
+    return sum(comb(n - position, m + 1 - level) for level, position in enumerate(p, start=1))
+
+
+def share(n_worse, p, n):
+    """Share of the other placements that are worse; 1 where there is none."""
+    n_others = comb(n, len(p)) - 1
+    return float(Fraction(n_worse, n_others)) if n_others else 1.0
+
+
+def metric_lexirecall(p, n, epsilon=Fraction(1, 2)):
+    """Equation 12, its weights as printed."""
+    m, delta = len(p), 1 / (n + epsilon)
+    weights = [
+        delta ** (m - 1) / (1 + delta) ** (m - 1)
+        if i == 1
+        else delta ** (m - i) / (1 + delta) ** (m + 1 - i)
+        for i in range(1, m + 1)
+    ]
+    assert sum(weights) == 1
+    return float(sum(w * Fraction(n - position, n) for w, position in zip(weights, p)))
+
+
+def of_positions(function):
+    """A measure of positions and the number of items; None where nothing is relevant."""
+
+    def value(case):
+        p = positions(case)
+        return function(p, case.n_rows) if p else None
+
+    return value
+
+
+REFERENCE = {
+    "tse": of_positions(lambda p, n: 1 / p[-1]),
+    "search_length": of_positions(lambda p, n: p[-1] - len(p)),
+    "recall_error": of_positions(lambda p, n: sum(p) / len(p) - (len(p) + 1) / 2),
+    "lexirecall": of_positions(lambda p, n: share(n_worse_recall(p, n), p, n)),
+    "lexiprecision": of_positions(lambda p, n: share(n_worse_precision(p, n), p, n)),
+    "metric_lexirecall": of_positions(metric_lexirecall),
+}
+
+PLAIN = {
+    "the ideal list": {
+        "tse": 1 / 2,
+        "search_length": 0,
+        "recall_error": 0,
+        "lexirecall": 1,
+        "lexiprecision": 1,
+    },
+    "the ideal list of good documents": {
+        "tse": 1 / 2,
+        "search_length": 0,
+        "recall_error": 0,
+        "lexirecall": 1,
+        "lexiprecision": 1,
+    },
+    "the worst list": {
+        "tse": 1 / 5,
+        "search_length": 3,
+        "recall_error": 3,
+        "lexirecall": 0,
+        "lexiprecision": 0,
+    },
+    "the worst ranking": {
+        "tse": 1 / 4,
+        "search_length": 2,
+        "recall_error": 2,
+        "lexirecall": 0,
+        "lexiprecision": 0,
+    },
+    "the empty list": {
+        "tse": 1 / 2,
+        "search_length": 1,
+        "recall_error": 1,
+        "lexirecall": 0,
+        "lexiprecision": 0,
+        "metric_lexirecall": 0,
+    },
+    "the empty list, nothing good": {
+        "tse": None,
+        "search_length": None,
+        "recall_error": None,
+        "lexirecall": None,
+        "lexiprecision": None,
+        "metric_lexirecall": None,
+    },
+    "one good document": {
+        "tse": 1,
+        "search_length": 0,
+        "recall_error": 0,
+        "lexirecall": 1,
+        "lexiprecision": 1,
+        "metric_lexirecall": 0,
+    },
+    "one unjudged document": {"tse": None, "lexirecall": None, "lexiprecision": None},
+    "everything relevant": {
+        "tse": 1 / 3,
+        "search_length": 0,
+        "recall_error": 0,
+        "lexirecall": 1,
+        "lexiprecision": 1,
+    },
+    # Relevant first or second, by turns; the lexicographic ones take the worst order.
+    "all tied": {
+        "tse": (1 + 1 / 2) / 2,
+        "search_length": 1 / 2,
+        "recall_error": 1 / 2,
+        "lexirecall": 0,
+        "lexiprecision": 0,
+    },
+}
