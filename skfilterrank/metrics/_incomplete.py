@@ -5,7 +5,8 @@ import numpy as np
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-from skfilterrank.metrics._ties import Ties, find_ties, mean_products
+from skfilterrank.metrics._relevant_cells import find_relevant
+from skfilterrank.metrics._ties import Ties
 
 VARIANTS = ("trec_eval", "buckley2004", "printed")
 
@@ -36,20 +37,21 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
     n_nonrelevant = block.n_judged - block.n_relevant
     most = n_nonrelevant if variant == "printed" else block.n_relevant
     whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else block.n_relevant
+    whole = np.maximum(whole, 1)
     nonrelevant = block.in_order(block.judged & (block.gains <= 0))
-    above = np.cumsum(nonrelevant, axis=1, dtype=np.float64)
-    if variant != "printed":
-        np.minimum(above, most[:, None], out=above)
+    relevant, found = find_relevant(block)
+    above = np.minimum(found.count(nonrelevant), most[found.lists])
+    total = found.total(1 - above / whole[found.lists])
     if (ties := block.ties()) is not None:
-        above[ties.lists] = _mean_above(ties, nonrelevant[ties.lists], most[ties.lists, None])
-    relevant = block.ranked_relevant(None)
-    lost = np.einsum("ij,ij->i", relevant, above) / np.maximum(whole, 1)
-    return _share(relevant.sum(axis=1) - lost, block.n_relevant)
+        tied = ties.lists
+        above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
+        # A sum over the places of a tie is one over its documents, all of the same mean.
+        total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
+    return _share(total, block.n_relevant)
 
 
 def _mean_above(ties: Ties, nonrelevant, most):
     """Mean over the tied orders of min(non-relevant above, most), for the relevant of each tie."""
-    nonrelevant = nonrelevant.astype(np.float64)
     above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
     # A relevant document is equally likely to have 0, 1, ..., n of them above it in its tie.
     n_below_most = np.clip(most - above + 1, 0, n + 1)
@@ -60,30 +62,30 @@ def _mean_above(ties: Ties, nonrelevant, most):
 def induced_ap(block: ListBlock, k):
     """AP of the list without its unjudged documents."""
     is_judged = block.in_order(block.judged)
-    relevant = block.in_order(block.relevant)
-    place = np.cumsum(is_judged, axis=1, dtype=np.float64)
-    precision = relevant * np.cumsum(relevant, axis=1)
-    precision /= np.maximum(place, 1)
-    if k is not None and k < block.width:
+    relevant, found = find_relevant(block)
+    place = found.count(is_judged)
+    precision = found.count(relevant) / place
+    if k is not None:
         precision[place > k] = 0.0
-    block.only_retained(precision)
+    total = found.total(precision)
     if (ties := block.ties()) is not None:
-        keys = block.in_order(block.sort_key)[ties.lists]
-        tied = _condensed_precision(keys, is_judged[ties.lists], relevant[ties.lists])
-        precision[ties.lists] = 0.0
-        precision[ties.lists, : block.depth(k)] = tied[:, : block.depth(k)]
-    return _share(precision.sum(axis=1), block.n_relevant)
+        is_judged = block.only_retained(is_judged)[ties.lists]
+        total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
+    return _share(total, block.n_relevant)
 
 
-def _condensed_precision(keys, is_judged, relevant):
-    """Precision where relevant, at each place of the condensed lists; means over tied orders."""
-    shown = is_judged & (keys < np.inf)
-    order = np.argsort(~shown, axis=1, kind="stable")
-    keys = np.take_along_axis(np.where(shown, keys, np.inf), order, axis=1)
-    relevant = np.take_along_axis(relevant * shown, order, axis=1)
-    ties = find_ties(np.arange(len(keys)), keys)
-    found = ties.sums(relevant) / ties.length + mean_products(ties, relevant, relevant)
-    return found / np.arange(1, keys.shape[1] + 1)
+def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
+    """Mean over the tied orders of the sum of precisions of the condensed lists."""
+    judged, relevant = is_judged.astype(np.float64), relevant.astype(np.float64)
+    n_judged, n_relevant = ties.sums(judged), ties.sums(relevant)
+    place = np.cumsum(judged, axis=1)
+    # The judged documents of a tie have their places of the condensed list in any order alike.
+    above_in_tie = place - 1 - ties.before(judged)
+    n_pairs = np.maximum(n_judged * (n_judged - 1), 1)
+    found = n_relevant / np.maximum(n_judged, 1) * (1 + ties.before(relevant))
+    found += above_in_tie * n_relevant * (n_relevant - 1) / n_pairs
+    counted = is_judged if k is None else is_judged & (place <= k)
+    return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
 
 
 def check_variant(variant):

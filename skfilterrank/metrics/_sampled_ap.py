@@ -5,6 +5,7 @@ import pandas as pd
 
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
+from skfilterrank.metrics._relevant_cells import find_relevant
 from skfilterrank.metrics._sampled_ties import mean_inferred_precision
 
 EPSILON = 1e-5
@@ -14,17 +15,13 @@ def inferred_ap(block: ListBlock, k):
     """Sum of the inferred precision where relevant, over the number of relevant documents."""
     judged = block.in_order(block.judged)
     pooled = _pooled_in_order(block)
-    relevant = block.in_order(block.relevant)
-    block.only_retained(relevant)
-    # Everything else is only wanted where a relevant document stands.
-    cells = np.flatnonzero(relevant)
-    lists, places = np.divmod(cells, block.width)
-    found = np.arange(len(cells)) - np.searchsorted(lists, lists)
-    n_judged = _above(judged, cells)
-    n_pooled = places if pooled is None else _above(pooled, cells)
-    share = (found + EPSILON) / (n_judged + 2 * EPSILON)
-    precision = (1 + n_pooled * share) / (places + 1)
-    total = np.bincount(lists, precision, minlength=len(relevant))
+    relevant, found = find_relevant(block)
+    # Each is itself relevant, judged and pooled: what stands above it is one less.
+    n_relevant = found.count(relevant) - 1
+    n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
+    n_pooled = found.places if pooled is None else found.count(pooled) - 1
+    share = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
+    total = found.total((1 + n_pooled * share) / (found.places + 1))
     if (ties := block.ties()) is not None:
         pooled = np.ones_like(judged) if pooled is None else pooled
         columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
@@ -37,19 +34,14 @@ def _pooled_in_order(block):
     pooled = block.column("pooled", False)
     if pooled is None:
         return None
-    if (block.judged & ~pooled).any():
+    bad = block.judged & ~pooled
+    if bad.any():
         raise ValueError(
             "pooled must be True wherever y_true holds a label, because what is judged was in the "
-            f"pool, but it is False at {np.count_nonzero(block.judged & ~pooled)} judged row(s): "
-            "pass pooled=pooled | ~np.isnan(y_true), or set the label of those rows to NaN."
+            f"pool, but it is False at {np.count_nonzero(bad)} judged row(s): pass "
+            "pooled=pooled | ~np.isnan(y_true), or set the label of those rows to NaN."
         )
     return block.in_order(pooled)
-
-
-def _above(marks, cells):
-    """How many marks stand above some cells of a matrix, in their rows."""
-    total = np.cumsum(marks, axis=1, dtype=np.int64)
-    return total.take(cells) - marks.take(cells)
 
 
 def _over_relevant(total, n_relevant):
@@ -63,13 +55,27 @@ def stat_ap(block: ListBlock, k):
     """The Horvitz-Thompson estimate of sum precision, over that of the number of relevant."""
     probability = block.column("inclusion_probability", 1.0)
     if probability is None:
-        weights, top, n_relevant = block.relevant, block.ranked_relevant(None), block.n_relevant
+        weights, n_relevant = block.relevant, block.n_relevant
     else:
         weights = _inverse(probability, block)
-        top, n_relevant = block.ranked(weights, None), weights.sum(axis=1)
-    products = block.ranked_products(weights, weights, None)
-    products += top
-    return _over_relevant(products @ (1 / np.arange(1.0, block.width + 1)), n_relevant)
+        n_relevant = weights.sum(axis=1)
+    if block.ties() is None:
+        relevant, found = find_relevant(block)
+        weight, above = _weights_above(block, weights, relevant, found, probability is not None)
+        total = found.total(weight * (1 + above) / (found.places + 1))
+    else:
+        products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
+        total = products @ (1 / np.arange(1.0, block.width + 1))
+    return _over_relevant(total, n_relevant)
+
+
+def _weights_above(block, weights, relevant, found, is_weighted):
+    """Weight of each relevant document, and the sum of those above it in its list."""
+    if not is_weighted:
+        return 1, found.count(relevant) - 1
+    weights = block.in_order(weights)
+    own = weights.take(found.cells)
+    return own, np.cumsum(weights, axis=1).take(found.cells) - own
 
 
 def _inverse(probability, block):
@@ -83,7 +89,8 @@ def _inverse(probability, block):
             "which the sampling draws each row, or set the label of those rows to NaN."
         )
     weights = np.zeros(probability.shape)
-    np.divide(1.0, probability, out=weights, where=block.relevant > 0)
+    cells = np.flatnonzero(block.gains > 0)
+    weights.put(cells, 1 / probability.take(cells))
     return weights
 
 
