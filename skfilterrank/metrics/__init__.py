@@ -1,5 +1,10 @@
 """Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
 
+from skfilterrank.metrics._average_precision import (
+    average_precision_score,
+    q_measure_score,
+    sum_precision_score,
+)
 from skfilterrank.metrics._dcg import (
     UnboundedQueries,
     dcg_bounds,
@@ -30,6 +35,19 @@ from skfilterrank.metrics._lexicographic import (
 )
 from skfilterrank.metrics._measure import get_measure_names
 from skfilterrank.metrics._positions import RelevantPositions, relevant_positions
+from skfilterrank.metrics._precision_recall import (
+    precision_at_k_score,
+    r_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+    success_at_k_score,
+)
+from skfilterrank.metrics._preferences import (
+    PreferenceMatrix,
+    lexicographic_preference,
+    preference_matrix,
+    preference_matrix_of_positions,
+)
 from skfilterrank.metrics._qwa import qwa_score
 from skfilterrank.metrics._random_ranking import (
     RandomRankingBound,
@@ -46,17 +64,21 @@ from skfilterrank.metrics._search_effort import (
     total_search_efficiency_score,
 )
 from skfilterrank.metrics._ul_normalized import ul_normalized_score
+from skfilterrank.metrics._user_models import err_score, rbp_score
 
 __all__ = [
+    "PreferenceMatrix",
     "QueryInformativeness",
     "RandomRankingBound",
     "RankingScorer",
     "RelevantPositions",
     "UnboundedQueries",
+    "average_precision_score",
     "bpref_score",
     "dcg_bounds",
     "dcg_score",
     "empty_list_rate",
+    "err_score",
     "evaluate",
     "expected_dcg",
     "expected_sum_precision",
@@ -67,6 +89,7 @@ __all__ = [
     "induced_ap_score",
     "inferred_ap_score",
     "judged_at_k_score",
+    "lexicographic_preference",
     "lexiprecision_score",
     "lexirecall_score",
     "make_ranking_scorer",
@@ -75,14 +98,24 @@ __all__ = [
     "ndcg_f_score",
     "ndcg_min_score",
     "ndcg_score",
+    "precision_at_k_score",
+    "preference_matrix",
+    "preference_matrix_of_positions",
+    "q_measure_score",
     "query_informativeness",
     "qwa_score",
+    "r_precision_score",
     "random_ranking_bound",
     "rank_filter_report",
+    "rbp_score",
+    "recall_at_k_score",
     "recall_error_score",
+    "reciprocal_rank_score",
     "relevant_positions",
     "search_length_score",
     "stat_ap_score",
+    "success_at_k_score",
+    "sum_precision_score",
     "total_search_efficiency_score",
     "ul_normalized_score",
     "unbounded_queries",

@@ -50,6 +50,10 @@ LISTS = {
 
 REFERENCE, PLAIN = {}, {name: {} for name in LISTS}
 OF_THE_MEAN, NONNEGATIVE = {}, set()
+# Options with which a measure takes any gain that the tests draw at random.
+OPTIONS = {}
+# The measures that divide by a cut-off beyond the list's end.
+DIVIDES_BY_K = set()
 # What ties="worst" and "best" order by, where it is not the gain (unjudged as 0): from the gain.
 WORTH = {}
 for found in pkgutil.iter_modules(__path__):
@@ -57,6 +61,8 @@ for found in pkgutil.iter_modules(__path__):
     REFERENCE |= module.REFERENCE
     OF_THE_MEAN |= getattr(module, "OF_THE_MEAN", {})
     NONNEGATIVE |= getattr(module, "NONNEGATIVE", set())
+    OPTIONS |= getattr(module, "OPTIONS", {})
+    DIVIDES_BY_K |= getattr(module, "DIVIDES_BY_K", set())
     WORTH |= getattr(module, "WORTH", {})
     for name, values in module.PLAIN.items():
         PLAIN[name] |= values

@@ -1,0 +1,67 @@
+"""Precision, recall and the first relevant document."""
+
+
+def n_relevant(gains):
+    return sum(gain > 0 for gain in gains)
+
+
+def precision(case):
+    divisor = case.k or len(case.shown)
+    return n_relevant(case.shown[: case.k]) / divisor if divisor else 0.0
+
+
+def recall(case):
+    n = n_relevant(case.pool)
+    return n_relevant(case.shown[: case.k]) / n if n else None
+
+
+def r_precision(case):
+    n = n_relevant(case.pool)
+    return n_relevant(case.shown[:n]) / n if n else None
+
+
+def reciprocal_rank(case):
+    if not n_relevant(case.pool):
+        return None
+    for place, gain in enumerate(case.shown[: case.k], start=1):
+        if gain > 0:
+            return 1 / place
+    return 0.0
+
+
+def success(case):
+    if not n_relevant(case.pool):
+        return None
+    return 1.0 if n_relevant(case.shown[: case.k]) else 0.0
+
+
+REFERENCE = {
+    "precision": precision,
+    "recall": recall,
+    "r_precision": r_precision,
+    "rr": reciprocal_rank,
+    "success": success,
+}
+
+# The measures that divide by a cut-off beyond the list's end.
+DIVIDES_BY_K = {"precision"}
+
+PLAIN = {
+    "the ideal list": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1, "success": 1},
+    "the ideal list of good documents": {
+        "precision": 2 / 3,
+        "recall": 1,
+        "r_precision": 1,
+        "rr": 1,
+    },
+    "the worst list": {"precision": 0, "recall": 0, "r_precision": 0, "rr": 0, "success": 0},
+    "the worst ranking": {"precision": 1 / 2, "recall": 1, "r_precision": 0, "rr": 1 / 3},
+    "the empty list": {"precision": 0, "recall": 0, "r_precision": 0, "rr": 0, "success": 0},
+    "the empty list, nothing good": {"precision": 0, "recall": None, "rr": None, "success": None},
+    "one good document": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1},
+    "one forbidden document": {"precision": 0, "recall": None, "r_precision": None, "rr": None},
+    "one unjudged document": {"precision": 0, "recall": None, "r_precision": None, "rr": None},
+    "nothing relevant": {"precision": 0, "recall": None, "r_precision": None, "success": None},
+    "everything relevant": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1, "success": 1},
+    "all tied": {"precision": 1 / 2, "recall": 1, "r_precision": 1 / 2, "rr": 3 / 4, "success": 1},
+}

@@ -1,0 +1,40 @@
+"""Users who walk down the list and stop."""
+
+# The random gains of the tests reach this.
+OPTIONS = {"err": {"max_grade": 9}}
+
+
+def rbp(case, persistence=0.8):
+    return sum(
+        (1 - persistence) * persistence ** (place - 1)
+        for place, gain in enumerate(case.shown[: case.k], start=1)
+        if gain > 0
+    )
+
+
+def err(case, max_grade=4):
+    if not any(gain > 0 for gain in case.pool):
+        return None
+    value, still_looking = 0.0, 1.0
+    for place, gain in enumerate(case.shown[: case.k], start=1):
+        satisfaction = (2 ** max(gain, 0) - 1) / 2**max_grade
+        value += still_looking * satisfaction / place
+        still_looking *= 1 - satisfaction
+    return value
+
+
+REFERENCE = {"rbp": rbp, "err": err}
+
+PLAIN = {
+    "the ideal list": {"rbp": 0.2 + 0.2 * 0.8},
+    "the worst list": {"rbp": 0, "err": 0},
+    "the worst ranking": {"rbp": 0.2 * 0.8**2 + 0.2 * 0.8**3},
+    "the empty list": {"rbp": 0, "err": 0},
+    "the empty list, nothing good": {"rbp": 0, "err": None},
+    "one good document": {"rbp": 0.2},
+    "one forbidden document": {"rbp": 0, "err": None},
+    "one unjudged document": {"rbp": 0, "err": None},
+    "nothing relevant": {"rbp": 0, "err": None},
+    "everything relevant": {"rbp": 0.2 + 0.2 * 0.8 + 0.2 * 0.8**2},
+    "all tied": {"rbp": (0.2 + 0.2 * 0.8) / 2},
+}
