@@ -102,7 +102,7 @@ def check_pooled(pooled, n_rows):
         row = int(np.argmin(is_truth_value))
         raise ValueError(
             "pooled must hold True or False for each row: whether the document was in the pool "
-            f"that judged documents were drawn from; got {values[row]!r} at row {row}."
+            f"that judged documents were drawn from; got {values.tolist()[row]!r} at row {row}."
         )
     return values.astype(bool)
 
@@ -128,12 +128,13 @@ def check_inclusion_probability(inclusion_probability, n_rows):
 
 def _one_per_row(name, column, n_rows):
     """The column as an array of one entry per row."""
-    values = column if isinstance(column, np.ndarray) else pd.Series(column).to_numpy()
-    if values.shape != (n_rows,):
+    if np.ndim(column) != 1 or len(column) != n_rows:
         raise ValueError(
-            f"{name} needs one entry per row: expected {n_rows}, got shape {values.shape}."
+            f"{name} needs one entry per row: expected {n_rows}, got shape {np.shape(column)}."
         )
-    return values
+    if hasattr(column, "to_numpy"):
+        return column.to_numpy()
+    return column if isinstance(column, np.ndarray) else pd.Series(column).to_numpy()
 
 
 @measure(

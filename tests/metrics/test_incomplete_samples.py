@@ -1,0 +1,308 @@
+"""infAP and statAP: by hand, over all orders of tied documents, and on average over samples."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+
+from reference.incomplete import inferred_ap_of, stat_ap_of
+from skfilterrank.metrics import evaluate, inferred_ap_score, stat_ap_score
+from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._sampled_ties import mean_inverse_hypergeometric
+
+NO, NAN = -np.inf, np.nan
+E = 1e-5
+
+
+def one(measure, gains, scores=None, **params):
+    """A measure of one query; without scores, the documents stand as they are given."""
+    scores = range(len(gains), 0, -1) if scores is None else scores
+    return measure(gains, scores, groups=["q"] * len(gains), **params)
+
+
+def tied_orders(rows):
+    """Every order of rows (score first) by descending score."""
+    scores = sorted({row[0] for row in rows if row[0] > NO}, reverse=True)
+    ties = [permutations([row for row in rows if row[0] == score]) for score in scores]
+    return [[row for tie in order for row in tie] for order in product(*ties)]
+
+
+# A row: score, label, whether it was pooled, inclusion probability.
+rows_of_a_query = st.lists(
+    st.one_of(
+        st.tuples(
+            st.sampled_from([NO, 0.0, 1.0, 1.0]),
+            st.sampled_from([-1.0, 0.0, 1.0, 2.0]),
+            st.just(True),
+            st.sampled_from([1.0, 0.5, 0.01]),
+        ),
+        st.tuples(
+            st.sampled_from([NO, 0.0, 1.0, 1.0]),
+            st.just(NAN),
+            st.booleans(),
+            st.sampled_from([NAN, 0.0, 0.5]),
+        ),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+class TestInferredAP:
+    def test_by_hand(self):
+        # Places:  1    2    3    4  5       6  7
+        gains = [NAN, 1, NAN, 0, 1, -1, 2]
+        pooled = [True, True, False, True, True, True, True]
+        expected = [
+            (1 + 1 * (0 + E) / (0 + 2 * E)) / 2,  # one pooled above, nothing judged
+            (1 + 3 * (1 + E) / (2 + 2 * E)) / 5,  # of four above one was not pooled
+            (1 + 5 * (2 + E) / (4 + 2 * E)) / 7,
+        ]
+        actual = one(inferred_ap_score, gains, pooled=pooled)
+        assert actual == pytest.approx(sum(expected) / 3, rel=1e-14)
+
+    def test_relevant_documents_that_are_not_retrieved(self):
+        assert one(inferred_ap_score, [1, 1, 1, NAN], [1, NO, NO, NO]) == pytest.approx(1 / 3)
+
+    def test_nothing_relevant(self):
+        assert np.isnan(one(inferred_ap_score, [0, NAN], undefined="skip"))
+
+    @settings(max_examples=150)
+    @given(query=rows_of_a_query)
+    def test_every_order_of_tied_documents(self, query):
+        n_relevant = sum(label > 0 for _, label, *_ in query)
+        values = []
+        for order in tied_orders(query):
+            labels = [None if np.isnan(label) else label for _, label, *_ in order]
+            pooled = [row[2] for row in order]
+            values.append(inferred_ap_of(labels, pooled, n_relevant))
+        scores, labels, pooled, _ = zip(*query)
+        actual = one(inferred_ap_score, labels, scores, pooled=pooled, undefined="skip")
+        expected = np.mean(values) if n_relevant else np.nan
+        assert actual == pytest.approx(expected, rel=1e-10, abs=1e-12, nan_ok=True)
+
+    def test_a_large_tie_below_others(self):
+        """200 tied documents: against many random orders."""
+        rng = np.random.default_rng(0)
+        gains = rng.choice([NAN, NAN, 0, 0, 1], 230)
+        pooled = ~np.isnan(gains) | (rng.random(230) < 0.5)
+        scores = np.r_[np.arange(30, 0, -1), np.zeros(200)]
+        n_orders = 3000
+        broken = scores + rng.random((n_orders, 230)) / 2
+        values = inferred_ap_score(
+            np.tile(gains, n_orders),
+            broken.ravel(),
+            groups=np.repeat(np.arange(n_orders), 230),
+            pooled=np.tile(pooled, n_orders),
+            average=None,
+        )
+        exact = one(inferred_ap_score, gains, scores, pooled=pooled)
+        assert exact == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(n_orders))
+
+    def test_complete_judgments_give_average_precision_but_for_the_smoothing(self):
+        rng = np.random.default_rng(2)
+        groups, gains = rng.integers(0, 60, 3000), rng.choice([-1, 0, 0, 1, 2], 3000)
+        scores = rng.choice([NO, *range(40)], 3000)
+        ap = MEASURES["ap"].function(gains, scores, groups=groups, average=None)
+        inferred = inferred_ap_score(gains, scores, groups=groups, average=None)
+        assert 0 < np.abs(inferred - ap).max() < E / 2
+        # The largest difference: (1 + (1 + E) / (1 + 2 E)) / 2 in the second place instead of 1.
+        assert one(inferred_ap_score, [1, 1]) == pytest.approx(1 - E / 4, abs=1e-9)
+
+    def test_samples_of_the_pool_estimate_average_precision(self):
+        """Half of 300 pooled documents judged, 2,000 times; 100 more were not in the pool."""
+        rng = np.random.default_rng(4)
+        gains = np.r_[rng.random(300) < np.linspace(0.6, 0.05, 300), np.zeros(100)].astype(float)
+        pooled = np.arange(400) < 300
+        scores = np.r_[np.arange(300, 0, -1) + 0.0, rng.random(100) * 300]
+        n_samples = 2000
+        judged = rng.random((n_samples, 400)) < 0.5
+        values = inferred_ap_score(
+            np.where(judged & pooled, gains, NAN).ravel(),
+            np.tile(scores, n_samples),
+            groups=np.repeat(np.arange(n_samples), 400),
+            pooled=np.tile(pooled, n_samples),
+            average=None,
+        )
+        ap = one(MEASURES["ap"].function, gains, scores)
+        assert values.mean() == pytest.approx(ap, abs=0.01)
+
+
+class TestPooled:
+    gains = (1, NAN, 0, NAN, 1)
+
+    def test_none_takes_all_as_pooled(self):
+        everything = [True] * 5
+        expected = one(inferred_ap_score, self.gains, pooled=everything)
+        assert one(inferred_ap_score, self.gains) == expected
+
+    def test_numbers_and_containers(self):
+        pooled = [True, False, True, True, True]
+        expected = one(inferred_ap_score, self.gains, pooled=pooled)
+        for same in (
+            [1, 0, 1, 1, 1],
+            np.array(pooled),
+            pd.Series(pooled, dtype="boolean"),
+            pl.Series(pooled),
+        ):
+            assert one(inferred_ap_score, self.gains, pooled=same) == expected
+
+    def test_row_order_and_evaluate(self):
+        rng = np.random.default_rng(0)
+        groups, gains = rng.integers(0, 9, 90), rng.choice([NAN, 0, 1], 90)
+        pooled, scores = ~np.isnan(gains) | (rng.random(90) < 0.5), rng.choice(9, 90)
+        order = rng.permutation(90)
+        expected = inferred_ap_score(gains, scores, groups=groups, pooled=pooled, average=None)
+        actual = inferred_ap_score(
+            gains[order], scores[order], groups=groups[order], pooled=pooled[order], average=None
+        )
+        np.testing.assert_allclose(actual, expected, rtol=1e-12)
+        table = evaluate(gains, scores, groups=groups, measures=["inferred_ap"], pooled=pooled)
+        np.testing.assert_allclose(table["inferred_ap"], expected)
+
+    def test_judged_rows_are_pooled(self):
+        pooled = [False, True, False, True, True]
+        with pytest.raises(ValueError, match=r"pooled must be True wherever .* at 2 judged row"):
+            one(inferred_ap_score, self.gains, pooled=pooled)
+
+    @pytest.mark.parametrize(
+        ("pooled", "message"),
+        [
+            ([True] * 4, r"pooled needs one entry per row: expected 5, got shape \(4,\)"),
+            (True, r"expected 5, got shape \(\)"),
+            ([1, 1, 1, 2, 1], "pooled must hold True or False for each row.*got 2 at row 3"),
+            ([True, None, True, True, True], "got None at row 1"),
+            (["yes"] * 5, "got 'yes' at row 0"),
+        ],
+    )
+    def test_bad_input(self, pooled, message):
+        with pytest.raises(ValueError, match=message):
+            one(inferred_ap_score, self.gains, pooled=pooled)
+
+
+class TestStatAP:
+    def test_by_hand(self):
+        # Relevant at places 2, 3 and 5, one not retrieved; they stand for 1, 4, 2 and 10.
+        gains = [0, 1, 1, NAN, 1, 1]
+        probability = [0.5, 1, 0.25, NAN, 0.5, 0.1]
+        scores = [6, 5, 4, 3, 2, NO]
+        sum_precision = 1 * (1 + 0) / 2 + 4 * (1 + 1) / 3 + 2 * (1 + 1 + 4) / 5
+        actual = one(stat_ap_score, gains, scores, inclusion_probability=probability)
+        assert actual == pytest.approx(sum_precision / (1 + 4 + 2 + 10))
+
+    def test_one_estimate_may_exceed_one(self):
+        actual = one(stat_ap_score, [1, 1], inclusion_probability=[0.1, 0.1])
+        assert actual == pytest.approx((10 * 1 / 1 + 10 * (1 + 10) / 2) / 20)
+
+    @settings(max_examples=150)
+    @given(query=rows_of_a_query)
+    def test_every_order_of_tied_documents(self, query):
+        n_relevant = sum(1 / p for _, label, _, p in query if label > 0)
+        values = [
+            stat_ap_of([1 / p if label > 0 else 0 for _, label, _, p in order], n_relevant)
+            for order in tied_orders(query)
+        ]
+        scores, labels, _, probability = zip(*query)
+        actual = one(
+            stat_ap_score, labels, scores, inclusion_probability=probability, undefined="skip"
+        )
+        expected = np.mean(values) if n_relevant else np.nan
+        assert actual == pytest.approx(expected, rel=1e-10, nan_ok=True)
+
+    @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
+    def test_average_precision_where_all_is_judged(self, ties):
+        rng = np.random.default_rng(2)
+        groups, gains = rng.integers(0, 60, 3000), rng.choice([-1, 0, 0, 1, 2], 3000)
+        scores = rng.choice([NO, *range(40)], 3000)
+        params = {"groups": groups, "ties": ties, "average": None}
+        ap = MEASURES["ap"].function(gains, scores, **params)
+        np.testing.assert_allclose(stat_ap_score(gains, scores, **params), ap, rtol=1e-12)
+        ones = np.ones(3000)
+        actual = stat_ap_score(gains, scores, inclusion_probability=ones, **params)
+        np.testing.assert_allclose(actual, ap, rtol=1e-12)
+
+    def test_unbiased_over_independent_samples(self):
+        """The sum of precisions and R on average over 4,000 samples; the ratio nearly."""
+        rng = np.random.default_rng(6)
+        n, n_samples = 200, 4000
+        gains = (rng.random(n) < np.linspace(0.7, 0.05, n)).astype(float)
+        scores = np.arange(n, 0, -1)
+        probability = np.clip(np.linspace(1.2, 0.2, n), 0, 1)
+        labels = np.where(rng.random((n_samples, n)) < probability, gains, NAN)
+        values = stat_ap_score(
+            labels.ravel(),
+            np.tile(scores, n_samples),
+            groups=np.repeat(np.arange(n_samples), n),
+            inclusion_probability=np.tile(probability, n_samples),
+            average=None,
+        )
+        estimates = (np.nan_to_num(labels) / probability).sum(axis=1)
+        ap = one(MEASURES["ap"].function, gains, scores)
+        for sample, truth in ((estimates, gains.sum()), (values * estimates, ap * gains.sum())):
+            assert sample.mean() == pytest.approx(truth, abs=4 * sample.std() / np.sqrt(n_samples))
+        assert values.mean() == pytest.approx(ap, abs=0.01)
+
+    @pytest.mark.parametrize(
+        ("probability", "message"),
+        [
+            ([1, 1], r"inclusion_probability needs one entry per row: expected 3, got shape \(2,"),
+            (0.5, r"expected 3, got shape \(\)"),
+            ([1, 1.5, 1], r"inclusion_probability must lie in \(0, 1\].*got 1.5 at row 1"),
+            ([1, 1, -0.5], "got -0.5 at row 2"),
+            (["a", "b", "c"], "inclusion_probability must hold numbers"),
+            ([0, 1, 1], r"above 0 wherever y_true holds a label.* 0.0 at one of 1 judged row"),
+            ([NAN, 1, NAN], r"nan at one of 2 judged row"),
+        ],
+    )
+    def test_bad_input(self, probability, message):
+        with pytest.raises(ValueError, match=message):
+            one(stat_ap_score, [1, NAN, 0], inclusion_probability=probability)
+
+
+class TestMeanInverse:
+    """The recursion behind infAP's ties, against sums over scipy's distribution."""
+
+    @given(
+        n=st.sampled_from([0, 1, 2, 5, 40, 300]),
+        share=st.floats(0, 1),
+        above=st.sampled_from([0, 1, 3, 50, 10_000]),
+    )
+    def test_scipy(self, n, share, above):
+        marked, c = round(share * n), above + 2 * E
+        t = np.arange(n + 1)
+        j = np.arange(marked + 1)
+        # Nothing can be drawn from nothing, says scipy.
+        mass = hypergeom(n, marked, t[:, None]).pmf(j) if n else np.ones((1, 1))
+        actual = mean_inverse_hypergeometric(
+            np.full(n + 1, n), np.full(n + 1, marked), t, np.full(n + 1, c)
+        )
+        np.testing.assert_allclose(actual, (mass / (j + c)).sum(axis=1), rtol=1e-10)
+
+    @pytest.mark.parametrize("above", [0, 1, 1000])
+    def test_one_marked_among_many(self, above):
+        n, c = 20_000, above + 2 * E
+        t = np.arange(n + 1)
+        actual = mean_inverse_hypergeometric(
+            np.full(n + 1, n), np.full(n + 1, 1), t, np.full(n + 1, c)
+        )
+        expected = (1 - t / n) / c + t / n / (1 + c)
+        np.testing.assert_allclose(actual, expected, rtol=1e-10)
+
+    def test_runs_of_different_lengths(self):
+        ns, cs = [3, 0, 7, 1], [2 * E, 1 + 2 * E, 5 + 2 * E, 2 * E]
+        marked = [1, 0, 6, 1]
+        together = mean_inverse_hypergeometric(
+            *(np.concatenate(parts) for parts in zip(*map(run, ns, marked, cs)))
+        )
+        alone = [mean_inverse_hypergeometric(*run(*each)) for each in zip(ns, marked, cs)]
+        np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
+def run(n, marked, c):
+    """The four arguments of one run."""
+    return np.full(n + 1, n), np.full(n + 1, marked), np.arange(n + 1), np.full(n + 1, c)

@@ -1,0 +1,95 @@
+"""bpref and infAP as trec_eval computes them."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from skfilterrank.metrics import bpref_score, inferred_ap_score
+
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+
+def as_arrays(qrels, run):
+    """Groups, document ids, labels, scores and pooled: -1 is pooled but unjudged."""
+    rows = []
+    for query in run:
+        for docno in {**qrels[query], **run[query]}:
+            label = qrels[query].get(docno)
+            judged = label is not None and label >= 0
+            rows.append(
+                (
+                    query,
+                    docno,
+                    label if judged else np.nan,
+                    run[query].get(docno, -np.inf),
+                    label is not None,
+                )
+            )
+    return [np.array(column) for column in zip(*rows)]
+
+
+def check(qrels, run):
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "infAP"}).evaluate(run)
+    groups, docnos, y_true, y_score, pooled = as_arrays(qrels, run)
+    queries = sorted(theirs)
+    assert queries == sorted(run)
+    params = {"groups": groups, "ties": docnos, "average": None}
+    np.testing.assert_allclose(
+        bpref_score(y_true, y_score, **params), [theirs[q]["bpref"] for q in queries], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        inferred_ap_score(y_true, y_score, pooled=pooled, **params),
+        [theirs[q]["infAP"] for q in queries],
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [-1, 0, 0, 1, 2], [-1, -1, -1, 0, 1], [1, 2], [-1, 1], [-1, 0]],
+    ids=str,
+)
+def test_random_runs(labels, seed):
+    rng = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in range(30):
+        docnos = [f"d{number}" for number in rng.permutation(40)]
+        # At least one judgment: trec_eval leaves out topics without.
+        n_pooled, n_retrieved = rng.integers(1, 40), rng.integers(1, 40)
+        qrels[f"q{query}"] = {docno: int(rng.choice(labels)) for docno in docnos[:n_pooled]}
+        qrels[f"q{query}"][docnos[0]] = 1
+        scores = rng.integers(0, 12, n_retrieved) / 4
+        run[f"q{query}"] = dict(zip(rng.permutation(docnos), scores.tolist()))
+    check(qrels, run)
+
+
+@pytest.fixture(scope="module")
+def judgments(data_dir):
+    folder = data_dir / "trec-covid-round1"
+    qrels = {}
+    with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
+        for line in lines:
+            query, _, docno, label = line.split()
+            qrels.setdefault(query, {})[docno] = int(label)
+    return folder, qrels
+
+
+@pytest.mark.parametrize("which", [0, 40, 90, 142])
+@pytest.mark.parametrize("sampled", [False, True], ids=["all judgments", "a third taken back"])
+def test_trec_covid(judgments, which, sampled):
+    folder, qrels = judgments
+    if sampled:
+        rng = np.random.default_rng(which)
+        qrels = {
+            query: {docno: -1 if rng.random() < 1 / 3 else label for docno, label in labels.items()}
+            for query, labels in qrels.items()
+        }
+    run = {}
+    with gzip.open(sorted((folder / "runs").glob("*.gz"))[which], "rt") as lines:
+        for line in lines:
+            query, _, docno, _, score, _ = line.split()
+            # Coarser scores, for the rule for ties to be seen.
+            run.setdefault(query, {})[docno] = float(score) // 20 if sampled else float(score)
+    check(qrels, run)
