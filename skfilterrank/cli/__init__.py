@@ -1,15 +1,21 @@
 """The command line: parses, calls the library and prints."""
 
 import argparse
-import linecache
+import importlib
 import os
 import sys
 import warnings
 
 import skfilterrank
-from skfilterrank.cli import _apply, _demo, _rank_filter
+from skfilterrank.cli._errors import is_for_users, message_of
 
-_COMMANDS = (_rank_filter, _apply, _demo)
+# Module and purpose of each command; a module is imported when its command is called.
+_COMMANDS = {
+    "rank-filter": ("_rank_filter", "train models that rank and filter, and compare them"),
+    "apply": ("_apply", "rank and filter documents with a saved model"),
+    "evaluate": ("_evaluate", "measure TREC runs against judgments"),
+    "demo": ("_demo", "rank and filter built-in data"),
+}
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
 
@@ -17,7 +23,21 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, instead of first repeating every option."""
 
     def error(self, message):
+        if message.endswith("expected one argument"):
+            message += "; write --option=VALUE where the value begins with -"
         self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+class _CommandParser(_Parser):
+    """Learns its arguments from the command's module when it is called."""
+
+    module = None
+
+    def parse_known_args(self, args=None, namespace=None):
+        if self.module is not None:
+            module, self.module = self.module, None
+            importlib.import_module(f"{__name__}.{module}").add_arguments(self)
+        return super().parse_known_args(args, namespace)
 
 
 def main(argv=None) -> int:
@@ -31,7 +51,8 @@ def main(argv=None) -> int:
     Returns
     -------
     int
-        0; 2 after a message on standard error about arguments or files; 130 after Ctrl-C.
+        0; 1 where a command went on without some of its files, as it was told to; 2 after a
+        message on standard error about arguments or files; 130 after Ctrl-C.
 
     Raises
     ------
@@ -45,53 +66,32 @@ def main(argv=None) -> int:
     parser.add_argument(
         "--traceback", action="store_true", help="show where in the program an error came up"
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in _COMMANDS:
-        module.add_parser(commands)
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser
+    )
+    for name, (module, purpose) in _COMMANDS.items():
+        commands.add_parser(name, help=purpose).module = module
     arguments = parser.parse_args(argv)
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.
             warnings.filterwarnings("ignore", message=".*rows are unjudged")
             warnings.showwarning = _show_warning
-            arguments.run(arguments)
+            code = arguments.run(arguments) or 0
             sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("\nskfilterrank: interrupted", file=sys.stderr)
         return _INTERRUPTED
     except (ValueError, OSError, ImportError) as error:
-        if arguments.traceback or not _is_for_users(error):
+        if arguments.traceback or not is_for_users(error):
             raise
-        notes = " ".join(getattr(error, "__notes__", []))
-        print(f"skfilterrank: error: {_message(error)} {notes}".rstrip(), file=sys.stderr)
+        print(f"skfilterrank: error: {message_of(error)}", file=sys.stderr)
         return 2
-    return 0
-
-
-def _is_for_users(error):
-    """Whether an error was worded for users: about a file, or raised by this package on purpose.
-
-    A ValueError out of numpy's depths is a bug, and hiding where it came up would not help.
-    """
-    if isinstance(error, OSError):
-        return True
-    traceback = error.__traceback__
-    while traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    frame = traceback.tb_frame
-    line = linecache.getline(frame.f_code.co_filename, traceback.tb_lineno)
-    ours = frame.f_globals.get("__name__", "").partition(".")[0] == skfilterrank.__name__
-    return ours and line.lstrip().startswith("raise")
-
-
-def _message(error):
-    """Text of an error; that of the operating system without its number."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return code
 
 
 def _show_warning(message, *place, **keywords):

@@ -9,13 +9,11 @@ from skfilterrank.cli._rank_filter import add_table_arguments, describe
 from skfilterrank.io import FileFormatError, load_model, write_run
 
 
-def add_parser(commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "apply",
-        help="rank and filter documents with a saved model",
-        description="Rank and filter documents with a model saved by 'skfilterrank rank-filter "
-        "--save'. A table needs no labels; in LETOR text any number stands for them.",
+def add_arguments(parser) -> None:
+    """Say what the command takes."""
+    parser.description = (
+        "Rank and filter documents with a model saved by 'skfilterrank rank-filter "
+        "--save'. A table needs no labels; in LETOR text any number stands for them."
     )
     parser.add_argument("model", metavar="MODEL", help="file written by --save")
     parser.add_argument("data", metavar="DATA", help="rows like those of the training file")

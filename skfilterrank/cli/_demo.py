@@ -18,13 +18,11 @@ _PICTURE = "skfilterrank-demo.png"
 _K = 3
 
 
-def add_parser(commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "demo",
-        help="rank and filter built-in data",
-        description="Train the six losses on generated answers to questions, a quarter of them "
-        "forbidden, compare them on held-out questions and draw the threshold curve.",
+def add_arguments(parser) -> None:
+    """Say what the command takes."""
+    parser.description = (
+        "Train the six losses on generated answers to questions, a quarter of them "
+        "forbidden, compare them on held-out questions and draw the threshold curve."
     )
     parser.add_argument(
         "--queries", type=options.positive, default=3000, help="questions (default: 3000)"

@@ -2,14 +2,18 @@
 
 import argparse
 import math
+import re
 from pathlib import Path
-
-from skfilterrank.ranking import LOSSES
 
 
 def names(text):
     """Names, as in A,B."""
-    found = [name.strip() for name in text.split(",") if name.strip()]
+    return _names_of(text.split(","))
+
+
+def _names_of(parts):
+    """What is there between the commas."""
+    found = [name.strip() for name in parts if name.strip()]
     if not found:
         raise argparse.ArgumentTypeError("expected at least one name")
     return found
@@ -25,6 +29,8 @@ def pairs(text):
 
 def losses(text):
     """Names of losses, each once."""
+    from skfilterrank.ranking import LOSSES
+
     found = list(dict.fromkeys(names(text)))
     unknown = [name for name in found if name not in LOSSES]
     if unknown:
@@ -62,6 +68,28 @@ def threshold(text):
             f"expected tune, per_query, none or a number, got {text!r}"
         )
     return number
+
+
+def measures(text):
+    """Names of measures, as in A,B; commas in parentheses separate the options of one."""
+    return _names_of(re.split(r",(?![^()]*\))", text))
+
+
+def number(text):
+    """A finite number."""
+    found = _number(text)
+    if found is None or not math.isfinite(found):
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return found
+
+
+def number_or_skip(text):
+    """A finite number, or skip."""
+    if text == "skip":
+        return text
+    if _number(text) is None:
+        raise argparse.ArgumentTypeError(f"expected a number or skip, got {text!r}")
+    return number(text)
 
 
 def places(text):

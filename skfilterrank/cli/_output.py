@@ -41,14 +41,7 @@ def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
     rows += [(name, name) for name in report.index if name not in told]
     cells = [[label, *_cells(report.loc[name], name == baseline)] for label, name in rows]
     lines = [*zip(*heads), *cells]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    text = [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths))
-        ).rstrip()
-        for line in lines
-    ]
+    text = align_columns(lines)
     text.insert(2, "-" * max(map(len, text)))
     shown = f"the {k} places shown" if k else "all that is shown"
     notes = [
@@ -56,6 +49,18 @@ def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
         f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
     ]
     return "\n".join([*text, "", *notes])
+
+
+def align_columns(lines) -> list[str]:
+    """Lines of cells as text, the first column at the left, the others at the right."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths))
+        ).rstrip()
+        for line in lines
+    ]
 
 
 def _cells(row, is_baseline):

@@ -6,22 +6,21 @@ from sklearn.model_selection import GroupKFold
 
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import read_rows, settings_of
-from skfilterrank.cli._models import TUNING_FOLDS, make_models, match_gains, unknown_labels
+from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.cli._models import TUNING_FOLDS, make_models
 from skfilterrank.cli._output import draw, format_report, say, say_nothing
 from skfilterrank.io import save_model, write_run
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import LEARNERS, LOSSES, compare_rankers
 
 
-def add_parser(commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "rank-filter",
-        help="train models that rank and filter, and compare them",
-        description="Train models that rank each query's documents and filter the forbidden "
+def add_arguments(parser) -> None:
+    """Say what the command takes."""
+    parser.description = (
+        "Train models that rank each query's documents and filter the forbidden "
         "ones, choose each threshold by query-grouped cross-validation, and compare them all "
         "with ranking only and filtering only. The table goes to standard output, messages to "
-        "standard error.",
+        "standard error."
     )
     parser.add_argument("train", metavar="TRAIN", help="LETOR text, CSV, TSV, JSONL or Parquet")
     where = parser.add_mutually_exclusive_group()

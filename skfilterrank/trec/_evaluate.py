@@ -1,6 +1,7 @@
 """Measures of runs, one after the other or side by side."""
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from skfilterrank._validation import check_choice
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._evaluate import parse_measures
+from skfilterrank.metrics._measure import check_measure_parameters
 
 # Positions of documents that a run does not retrieve need the size of the collection. Of any two
 # rankings of a topic every size prefers the same one; one size for all keeps values comparable.
@@ -28,19 +30,22 @@ class RunEvaluation(NamedTuple):
     ----------
     name : str
         Name of the run.
-    values : DataFrame of shape (n_topics, n_measures)
-        Value of each topic, index "qid".
+    values : DataFrame of shape (n_topics, n_measures) or None
+        Value of each topic, index "qid"; None where there is an error.
     missing_topics : tuple of str
         Topics of the judgments that are not in the run; in `values` with the value of an empty
         list, unless ``missing="skip"``.
     unjudged_topics : tuple of str
         Topics of the run that are not in the judgments; not in `values`.
+    error : ValueError, OSError or None
+        Why the run could not be evaluated, with ``on_error="yield"``.
     """
 
     name: str
-    values: pd.DataFrame
-    missing_topics: tuple[str, ...]
-    unjudged_topics: tuple[str, ...]
+    values: pd.DataFrame | None
+    missing_topics: tuple[str, ...] = ()
+    unjudged_topics: tuple[str, ...] = ()
+    error: Exception | None = None
 
 
 def evaluate_run(
@@ -177,7 +182,14 @@ def evaluate_runs(
 
 
 def iter_evaluations(
-    runs, qrels, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
+    runs,
+    qrels,
+    measures,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    on_error: str = "raise",
+    **params,
 ) -> Iterator[RunEvaluation]:
     """Evaluate many runs, one after the other, in bounded memory.
 
@@ -185,6 +197,9 @@ def iter_evaluations(
     ----------
     runs, qrels, measures, n_jobs, verbose, **params
         As in :func:`evaluate_runs`.
+    on_error : {"raise", "yield"}, default="raise"
+        What to do with a run that cannot be read, joined with the judgments or evaluated: raise,
+        or yield the error in its place and go on.
 
     Yields
     ------
@@ -194,13 +209,17 @@ def iter_evaluations(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`evaluate_runs`, when the run in question is reached.
+        As :func:`evaluate_runs`, when the run in question is reached; for parameters that no run
+        could make right, before the first.
     """
-    parse_measures(measures)
+    check_choice(on_error, "on_error", ("raise", "yield"))
+    _check_params(measures, **params)
     named = list(_named(runs))
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
     with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
         for evaluation in _evaluations(named, index, measures, n_jobs, params):
+            if evaluation.error is not None and on_error == "raise":
+                raise evaluation.error
             bar.update()
             yield evaluation
 
@@ -215,8 +234,15 @@ def _evaluations(named, index, measures, n_jobs, params):
         delayed(_evaluate_batch)(named[begin : begin + _BATCH], index, measures, params)
         for begin in range(0, len(named), _BATCH)
     )
-    for evaluations in Parallel(n_jobs=n_jobs, return_as="generator")(batches):
-        yield from evaluations
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
+    try:
+        for evaluations in found:
+            yield from evaluations
+    finally:
+        with warnings.catch_warnings():
+            # Whoever stops early knows that what is left is not wanted.
+            warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
+            found.close()
 
 
 def _evaluate_batch(named, index, measures, params):
@@ -225,13 +251,22 @@ def _evaluate_batch(named, index, measures, params):
 
 
 def _evaluate_named(name, run, index, measures, params):
-    """One run; its errors say which it was."""
+    """One run, or its error, which says which run it was."""
     try:
         aligned, values = _evaluate(run, index, measures, **params)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         error.add_note(f"This came up with the run {name!r}.")
-        raise
+        return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
+
+
+def _check_params(measures, *, missing="empty", ties="docno", **params):
+    """Raise for what would go wrong with every run."""
+    check_choice(missing, "missing", ("empty", "skip"))
+    check_choice(ties, "ties", TIES)
+    for entry, *_ in parse_measures(measures).values():
+        check_measure_parameters(entry, params)
+        entry.check_ties(ties)
 
 
 def _evaluate(
@@ -270,9 +305,7 @@ def _named(runs):
                 f"runs must be a dict {{name: run}} or a list of paths, got a list that holds "
                 f"{type(run).__name__}."
             )
-        name = os.path.basename(run)
-        for ending in (".gz", ".txt"):
-            name = name.removesuffix(ending)
+        name = name_of_path(run)
         if name in seen:
             raise ValueError(
                 f"{os.fspath(run)} and {os.fspath(seen[name])} give two runs of the name "
@@ -280,3 +313,8 @@ def _named(runs):
             )
         seen[name] = run
         yield name, run
+
+
+def name_of_path(path) -> str:
+    """Name of a run, after its file."""
+    return os.path.basename(path).removesuffix(".gz").removesuffix(".txt")

@@ -8,7 +8,7 @@ import pytest
 
 from skfilterrank.cli._columns import Columns
 from skfilterrank.cli._data import read_rows, settings_of
-from skfilterrank.cli._models import match_gains, unknown_labels
+from skfilterrank.cli._label_gains import match_gains, unknown_labels
 
 
 def options(**given):

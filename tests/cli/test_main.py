@@ -29,7 +29,7 @@ def test_a_reader_that_leaves_is_no_error(folder, table):
         "_apply.run = lambda arguments: print('line\\n' * 1_000_000)\n"
         "sys.exit(main(['apply', 'a', 'b']))"
     )
-    code = code.replace("_apply.run =", "_apply.add_parser.__globals__['run'] =")
+    code = code.replace("_apply.run =", "_apply.add_arguments.__globals__['run'] =")
     command = f"'{sys.executable}' -c \"$CODE\" | head -1"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
@@ -128,7 +128,7 @@ def test_a_picture_needs_matplotlib_before_any_training(run, monkeypatch):
     assert "pip install 'skfilterrank[plot]'" in err
 
 
-@pytest.mark.parametrize("command", [[], ["rank-filter"], ["apply"], ["demo"]])
+@pytest.mark.parametrize("command", [[], ["rank-filter"], ["apply"], ["evaluate"], ["demo"]])
 def test_help(run, command):
     code, out, err = run(*command, "--help")
     assert (code, err) == (0, "")

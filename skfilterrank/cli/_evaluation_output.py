@@ -1,0 +1,96 @@
+"""Values of runs as text, written run by run."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import pandas as pd
+
+from skfilterrank.cli._output import align_columns
+
+# A value that four digits would show as 0.0000.
+_SMALL = 0.0005
+
+
+class RunValues(NamedTuple):
+    """What is printed of a run, by the names of measures as they were written."""
+
+    name: str
+    means: pd.Series
+    n_topics: int
+    topics: pd.DataFrame | None
+    missing_topics: tuple[str, ...]
+    unjudged_topics: tuple[str, ...]
+
+
+def table(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+    """Columns for people: a line for each run, or a table of each run's topics."""
+    if not per_query:
+        lines = []
+        for run in runs:
+            lines = lines or [["run", *run.means.index]]
+            lines.append([run.name, *map(_cell, run.means)])
+        if lines:
+            yield "\n".join(align_columns(lines)) + "\n"
+        return
+    for number, run in enumerate(runs):
+        lines = [[run.name, *run.topics.columns]]
+        lines += [[row[0], *map(_cell, row[1:])] for row in run.topics.itertuples(name=None)]
+        lines.append(["all", *map(_cell, run.means)])
+        yield ("\n" if number else "") + "\n".join(align_columns(lines)) + "\n"
+
+
+def csv(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+    """Columns for programs: run (and qid), then the measures; an undefined value is empty."""
+    for number, run in enumerate(runs):
+        if per_query:
+            frame = pd.concat({run.name: run.topics}, names=["run"])
+        else:
+            frame = run.means.to_frame(run.name).T.rename_axis("run")
+        yield frame.to_csv(header=number == 0, lineterminator="\n")
+
+
+def json_lines(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+    """A JSON object on a line of its own for each run."""
+    for run in runs:
+        found = {
+            "run": run.name,
+            "n_topics": run.n_topics,
+            "missing_topics": run.missing_topics,
+            "unjudged_topics": run.unjudged_topics,
+            "mean": _without_nan(run.means.to_dict()),
+        }
+        if per_query:
+            rows = run.topics.to_dict("index")
+            found["topics"] = {qid: _without_nan(row) for qid, row in rows.items()}
+        yield json.dumps(found, allow_nan=False) + "\n"
+
+
+def trec(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+    """The lines of trec_eval: measure, topic and value; after its topics a run's name and means."""
+    for run in runs:
+        lines = []
+        if per_query:
+            for qid, *values in run.topics.itertuples(name=None):
+                lines += _trec_lines(qid, run.topics.columns, values)
+        lines.append(f"{'runid':<22}\tall\t{run.name}\n")
+        yield "".join([*lines, *_trec_lines("all", run.means.index, run.means)])
+
+
+FORMATS = {"table": table, "csv": csv, "json": json_lines, "trec": trec}
+
+
+def _trec_lines(qid, measures, values):
+    return [f"{name:<22}\t{qid}\t{value:6.4f}\n" for name, value in zip(measures, values)]
+
+
+def _cell(value):
+    """Four digits after the point, or the leading ones of a number that has none there."""
+    if value != value:
+        return "-"
+    return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
+
+
+def _without_nan(values):
+    """NaN, which JSON does not know, as None."""
+    return {name: None if value != value else value for name, value in values.items()}
