@@ -54,7 +54,7 @@ def _mean_above(ties: Ties, nonrelevant, most):
     """Mean over the tied orders of min(non-relevant above, most), for the relevant of each tie."""
     above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
     # A relevant document is equally likely to have 0, 1, ..., n of them above it in its tie.
-    n_below_most = np.clip(most - above + 1, 0, n + 1)
+    n_below_most = np.clip(most - above, 0, n + 1)
     total = n_below_most * (above + (n_below_most - 1) / 2) + (n + 1 - n_below_most) * most
     return total / (n + 1)
 
