@@ -45,10 +45,9 @@ _STIRLING_RESTS = _stirling_rests()
 
 def _stirling_rest(z):
     """log(z!) minus Stirling's formula."""
-    last = len(_STIRLING_RESTS) - 1
-    rest = _STIRLING_RESTS.take(np.minimum(z, last).astype(np.intp))
-    large = z > last
-    if large.any():
+    rest = _STIRLING_RESTS.take(z.astype(np.intp), mode="clip")
+    if z.size and z.max() >= len(_STIRLING_RESTS):
+        large = z >= len(_STIRLING_RESTS)
         rest[large] = _stirling_series(z[large])
     return rest
 
@@ -111,35 +110,52 @@ def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
     A weakly monotone function of the order itself: what is cut off or capped at a level depends
     on the positions from there up alone, and no value reaches beyond that of the next position.
     """
-    passes, live, done = [], np.flatnonzero(levels.count > 0), 0
-    limit = levels.limit[live]
+    terms, passes = _following if following else _preceding, []
+    limit = _limits(levels)
+    # Most levels first, so that at every level those that have it come first.
+    live = np.argsort(-levels.count, kind="stable")[: np.count_nonzero(levels.count > 0)]
     factor, total = np.ones(len(live)), np.zeros(len(live))
-    n_levels = _LEVELS_AT_ONCE
+    done = 0
     while len(live):
-        n_levels = min(n_levels, int(levels.count[live].max()) - done)
-        depth = np.arange(done, done + n_levels)[:, None]
-        exists = depth < levels.count[live]
-        at = np.where(exists, levels.first[live] + levels.step * depth, 0)
-        x = np.where(exists, levels.positions.take(at), 1.0)
-        i = np.where(exists, levels.top[live] - depth, 1.0)
-        a = np.where(exists, np.concatenate((limit[None], x[:-1] - 1)), 1.0)
-        start, weight, end = (_following if following else _preceding)(x, a, i)
-        start[~exists] = weight[~exists] = 0.0
-        passes.append((live, start, weight, end))
-        factors = factor * np.cumprod(weight, axis=0)
-        total += (np.concatenate((factor[None], factors[:-1])) * start).sum(axis=0)
-        done += n_levels
-        n_levels *= 2
-        going_on = (factors[-1] > _NEGLIGIBLE * total) & (levels.count[live] > done)
-        live, factor, total = live[going_on], factors[-1, going_on], total[going_on]
-        limit = x[-1, going_on] - 1
+        count = levels.count[live]
+        depth = np.arange(done, min(max(2 * done, _LEVELS_AT_ONCE), count[0]))
+        n_sets = np.searchsorted(-count, -depth)
+        ends = np.cumsum(n_sets)
+        which = live[np.arange(ends[-1]) - np.repeat(ends - n_sets, n_sets)]
+        depths = np.repeat(depth, n_sets)
+        at = levels.first[which] + levels.step * depths
+        found = terms(levels.positions[at], limit[at], levels.top[which] - depths)
+        by_level = [
+            (n, *(values[end - n : end] for values in found))
+            for n, end in zip(n_sets.tolist(), ends.tolist(), strict=True)
+        ]
+        passes.append((live, by_level))
+        for n, start, weight, _ in by_level:
+            total[:n] += factor[:n] * start
+            factor[:n] *= weight
+        done += len(depth)
+        going_on = (factor > _NEGLIGIBLE * total) & (count > done)
+        live, factor, total = live[going_on], factor[going_on], total[going_on]
     shares = np.zeros(len(levels.count))
-    for live, start, weight, end in reversed(passes):
+    for live, by_level in reversed(passes):
         share = shares[live]
-        for level in range(len(start) - 1, -1, -1):
-            share = np.minimum(start[level] + weight[level] * share, end[level])
+        for n, start, weight, end in reversed(by_level):
+            share[:n] = np.minimum(start + weight * share[:n], end)
         shares[live] = share
     return shares
+
+
+def _limits(levels):
+    """The last position that was still free, for each of the positions."""
+    limit = np.zeros(len(levels.positions))
+    if levels.step > 0:
+        limit[1:] = levels.positions[:-1]
+    else:
+        limit[:-1] = levels.positions[1:]
+    limit -= 1
+    some = levels.count > 0
+    limit[levels.first[some]] = levels.limit[some]
+    return limit
 
 
 def _following(x, a, i):

@@ -8,23 +8,10 @@ from numbers import Real
 import numpy as np
 
 from skfilterrank._validation import check_choice
-from skfilterrank.metrics._colex import (
-    Levels,
-    Share,
-    as_log_share,
-    as_share,
-    log_choose,
-    log_choose_ratio,
-    nested_share,
-)
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-from skfilterrank.metrics._positions import (
-    WHOLE_ORDERS,
-    check_n_items,
-    found_positions,
-    items_of,
-)
+from skfilterrank.metrics._placements import Placements
+from skfilterrank.metrics._positions import WHOLE_ORDERS, check_n_items
 
 SCALES = ("share", "log")
 
@@ -42,104 +29,28 @@ def check_epsilon(epsilon) -> float:
     return float(epsilon)
 
 
-class _Placements:
-    """What the relevant items of a block's queries look like; queries without any are left out."""
-
-    def __init__(self, block: ListBlock, n_items):
-        found, positions = found_positions(block)
-        n = items_of(block, found, n_items)
-        self.kept = np.flatnonzero(block.n_relevant > 0)
-        self.positions = positions
-        self.n_found = found[self.kept]
-        self.first = (np.cumsum(found) - found)[self.kept]
-        self.n = n[self.kept].astype(np.float64)
-        self.m = block.n_relevant[self.kept]
-        self.n_queries = len(block.sizes)
-
-    def per_found(self, values):
-        """A value per query, at each of its positions."""
-        return np.repeat(values, self.n_found)
-
-    def score(self, share: Share, scale):
-        """The scores of the block; NaN without relevant items, 1 with one placement only."""
-        values = as_share(share) if scale == "share" else as_log_share(share)
-        last = np.full(len(self.m), np.inf)
-        some = self.n_found > 0
-        last[some] = self.positions[(self.first + self.n_found - 1)[some]]
-        is_ideal = (self.n_found == self.m) & (last == self.m)
-        values[is_ideal | (self.m == self.n)] = 1.0
-        result = np.full(self.n_queries, np.nan)
-        result[self.kept] = values
-        return result
+def _per_query(block, values):
+    """The values of the queries that have relevant items; NaN for the others."""
+    result = np.full(len(block.sizes), np.nan)
+    result[block.n_relevant > 0] = values
+    return result
 
 
 def lexirecall(block: ListBlock, k, n_items=None, scale="share"):
     """Placements that are worse from the last position up."""
-    placed = _Placements(block, n_items)
-    n, m, n_found = placed.n, placed.m, placed.n_found
-    # Items at the very end, missing or not, leave no worse choice: the others make the number.
-    level = np.arange(len(placed.positions)) + 1 - placed.per_found(placed.first)
-    is_last = placed.positions - level == placed.per_found(n - m)
-    n_last = (m - n_found) + _sums(is_last, placed)
-    top, limit = m - n_last, n - n_last
-    levels = Levels(
-        positions=placed.positions.astype(np.float64),
-        first=placed.first + top.astype(np.int64) - 1,
-        step=-1,
-        count=top.astype(np.int64),
-        top=top,
-        limit=limit,
-    )
-    log_ratio = np.zeros(len(m))
-    some = n_last > 0
-    # C(n - j, m - j) / C(n, m) = C(m, j) / C(n, j)
-    log_ratio[some] = log_choose_ratio(m[some], n[some], n_last[some])
-    share = Share(
-        log_whole=log_choose(limit, top),
-        log_ratio=log_ratio,
-        part=nested_share(levels, following=True),
-        is_capped=some,
-        log_all=log_choose(n, m),
-    )
-    return placed.score(share, scale)
+    placed = Placements.of_block(block, n_items)
+    return _per_query(block, placed.scored(placed.worse_from_the_end(), scale))
 
 
 def lexiprecision(block: ListBlock, k, n_items=None, scale="share"):
     """Placements that are worse from the first position down."""
-    placed = _Placements(block, n_items)
-    n, m, n_found = placed.n, placed.m, placed.n_found
-    # Positions from the end of all items: those worse have a smaller last one, and so on.
-    mirrored = placed.per_found(n) + 1 - placed.positions
-    last = m.copy()
-    some = n_found > 0
-    last[some] = mirrored[placed.first[some]]
-    levels = Levels(
-        positions=mirrored,
-        first=placed.first + 1,
-        step=1,
-        count=n_found - 1,
-        top=m - 1,
-        limit=last - 1,
-    )
-    share = Share(
-        log_whole=log_choose(last, m),
-        log_ratio=log_choose_ratio(last, n, m),
-        part=(last - m) / last + m / last * nested_share(levels, following=False),
-        is_capped=last < n,
-        log_all=log_choose(n, m),
-    )
-    return placed.score(share, scale)
-
-
-def _sums(values, placed):
-    """Sum of values at positions, per query."""
-    total = np.concatenate(([0], np.cumsum(values)))
-    return total[placed.first + placed.n_found] - total[placed.first]
+    placed = Placements.of_block(block, n_items)
+    return _per_query(block, placed.scored(placed.worse_from_the_top(), scale))
 
 
 def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
     """Equation 12."""
-    placed = _Placements(block, n_items)
+    placed = Placements.of_block(block, n_items)
     n, m, n_found = placed.n, placed.m, placed.n_found
     # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
     up = np.arange(min(m.max(initial=0), 32.0))[:, None]
@@ -152,9 +63,7 @@ def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
     weight[up >= m] = 0.0
     # Added up from the smallest to the largest.
     value = (weight * ((n - position) / n))[::-1].sum(axis=0)
-    result = np.full(placed.n_queries, np.nan)
-    result[placed.kept] = value
-    return result
+    return _per_query(block, value)
 
 
 _SHARED = {"n_items": check_n_items, "scale": check_scale}

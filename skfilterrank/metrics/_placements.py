@@ -1,0 +1,111 @@
+"""Where the relevant items of some queries stand, and how many placements of them are worse."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank.metrics._colex import (
+    Levels,
+    Share,
+    as_log_share,
+    as_share,
+    log_choose,
+    log_choose_ratio,
+    nested_share,
+)
+from skfilterrank.metrics._lists import ListBlock
+from skfilterrank.metrics._positions import found_positions, items_of
+
+
+class Placements(NamedTuple):
+    """The relevant items of some queries, each of which has one; those missing are the last."""
+
+    positions: np.ndarray
+    """Positions of the retrieved ones from 1, query by query, ascending; int64."""
+    n_found: np.ndarray
+    """Number of them for each query; int64."""
+    m: np.ndarray
+    """Number of relevant items, float64."""
+    n: np.ndarray
+    """Number of all items, float64."""
+
+    @classmethod
+    def of_block(cls, block: ListBlock, n_items: int | None):
+        """Those of a block's queries; queries without relevant items are left out."""
+        n_found, positions = found_positions(block)
+        n = items_of(block, n_found, n_items)
+        kept = block.n_relevant > 0
+        return cls(positions, n_found[kept], block.n_relevant[kept], n[kept].astype(np.float64))
+
+    @property
+    def first(self) -> np.ndarray:
+        """Where in `positions` each query begins."""
+        return np.cumsum(self.n_found) - self.n_found
+
+    def per_found(self, values):
+        """A value per query, at each of its positions."""
+        return np.repeat(values, self.n_found)
+
+    def worse_from_the_end(self) -> Share:
+        """Placements that are worse when positions are compared from the last one up."""
+        n, m, first = self.n, self.m, self.first
+        # Items at the very end, missing or not, leave no worse choice: the others make the number.
+        level = np.arange(len(self.positions)) + 1 - self.per_found(first)
+        is_last = self.positions - level == self.per_found(n - m)
+        n_last_before = np.concatenate(([0], np.cumsum(is_last)))
+        n_last = m - self.n_found + n_last_before[first + self.n_found] - n_last_before[first]
+        top, limit = m - n_last, n - n_last
+        levels = Levels(
+            positions=self.positions.astype(np.float64),
+            first=first + top.astype(np.int64) - 1,
+            step=-1,
+            count=top.astype(np.int64),
+            top=top,
+            limit=limit,
+        )
+        # C(n - j, m - j) / C(n, m) = C(m, j) / C(n, j)
+        some = n_last > 0
+        log_ratio = np.zeros(len(m))
+        log_ratio[some] = log_choose_ratio(m[some], n[some], n_last[some])
+        return Share(
+            log_whole=log_choose(limit, top),
+            log_ratio=log_ratio,
+            part=nested_share(levels, following=True),
+            is_capped=some,
+            log_all=log_choose(n, m),
+        )
+
+    def worse_from_the_top(self) -> Share:
+        """Placements that are worse when positions are compared from the first one down."""
+        n, m, first = self.n, self.m, self.first
+        # Counted from the end of all items, those worse have a smaller last position, and so on.
+        mirrored = self.per_found(n) + 1 - self.positions
+        last = m.copy()
+        some = self.n_found > 0
+        last[some] = mirrored[first[some]]
+        levels = Levels(
+            positions=mirrored,
+            first=first + 1,
+            step=1,
+            count=self.n_found - 1,
+            top=m - 1,
+            limit=last - 1,
+        )
+        # C(x, m) placements end at the last position x or above it.
+        return Share(
+            log_whole=log_choose(last, m),
+            log_ratio=log_choose_ratio(last, n, m),
+            part=(last - m) / last + m / last * nested_share(levels, following=False),
+            is_capped=last < n,
+            log_all=log_choose(n, m),
+        )
+
+    def scored(self, worse: Share, scale: str) -> np.ndarray:
+        """The share of worse placements; 1 for the ideal one, and where there is no other."""
+        values = as_share(worse) if scale == "share" else as_log_share(worse)
+        last = np.full(len(self.m), np.inf)
+        some = self.n_found > 0
+        last[some] = self.positions[(self.first + self.n_found - 1)[some]]
+        is_ideal = (self.n_found == self.m) & (last == self.m)
+        values[is_ideal | (self.m == self.n)] = 1.0
+        return values
