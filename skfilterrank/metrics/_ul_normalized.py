@@ -122,8 +122,7 @@ def _is_defined(lower, upper):
 @enter(
     "ul_normalized",
     ul_normalized,
-    undefined="every ranking of its judged documents scores the same, as where no document is "
-    "relevant or all are equally good",
+    undefined="all rankings of its pool score the same",
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     options={
@@ -201,9 +200,15 @@ def ul_normalized_score(
     normalises DCG with ``gains="exp2"`` and the sum of precisions, "sp". R is exact where the
     measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
 
+    Section 3.2 there calls k the upper bound of the sum of precisions, but on MQ2007 its Table 15
+    goes with k as ``norm="ideal"`` does. Its Table 5 has values of DCG that are higher than
+    equation 7 gives for lists of the same nDCG.
+
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
     So is a measure that is negative for some list. V1 and V2 are not linear in A: ties are
     averaged in A, so that a system that gives all documents one score has V2 = 0.
+
+    Queries are undefined where no document is relevant or all are equally good, as U = R.
 
     Filtered documents lower A alone, as the two bounds rank all judged documents: hiding
     documents is not rewarded, and an empty list scores -1 in V2, 0 in V1. Unjudged documents take
@@ -233,11 +238,13 @@ def ul_normalized_score(
     >>> ul_normalized_score(y_true, [0, 0, 0, 0], groups=groups, k=2)
     0.0
 
-    By name, here the normalised average precision:
+    By name, here for average precision:
 
-    >>> from skfilterrank.metrics import make_ranking_scorer
-    >>> make_ranking_scorer("ul_normalized(measure=ndcg,variant=v1)@10")
-    make_ranking_scorer('ul_normalized@10', measure='ndcg', variant='v1')
+    >>> from skfilterrank.metrics import evaluate
+    >>> evaluate(y_true, [4, 1, 2, 3], "ul_normalized(measure=ap,variant=v1)", groups=groups)
+         ul_normalized(measure=ap,variant=v1)
+    qid
+    a                                 0.394...
     """
     return score(
         "ul_normalized",

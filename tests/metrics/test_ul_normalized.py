@@ -1,0 +1,400 @@
+"""Joint upper and lower bound normalisation: by hand, by enumeration, and its properties."""
+
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
+
+from reference import NONNEGATIVE, REFERENCE, Case
+from reference.bounds import random_ranking, sum_precision_of, v1, v2
+from skfilterrank.io import load_letor
+from skfilterrank.metrics import (
+    dcg_bounds,
+    dcg_score,
+    evaluate,
+    expected_dcg,
+    make_ranking_scorer,
+    ndcg_score,
+    ul_normalized_score,
+)
+from skfilterrank.metrics._measure import MEASURES, parse_measure
+from skfilterrank.metrics._simulated_rankings import SimulatedRankings
+
+NO = -np.inf
+
+# Whose ideal list is the pool in descending order of gain.
+OTHERS = sorted(
+    name
+    for name, entry in MEASURES.items()
+    if entry.greater_is_better and name not in (*NONNEGATIVE, "ndcg_min", "empty_list_rate")
+)
+
+
+def one_query(labels, scores, **params):
+    return ul_normalized_score(labels, scores, groups=["q"] * len(labels), **params)
+
+
+class TestDcgByHand:
+    """Labels 2, 1, 0 in the order 1, 2, 0 to place 2."""
+
+    y_true, y_score = [2, 1, 0], [2, 3, 1]
+    achieved = 1 + 2 / log2(3)
+    ideal = 2 + 1 / log2(3)
+    random = 1 * (1 + 1 / log2(3))
+
+    def test_v1(self):
+        expected = self.achieved / self.ideal * self.achieved / (self.achieved + self.random)
+        assert one_query(self.y_true, self.y_score, k=2, variant="v1") == pytest.approx(expected)
+
+    def test_v2(self):
+        expected = (self.achieved - self.random) / (self.ideal - self.random)
+        assert one_query(self.y_true, self.y_score, k=2, variant="v2") == pytest.approx(expected)
+
+    def test_v2_below_random(self):
+        # 0 before 1.
+        achieved = 0 + 1 / log2(3)
+        expected = (achieved - self.random) / self.random
+        assert one_query(self.y_true, [1, 2, 3], k=2) == pytest.approx(expected)
+
+    def test_the_gain_of_the_paper(self):
+        achieved, ideal = 1 + 3 / log2(3), 3 + 1 / log2(3)
+        random = 4 / 3 * (1 + 1 / log2(3))
+        expected = (achieved - random) / (ideal - random)
+        value = one_query(self.y_true, self.y_score, k=2, gains="exp2")
+        assert value == pytest.approx(expected)
+
+
+class TestSumPrecisionByHand:
+    """Labels 1, 0, 1, 0, 0 in this order to place 3: precision 1 at place 1 and 2/3 at place 3."""
+
+    y_true, y_score = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1]
+    achieved = 1 + 2 / 3
+    exact = 2 / 5 * (1 + (1 + 1 / 4) / 2 + (1 + 2 / 4) / 3)
+    printed = 3 * (2 / 5) ** 2
+
+    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @pytest.mark.parametrize("expectation", ["exact", "paper"])
+    def test_both(self, norm, expectation):
+        upper = {"ideal": 2, "k": 3}[norm]
+        lower = {"exact": self.exact, "paper": self.printed}[expectation]
+        params = {"measure": "sp", "k": 3, "norm": norm, "expectation": expectation}
+        value = one_query(self.y_true, self.y_score, variant="v1", **params)
+        assert value == pytest.approx(v1(self.achieved, lower, upper))
+        value = one_query(self.y_true, self.y_score, variant="v2", **params)
+        assert value == pytest.approx(v2(self.achieved, lower, upper))
+
+    def test_places_end_with_the_documents(self):
+        params = {"measure": "sp", "norm": "k"}
+        beyond = one_query(self.y_true, self.y_score, k=30, **params)
+        assert beyond == one_query(self.y_true, self.y_score, k=5, **params)
+        assert beyond == one_query(self.y_true, self.y_score, **params)
+
+
+pools = st.lists(st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_size=5)
+
+
+class TestByEnumeration:
+    @pytest.mark.parametrize("variant", ["v1", "v2"])
+    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @given(pool=pools, k=st.integers(1, 7), shown=st.integers(0, 5))
+    def test_sum_precision(self, variant, norm, pool, k, shown):
+        scores = [len(pool) - i if i < shown else NO for i in range(len(pool))]
+        value = one_query(
+            pool, scores, k=k, measure="sp", variant=variant, norm=norm, undefined="skip"
+        )
+        n_relevant = sum(gain > 0 for gain in pool)
+        upper = min(k, len(pool) if norm == "k" else n_relevant) if n_relevant else 0
+        lower = random_ranking(sum_precision_of, pool, k)
+        expected = {"v1": v1, "v2": v2}[variant](sum_precision_of(pool[:shown], k), lower, upper)
+        assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
+
+    @pytest.mark.parametrize("name", OTHERS)
+    @given(pool=pools, k=st.sampled_from([None, 1, 2, 3, 9]))
+    def test_other_measures(self, name, pool, k):
+        entry = MEASURES[name]
+        k = k if entry.takes_k else None
+
+        def value(order):
+            return REFERENCE[name](Case(list(order), pool, k, list(order), len(pool)))
+
+        orders = [value(order) for order in permutations(pool)]
+        params = {"measure": name, "k": k, "undefined": "skip", "n_samples": 2000}
+        params["ties"] = entry.ties[0]
+        actual = one_query(pool, range(len(pool), 0, -1), **params)
+        if None in orders or max(orders) - min(orders) < 1e-12:
+            assert np.isnan(actual) or "average" not in entry.ties
+            return
+        lower = np.mean(orders)
+        expected = v2(value(pool), lower, value(sorted(pool, reverse=True)))
+        if "average" in entry.ties:
+            assert actual == pytest.approx(expected)
+        else:
+            assert actual == pytest.approx(expected, abs=0.15)
+
+
+class TestWhatTheyMean:
+    """Over random judgments."""
+
+    rng = np.random.default_rng(7)
+    groups = rng.integers(0, 40, 1500)
+    y_true = rng.choice([0.0, 0.0, 0.0, 1.0, 2.0], 1500)
+    y_score = y_true + rng.normal(size=1500)
+
+    @pytest.mark.parametrize("measure", ["dcg", "sp", "ndcg"])
+    @pytest.mark.parametrize("k", [None, 1, 10])
+    def test_a_perfect_ranking(self, measure, k):
+        params = {"groups": self.groups, "k": k, "measure": measure, "average": None}
+        value = ul_normalized_score(self.y_true, self.y_true, variant="v2", **params)
+        np.testing.assert_allclose(value, 1)
+        value = ul_normalized_score(self.y_true, self.y_true, variant="v1", **params)
+        assert (value < 1).all()
+
+    def test_a_perfect_ranking_in_v1(self):
+        params = {"groups": self.groups, "k": 10}
+        upper = dcg_bounds(self.y_true, **params)["ideal"].to_numpy()
+        lower = expected_dcg(self.y_true, average=None, **params)
+        value = ul_normalized_score(self.y_true, self.y_true, variant="v1", average=None, **params)
+        np.testing.assert_allclose(value, upper / (upper + lower))
+
+    @pytest.mark.parametrize("measure", ["dcg", "sp", "ndcg"])
+    @pytest.mark.parametrize("k", [None, 1, 10])
+    def test_a_random_ranking(self, measure, k):
+        params = {"groups": self.groups, "k": k, "measure": measure, "average": None}
+        tied = np.zeros(len(self.y_true))
+        value = ul_normalized_score(self.y_true, tied, variant="v2", **params)
+        np.testing.assert_allclose(value, 0, atol=1e-12)
+
+    def test_a_random_ranking_in_v1(self):
+        params = {"groups": self.groups, "k": 10}
+        upper = dcg_bounds(self.y_true, **params)["ideal"].to_numpy()
+        lower = expected_dcg(self.y_true, average=None, **params)
+        tied = np.zeros(len(self.y_true))
+        value = ul_normalized_score(self.y_true, tied, variant="v1", average=None, **params)
+        np.testing.assert_allclose(value, lower / (2 * upper))
+
+    @pytest.mark.parametrize(("variant", "lowest"), [("v1", 0), ("v2", -1)])
+    def test_the_empty_list(self, variant, lowest):
+        empty = np.full(len(self.y_true), NO)
+        value = ul_normalized_score(
+            self.y_true, empty, groups=self.groups, k=5, variant=variant, average=None
+        )
+        np.testing.assert_array_equal(value, lowest)
+
+    @pytest.mark.parametrize("variant", ["v1", "v2"])
+    def test_what_is_divided_out_does_not_matter(self, variant):
+        # nDCG is DCG over the upper bound.
+        params = {"groups": self.groups, "k": 10, "variant": variant, "average": None}
+        np.testing.assert_allclose(
+            ul_normalized_score(self.y_true, self.y_score, measure="ndcg", **params),
+            ul_normalized_score(self.y_true, self.y_score, measure="dcg", **params),
+        )
+
+    def test_filtering_is_not_rewarded(self):
+        # Without the documents of gain 0 the list is as perfect as with them.
+        params = {"groups": self.groups, "average": None}
+        shown = np.where(self.y_true > 0, self.y_true, NO)
+        np.testing.assert_allclose(ul_normalized_score(self.y_true, shown, **params), 1)
+
+    def test_unjudged_documents_take_places_but_are_not_in_the_bounds(self):
+        assert one_query([np.nan, 1, 0], [3, 2, 1], k=2) == pytest.approx(
+            # Nothing, then gain 1; the ideal is 1, the random ranking half of both places.
+            v2(1 / log2(3), (1 + 1 / log2(3)) / 2, 1)
+        )
+        assert one_query([np.nan, 1, 0], [3, 2, 1], k=2, unjudged="drop") == 1
+
+    def test_ties_are_averaged_in_the_measure(self):
+        y_true, y_score = [2, 0, 0, 1], [1, 1, 1, 2]
+        achieved = dcg_score(y_true, y_score, groups=[1] * 4, k=2)
+        assert achieved == pytest.approx(1 + 2 / 3 / log2(3))
+        random = 3 / 4 * (1 + 1 / log2(3))
+        expected = v2(achieved, random, 2 + 1 / log2(3))
+        assert one_query(y_true, y_score, k=2) == pytest.approx(expected)
+
+
+class TestUndefined:
+    @pytest.mark.parametrize("variant", ["v1", "v2"])
+    @pytest.mark.parametrize("measure", ["dcg", "sp", "ndcg"])
+    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @pytest.mark.parametrize("labels", [[0, 0], [1, 1, 1], [1], [0], [np.nan]])
+    def test_all_rankings_are_the_same(self, variant, measure, norm, labels):
+        if measure != "sp":
+            norm = "ideal"
+        scores = range(len(labels))
+        params = {"variant": variant, "measure": measure, "norm": norm}
+        assert np.isnan(one_query(labels, scores, undefined="skip", **params))
+        assert one_query(labels, scores, undefined=0.25, **params) == 0.25
+
+    @pytest.mark.parametrize("gain", [0.1, 1 / 3, 1e-9, 1e9])
+    @pytest.mark.parametrize("n", [2, 3, 10, 1000])
+    def test_equal_gains_for_all_their_rounding(self, gain, n):
+        labels, scores = [gain] * n, np.random.default_rng(n).permutation(n)
+        for k in (None, 1, 7):
+            for measure in ("dcg", "sp", "ndcg"):
+                params = {"k": k, "measure": measure, "undefined": "skip"}
+                assert np.isnan(one_query(labels, scores, **params))
+
+    def test_one_document_among_many_is_not_rounding(self):
+        labels = np.ones(20_000)
+        labels[0] = 0
+        assert one_query(labels, labels, k=None) == pytest.approx(1)
+        assert one_query(labels, -labels, k=None) < 0
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"measure": "map"}, "'map' is not a measure"),
+            ({"measure": "ul_normalized"}, "measure must be another measure than 'ul_normalized'"),
+            ({"measure": "forbidden"}, "one for which higher is better, got 'forbidden'"),
+            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of dcg@3"),
+            ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off"),
+            ({"variant": "V1"}, "variant must be one of 'v1', 'v2', got 'V1'"),
+            ({"variant": 1}, "variant must be one of 'v1', 'v2', got 1"),
+            ({"expectation": "printed"}, "expectation must be one of 'exact', 'paper'"),
+            ({"norm": "n"}, "norm must be one of 'ideal', 'k'"),
+            ({"norm": "k"}, "norm='k' is the upper bound of measure='sp' alone, got 'dcg'"),
+            ({"measure": "ndcg", "expectation": "paper"}, "expectation='paper' is a formula for"),
+            ({"n_samples": 1}, "n_samples must be a whole number from 2 up"),
+            ({"random_state": -1}, "random_state must not be negative"),
+        ],
+    )
+    def test_message(self, params, message):
+        with pytest.raises(ValueError, match=message):
+            one_query([1, 0], [2, 1], **params)
+
+    def test_negative_gains(self):
+        with pytest.raises(ValueError, match="gains from 0 up, and some gain is negative: a ran"):
+            one_query([1, -1], [2, 1])
+        assert one_query([1, -1], [2, 1], gains={1: 1, -1: 0}) == 1
+
+    def test_measures_that_are_negative(self):
+        # The empty list is below the worst order.
+        with pytest.raises(ValueError, match="never negative, but 'ndcg_min@3' is -"):
+            one_query([2, 1], [NO, NO], measure="ndcg_min", k=3)
+
+    def test_measures_of_whole_orders_need_a_rule_for_ties(self):
+        names = [name for name in OTHERS if "average" not in MEASURES[name].ties]
+        for name in names:
+            with pytest.raises(ValueError, match="ties='average' is not possible"):
+                one_query([1, 0], [2, 1], measure=name)
+
+
+class TestByName:
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(20), 6)
+    y_true = rng.choice([0.0, 1.0, 2.0], 120)
+    X = y_true[:, None] + rng.normal(size=(120, 2))
+
+    @pytest.mark.parametrize(
+        ("text", "params"),
+        [
+            ("ul_normalized", {}),
+            ("ul_normalized@4", {"k": 4}),
+            ("ul_normalized(measure=sp,variant=v1)@4", {"measure": "sp", "variant": "v1", "k": 4}),
+            ("ul_normalized(measure=ndcg@3)", {"measure": "ndcg", "k": 3}),
+            (
+                "ul_normalized(measure=sp, expectation=paper, norm=k)@10",
+                {"measure": "sp", "expectation": "paper", "norm": "k", "k": 10},
+            ),
+        ],
+    )
+    def test_everywhere(self, text, params):
+        model = Ridge().fit(self.X, self.y_true)
+        expected = ul_normalized_score(
+            self.y_true, model.predict(self.X), groups=self.groups, **params
+        )
+        scorer = make_ranking_scorer(text)
+        assert scorer(model, self.X, self.y_true, groups=self.groups) == pytest.approx(expected)
+        table = evaluate(self.y_true, model.predict(self.X), text, groups=self.groups)
+        assert table[text].mean() == pytest.approx(expected)
+
+    def test_the_text_of_a_parsed_measure(self):
+        text = "ul_normalized(measure=err@10,variant=v1)"
+        assert parse_measure(text.replace("err", "ndcg")).text == text.replace("err", "ndcg")
+
+    def test_an_option_that_is_wrong(self):
+        with pytest.raises(ValueError, match="'map' is not a measure"):
+            make_ranking_scorer("ul_normalized(measure=map)@10")
+
+
+class TestSimulatedBounds:
+    """Measures without a mean over ties; nDCG stands in for one."""
+
+    def test_close_to_the_exact_bound(self, monkeypatch):
+        labels, scores = [3, 2, 1, 0, 0, 1], [4, 1, 5, 3, 6, 2]
+        params = {"measure": "ndcg", "k": 3, "ties": "worst", "n_samples": 5000}
+        exact = one_query(labels, scores, **params)
+        calls = []
+        drawn = SimulatedRankings.pool_numbers
+        monkeypatch.setattr(
+            SimulatedRankings,
+            "pool_numbers",
+            lambda self, block: calls.append(block) or drawn(self, block),
+        )
+        object.__setattr__(MEASURES["ndcg"], "ties", ("worst", "best", "stable"))
+        try:
+            simulated = one_query(labels, scores, **params)
+            again = one_query(labels, scores, **params)
+            other = one_query(labels, scores, **params, random_state=1)
+        finally:
+            object.__setattr__(MEASURES["ndcg"], "ties", MEASURES["dcg"].ties)
+        assert len(calls) == 3
+        assert simulated == again != other
+        assert simulated == pytest.approx(exact, abs=0.03)
+
+
+@pytest.fixture(scope="module")
+def mq2007(data_dir):
+    """Labels, queries, and the scores of one of the best single features of the data set."""
+    files = [data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)]
+    X, y_true, groups, *_ = load_letor(files, sparse=False)
+    return y_true, X[:, 38], groups
+
+
+def over_cutoffs(function, mq2007, **params):
+    y_true, y_score, groups = mq2007
+    return np.array([function(y_true, y_score, groups=groups, k=k, **params) for k in CUTOFFS])
+
+
+CUTOFFS = (5, 10, 15, 20, 30)
+
+
+def test_dcg_on_real_queries(mq2007):
+    """Every row of Tables 3 and 5 has this order, and rises with k."""
+    by_ndcg = over_cutoffs(ndcg_score, mq2007, gains="exp2")
+    by_v1, by_v2 = (
+        over_cutoffs(ul_normalized_score, mq2007, gains="exp2", variant=variant)
+        for variant in ("v1", "v2")
+    )
+    assert (by_v1 < by_ndcg).all()
+    assert (by_v2 < by_v1).all()
+    for values in (by_ndcg, by_v1, by_v2):
+        assert values[0] > 0
+        assert (np.diff(values) > 0).all()
+
+
+def test_sum_precision_on_real_queries(mq2007):
+    """Every row of Table 15 falls to k = 10 in V1 and then rises, and rises in V2.
+
+    That is what the perfect ranking's value as upper bound gives. With k, as section 3.2 says,
+    V1 falls all the way.
+    """
+    params = {"measure": "sp", "expectation": "paper"}
+    v1_steps = np.diff(over_cutoffs(ul_normalized_score, mq2007, variant="v1", **params))
+    v2_steps = np.diff(over_cutoffs(ul_normalized_score, mq2007, variant="v2", **params))
+    assert np.sign(v1_steps).tolist() == [-1, 1, 1, 1]
+    assert (v2_steps > 0).all()
+    by_k = over_cutoffs(ul_normalized_score, mq2007, variant="v1", norm="k", **params)
+    assert (np.diff(by_k) < 0).all()
+
+
+def test_one_score_for_all_is_level_with_chance_on_real_queries(mq2007):
+    y_true, y_score, groups = mq2007
+    for measure in ("dcg", "sp", "ndcg"):
+        value = ul_normalized_score(y_true, 0 * y_score, groups=groups, k=10, measure=measure)
+        assert value == pytest.approx(0, abs=1e-12)
