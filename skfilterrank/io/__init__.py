@@ -7,7 +7,7 @@ from skfilterrank.io._letor import LetorData, dump_letor, load_letor
 from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec_read import read_qrels, read_run
-from skfilterrank.io._trec_write import RunCounts, write_run
+from skfilterrank.io._trec_write import RunCounts, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
@@ -23,5 +23,6 @@ __all__ = [
     "read_qrels",
     "read_run",
     "save_model",
+    "write_qrels",
     "write_run",
 ]

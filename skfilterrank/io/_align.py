@@ -132,7 +132,7 @@ class QrelsIndex:
         # Different pairs with one key are a matter of chance: another salt parts them.
         self._salt = 0
         while len(pd.unique(keys := self._keys(self._codes, self._docnos))) < len(keys):
-            self._salt += 1
+            self._salt += 1 << 32
         self._index = pd.Index(keys)
 
     def __repr__(self):
@@ -239,7 +239,7 @@ class QrelsIndex:
 
     def _keys(self, codes, docnos):
         """Numbers of pairs of topic and document."""
-        return pair_keys(codes, docnos, self._salt << 32)
+        return pair_keys(codes, docnos, self._salt)
 
     def _match(self, codes, docnos):
         """Row of the judgments of each pair of the run, -1 where there is none."""

@@ -23,7 +23,7 @@ class Rows(NamedTuple):
 
 def pair_keys(codes, docnos, salt=0):
     """A 64-bit number of each pair: equal pairs have equal numbers, others hardly ever."""
-    return mix(docnos.hashes(), codes.astype(np.uint64) + np.uint64(salt))
+    return mix(docnos.hashes(salt), codes.astype(np.uint64))
 
 
 def find_repeated(codes, docnos, keys):

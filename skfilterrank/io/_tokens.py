@@ -82,9 +82,10 @@ class Tokens:
         """Number of words that hold the longest text."""
         return -(-int(self.lengths.max(initial=0)) // 8)
 
-    def hashes(self):
-        """A 64-bit number of each text: equal texts have equal numbers."""
-        values = mix(self.word(0), np.uint64(0))
+    def hashes(self, salt=0):
+        """A 64-bit number of each text: equal texts have equal numbers, others hardly ever."""
+        # With the length, or a zero byte at the end would change nothing.
+        values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
         for i in range(1, self.n_words):
             rows = np.flatnonzero(self.lengths > 8 * i)
             every = len(rows) == len(self)

@@ -195,6 +195,6 @@ def _ranks(tokens):
 
 def _whole_numbers(values):
     """The values as int64 where this changes none of them."""
-    # NaN and infinity have no remainder, and larger numbers are no exact integers as float64.
-    is_whole = (np.remainder(values, 1) == 0) & (np.abs(values) <= 2**53)
+    # Beyond 2**53 float64 does not tell neighbours apart.
+    is_whole = (np.floor(values) == values) & (np.abs(values) <= 2**53)
     return values.astype(np.int64) if is_whole.all() else values

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.io import write_run
+from skfilterrank.io import write_qrels, write_run
 
 NO = -np.inf
 
@@ -98,7 +98,7 @@ def test_ranks_are_those_of_trec_eval():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": ["a", "b c"]}, "groups holds 'b c', which a TREC run cannot carry"),
+        ({"groups": ["a", "b c"]}, "groups holds 'b c', which a TREC file cannot carry"),
         ({"groups": ["a", ""]}, "groups holds ''"),
         ({"groups": [1, np.nan]}, "groups holds no id in row 1"),
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
@@ -125,3 +125,67 @@ def test_errors_leave_no_file(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         write_run(tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
+
+
+def test_frames_of_runs():
+    frame = pd.DataFrame(
+        {"score": [1.0, NO, 2.0], "docno": ["a", "b", "c"], "qid": [1, 1, 1], "rank": [7, 8, 9]}
+    )
+    expected = "1 Q0 c 1 2.0 skfilterrank\n1 Q0 a 2 1.0 skfilterrank\n"
+    assert run_text(frame) == (expected, (2, 1, 0))
+    assert run_text(frame.set_index(["qid", "docno"]))[0] == expected
+    renamed = frame.rename(columns={"qid": "query_id", "docno": "doc_id"})
+    assert run_text(renamed)[0] == expected
+    assert run_text(frame, run="mine")[0] == expected.replace("skfilterrank", "mine")
+    named = frame.assign(run=["x", "y", "z"])
+    assert run_text(named)[0] == "1 Q0 c 1 2.0 z\n1 Q0 a 2 1.0 x\n"
+    assert run_text(named, run="mine")[0] == expected.replace("skfilterrank", "mine")
+    with pytest.raises(ValueError, match="run must be a name without white space, got 'a b'"):
+        run_text(frame.assign(run="a b"))
+    with pytest.raises(ValueError, match="the run has no column 'score'; its columns are"):
+        run_text(frame.drop(columns="score"))
+    with pytest.raises(ValueError, match="leave docnos and y_score out"):
+        run_text(frame, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="docnos and y_score are missing"):
+        run_text([1, 1, 1])
+    with pytest.raises(ValueError, match="run must be a name without white space, got 5"):
+        run_text(frame, run=5)
+
+
+QRELS = pd.DataFrame({"qid": ["2", "1", "1"], "docno": ["a", "b", "a"], "label": [2.0, -1.0, 0.5]})
+
+
+def test_qrels(tmp_path):
+    file = io.StringIO()
+    write_qrels(file, QRELS)
+    assert file.getvalue() == "2 0 a 2\n1 0 b -1\n1 0 a 0.5\n"
+    write_qrels(tmp_path / "qrels.gz", QRELS)
+    assert gzip.decompress((tmp_path / "qrels.gz").read_bytes()).decode() == file.getvalue()
+    missing = io.StringIO()
+    write_qrels(missing, QRELS.assign(label=[1, np.nan, 0]), unjudged=-1)
+    assert missing.getvalue() == "2 0 a 1\n1 0 b -1\n1 0 a 0\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "params", "message"),
+    [
+        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* unjudged="),
+        ({"label": [1, np.nan, -1]}, {"unjudged": -1}, r"qrels holds the label -1 in row 2, which"),
+        ({"label": [1, np.inf, 0]}, {}, "qrels holds the label inf in row 1"),
+        ({"label": ["x", "y", "z"]}, {}, "column 'label' of qrels must hold numbers, got 'x'"),
+        ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
+        ({"docno": ["", "1", "2"]}, {}, "docno holds '', which a TREC file cannot carry"),
+        ({"docno": ["\ufeffa", "1", "2"]}, {}, "which a TREC file cannot carry"),
+        ({"docno": ["a", "b", "b"]}, {}, r"qrels holds document 'b' twice in topic '1' .*1 and 2"),
+        ({"docno": ["a", None, "b"]}, {}, "qrels: column 'docno' holds no id in row 1"),
+    ],
+)
+def test_errors_of_qrels_leave_no_file(tmp_path, change, params, message):
+    with pytest.raises(ValueError, match=message):
+        write_qrels(tmp_path / "qrels", QRELS.assign(**change), **params)
+    assert not (tmp_path / "qrels").exists()
+
+
+def test_qrels_must_be_a_frame():
+    with pytest.raises(TypeError, match="qrels must be a data frame, got dict"):
+        write_qrels(io.StringIO(), {})

@@ -1,0 +1,394 @@
+import io
+import pickle
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank.io import (
+    QrelsIndex,
+    _align,
+    _pairs,
+    _text_columns,
+    _trec_frames,
+    align,
+    read_qrels,
+    read_run,
+    write_run,
+)
+from skfilterrank.metrics import ndcg_score
+
+NO = -np.inf
+
+QRELS = pd.DataFrame(
+    {
+        "qid": ["1", "1", "1", "2", "10", "10"],
+        "docno": ["a", "b", "c", "a", "x", "y"],
+        "label": [2.0, -1.0, np.nan, 1.0, 0.0, 3.0],
+    }
+)
+RUN = pd.DataFrame(
+    {
+        "qid": ["10", "1", "1", "1", "7", "7", "10"],
+        "docno": ["y", "u", "a", "c", "a", "b", "x"],
+        "score": [0.25, 0.5, 0.5, 9.0, 1.0, 2.0, NO],
+    }
+)
+
+
+def test_by_hand():
+    aligned = align(RUN, QRELS)
+    y_true, y_score, groups = aligned
+    # Topics "1", "10", "2"; in topic 1 the tie of a and u goes to u, and b was not retrieved.
+    assert groups.tolist() == ["1", "1", "1", "1", "10", "10", "2"]
+    assert aligned.docnos.tolist() == ["c", "u", "a", "b", "y", "x", "a"]
+    np.testing.assert_array_equal(y_true, [np.nan, np.nan, 2, -1, 3, 0, 1])
+    np.testing.assert_array_equal(y_score, [9, 0.5, 0.5, NO, 0.25, NO, NO])
+    assert aligned.pooled.tolist() == [True, False, True, True, True, True, True]
+    assert aligned.missing_topics == ("2",)
+    assert aligned.unjudged_topics == ("7",)
+    assert (aligned.n_left_out, aligned.n_filtered, aligned.n_retrieved) == (2, 1, 4)
+    assert (aligned.n_retrieved_unjudged, aligned.n_judged_not_retrieved) == (2, 3)
+    assert aligned.run is None
+    assert str(aligned) == (
+        "3 topics, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
+        "3 judged documents not retrieved; 1 document filtered out; 1 topic without judgments "
+        "left out, with 2 rows"
+    )
+    index = aligned.index
+    assert index.query_ids.tolist() == ["1", "10", "2"]
+    assert (index.starts.tolist(), index.sizes.tolist()) == ([0, 4, 6], [4, 2, 1])
+
+
+def test_missing_topics_can_be_left_out():
+    aligned = align(RUN, QRELS, missing="skip")
+    assert aligned.groups.tolist() == ["1", "1", "1", "1", "10", "10"]
+    assert aligned.index.query_ids.tolist() == ["1", "10"]
+    assert aligned.missing_topics == ("2",)
+    assert aligned.n_judged_not_retrieved == 2
+    assert str(aligned).startswith("2 topics; 1 topic not in the run left out; 4 documents")
+    # A topic of which everything is filtered out is in the run all the same.
+    run = RUN.assign(score=NO)
+    assert align(run, QRELS, missing="skip").index.query_ids.tolist() == ["1", "10"]
+
+
+def test_pandas_forms():
+    aligned = align(RUN, QRELS)
+    y_true, y_score = aligned.to_series()
+    assert y_true.index.names == ["qid", "docno"]
+    pd.testing.assert_index_equal(y_true.index, y_score.index)
+    frame = aligned.to_frame()
+    assert list(frame.columns) == ["label", "score", "pooled"]
+    assert frame.loc[("1", "b")].tolist() == [-1.0, NO, True]
+    # The arrays, the index of the queries and the Series say the same to a measure.
+    gains = {"gains": lambda label: np.maximum(label, 0)}
+    by_array = ndcg_score(*aligned.to_series(), average=None, **gains)
+    for groups in (aligned.groups, aligned.index):
+        value = ndcg_score(aligned.y_true, aligned.y_score, groups=groups, average=None, **gains)
+        np.testing.assert_array_equal(value, by_array)
+
+
+def brute_force(run, qrels, missing):
+    """Rows by dictionaries and sorted()."""
+    judged, retrieved = defaultdict(dict), defaultdict(dict)
+    for qid, docno, label in zip(qrels["qid"], qrels["docno"], qrels["label"], strict=True):
+        judged[str(qid)][str(docno)] = label
+    for qid, docno, score in zip(run["qid"], run["docno"], run["score"], strict=True):
+        retrieved[str(qid)][str(docno)] = score
+    rows = []
+    for qid in sorted(judged):
+        if qid not in retrieved and missing == "skip":
+            continue
+        kept = {docno: score for docno, score in retrieved[qid].items() if score > NO}
+        listed = sorted(kept, key=lambda docno: (kept[docno], docno.encode()), reverse=True)
+        absent = sorted(judged[qid].keys() - kept.keys(), key=str.encode, reverse=True)
+        rows += [
+            (qid, docno, judged[qid].get(docno, np.nan), kept.get(docno, NO), docno in judged[qid])
+            for docno in listed + absent
+        ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "label", "score", "pooled"])
+
+
+QIDS = st.sampled_from(["1", "2", "10", "é", "longer than a word"])
+# Shorter and longer than the eight bytes that are compared at a time, with and without ASCII.
+DOCNOS = st.sampled_from(
+    ["a", "b", "aa", "ü", "\U0001f600", "\ue000", "a\0", "a\n", "", "clueweb0", "clueweb09"]
+    + [f"clueweb09-en0000-16-{i}" for i in (19378, 19379)]
+)
+
+
+def tables(values, name):
+    """Frames with pairs of topic and document, each at most once."""
+    return st.dictionaries(st.tuples(QIDS, DOCNOS), values, min_size=1).map(
+        lambda rows: pd.DataFrame([(*pair, v) for pair, v in rows.items()]).set_axis(
+            ["qid", "docno", name], axis=1
+        )
+    )
+
+
+@settings(max_examples=300)
+@given(
+    tables(st.sampled_from([0.0, -0.0, 1.0, 2.5, NO]), "score"),
+    tables(st.sampled_from([-1.0, 0.0, 1.0, np.nan]), "label"),
+    st.sampled_from(["empty", "skip"]),
+)
+def test_against_brute_force(run, qrels, missing):
+    if not set(run["qid"]) & set(qrels["qid"]):
+        with pytest.raises(ValueError, match="no topic in common"):
+            align(run, qrels, missing=missing)
+        return
+    aligned = align(run, qrels, missing=missing)
+    expected = brute_force(run, qrels, missing)
+    found = aligned.to_frame().reset_index()
+    for column in expected:
+        assert found[column].astype(object).equals(expected[column].astype(object)), column
+    in_both = run["qid"].isin(qrels["qid"])
+    assert aligned.n_left_out == (~in_both).sum()
+    assert set(aligned.unjudged_topics) == set(run["qid"][~in_both])
+    assert set(aligned.missing_topics) == set(qrels["qid"]) - set(run["qid"])
+    assert aligned.n_filtered == (run["score"][in_both] == NO).sum()
+    assert aligned.n_retrieved == (expected["score"] > NO).sum()
+    assert aligned.n_retrieved + aligned.n_filtered + aligned.n_left_out == len(run)
+    of_run = expected[expected["score"] > NO]
+    assert aligned.n_retrieved_unjudged == of_run["label"].isna().sum()
+    assert (
+        aligned.n_judged_not_retrieved
+        == (expected["score"] == NO).sum()
+        - (expected["label"].isna() & (expected["score"] == NO)).sum()
+    )
+
+
+@pytest.fixture
+def few_keys(monkeypatch):
+    """Hashes with next to no bits, so that different pairs share their keys all the time."""
+
+    def keys(codes, docnos, salt=0):
+        # The fourth salt tells all pairs apart, or no index could be built.
+        mask = np.uint64(7) if salt < 3 << 32 else np.uint64(2**64 - 1)
+        return _pairs.pair_keys(codes, docnos, salt) & mask
+
+    monkeypatch.setattr(_align, "pair_keys", keys)
+    monkeypatch.setattr(_trec_frames, "pair_keys", keys)
+
+
+def test_keys_that_coincide(few_keys):
+    rng = np.random.default_rng(0)
+    run = pd.DataFrame({"qid": rng.integers(0, 3, 300), "docno": rng.permutation(300)})
+    run["score"] = rng.integers(0, 5, 300)
+    qrels = run[:60].rename(columns={"score": "label"})
+    expected = brute_force(run, qrels, "empty")
+    found = align(run, qrels).to_frame().reset_index()
+    assert found.astype(object).equals(expected.astype(object))
+
+
+def test_a_key_of_the_run_that_is_that_of_another_judgment(monkeypatch):
+    monkeypatch.setattr(_align, "pair_keys", lambda codes, docnos, salt: np.zeros(len(codes), "u8"))
+    run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0, 2.0]})
+    aligned = align(run, pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}))
+    np.testing.assert_array_equal(aligned.y_true, [np.nan, 1])
+    aligned = align(run, pd.DataFrame({"qid": ["1"], "docno": ["z"], "label": [1]}))
+    np.testing.assert_array_equal(aligned.y_true, [np.nan, np.nan, 1])
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(1)
+    expected = align(RUN, QRELS).to_frame()
+    for _ in range(5):
+        run, qrels = (frame.iloc[rng.permutation(len(frame))] for frame in (RUN, QRELS))
+        pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+
+
+def forms(run, qrels):
+    """The same run and judgments in the forms that other tools give them."""
+    yield run, qrels
+    yield run, QrelsIndex(qrels)
+    ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+    yield run.rename(columns=ir_measures), qrels.rename(columns=ir_measures)
+    yield run.assign(query="some words", rank=0, docid=5), qrels.assign(iteration=0)
+    yield run.set_index(["qid", "docno"])[["score"]], qrels.set_index(["qid", "docno"])
+    yield run.set_index("qid"), qrels.set_index("docno")
+    for kind in (object, "category", "string"):
+        yield run.astype({"qid": kind, "docno": kind}), qrels.astype({"qid": kind, "docno": kind})
+    yield run.iloc[1:].reset_index(drop=True), qrels.iloc[:]
+
+
+def test_forms_of_frames():
+    run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
+    run.loc[0, "docno"] = "v"
+    run.loc[0, "qid"] = "7"  # left out in every form, and sliced off in the last
+    expected = align(run, qrels).to_frame()
+    for form in forms(run, qrels):
+        pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    run, qrels = (polars.DataFrame(frame.to_dict("list")) for frame in (RUN, QRELS))
+    expected = align(RUN, QRELS).to_frame()
+    pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+    with_null = qrels.with_columns(polars.col("label").fill_nan(None))
+    pd.testing.assert_frame_equal(align(run, with_null).to_frame(), expected)
+
+
+def test_arrow_columns_in_chunks():
+    pytest.importorskip("pyarrow")
+    run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
+    run = pd.concat([run.iloc[:3], run.iloc[3:]])
+    expected = align(RUN, QRELS).to_frame()
+    pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+
+
+@pytest.mark.parametrize("other", [int, "Int64", float, object])
+def test_ids_that_are_numbers_on_one_side(other):
+    expected = align(RUN, QRELS).to_frame()
+    qid = RUN["qid"].astype(int).astype(other)
+    pd.testing.assert_frame_equal(align(RUN.assign(qid=qid), QRELS).to_frame(), expected)
+    qid = QRELS["qid"].astype(int).astype(other)
+    pd.testing.assert_frame_equal(align(RUN, QRELS.assign(qid=qid)).to_frame(), expected)
+
+
+def test_files(tmp_path):
+    write_run(tmp_path / "run.gz", RUN, run="mine")
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
+    aligned = align(tmp_path / "run.gz", read_qrels(tmp_path / "qrels", unjudged=-9))
+    assert aligned.run == "mine"
+    assert str(aligned).startswith("mine: 3 topics")
+    assert repr(aligned) == f"<AlignedRun {aligned}>"
+    pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
+    frame = read_run(tmp_path / "run.gz")
+    index = QrelsIndex(str(tmp_path / "qrels"))
+    assert (len(index.topics), index.n_judged, index.n_pooled) == (3, 6, 6)
+    assert repr(index) == "QrelsIndex(3 topics, 6 documents)"
+    by_frame, by_path = index.align(frame), index.align(io.BytesIO(gzip_free(tmp_path)))
+    pd.testing.assert_frame_equal(by_frame.to_frame(), by_path.to_frame())
+    assert by_frame.run == by_path.run == "mine"
+
+
+def gzip_free(folder):
+    """The same run as bytes."""
+    file = io.StringIO()
+    write_run(file, read_run(folder / "run.gz"))
+    return file.getvalue().encode()
+
+
+def test_without_arrow_strings(monkeypatch, tmp_path):
+    expected = align(RUN, QRELS).to_frame()
+    write_run(tmp_path / "run", RUN)
+    monkeypatch.setattr(_text_columns, "_arrow_strings", lambda: None)
+    with pd.option_context("mode.string_storage", "python"):
+        run = read_run(tmp_path / "run")
+        assert run["qid"].dtype.storage == "python"
+        aligned = align(run, QRELS)
+    pd.testing.assert_frame_equal(aligned.to_frame(), expected)
+
+
+def test_index_can_be_sent_to_other_processes():
+    index = pickle.loads(pickle.dumps(QrelsIndex(QRELS)))
+    aligned = pickle.loads(pickle.dumps(index.align(RUN)))
+    pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "params", "message"),
+    [
+        ({"qid": ["a"] * 7}, {}, {}, "no topic in common: the run's are such as 'a', the .*'1'"),
+        ({"score": ["x"] * 7}, {}, {}, "column 'score' of run must hold numbers, got 'x'"),
+        ({"score": [1, np.nan] + [1] * 5}, {}, {}, "run: column 'score' holds 1 NaN, .* at row 1"),
+        ({"score": np.inf}, {}, {}, r"run: column 'score' holds 7 \+inf, the first at row 0"),
+        ({"qid": [None, *"123456"]}, {}, {}, "run: column 'qid' holds no id in row 0"),
+        ({"qid": 1.5}, {}, {}, "run: column 'qid' holds 1.5, which is neither a string nor a who"),
+        ({"qid": True}, {}, {}, "run: column 'qid' holds True, which is neither a string nor"),
+        ({"docno": "a"}, {}, {}, r"run holds document 'a' twice in topic '1' \(rows 1 and 2\)"),
+        ({}, {"docno": "a"}, {}, r"qrels holds document 'a' twice in topic '1' \(rows 0 and 1\)"),
+        ({}, {"label": "Good"}, {}, "column 'label' of qrels must hold numbers, got 'Good'"),
+        ({}, {"label": np.inf}, {}, "qrels holds the label inf in row 0; labels must be finite"),
+        ({}, {}, {"missing": "drop"}, "missing must be one of 'empty', 'skip', got 'drop'"),
+        ({}, {}, {"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
+    ],
+)
+def test_errors(run, qrels, params, message):
+    with pytest.raises(ValueError, match=message):
+        align(RUN.assign(**run), QRELS.assign(**qrels), **params)
+
+
+def test_errors_of_tables():
+    with pytest.raises(ValueError, match="run has no column 'docno' or 'doc_id'; its columns are"):
+        align(RUN.drop(columns="docno"), QRELS)
+    with pytest.raises(ValueError, match="qrels has no column 'label' or 'relevance'; its col"):
+        align(RUN, RUN)
+    with pytest.raises(ValueError, match="run has several columns 'score'"):
+        align(pd.concat([RUN, RUN[["score"]]], axis=1), QRELS)
+    with pytest.raises(ValueError, match="qrels has no rows"):
+        align(RUN, QRELS.iloc[:0])
+    with pytest.raises(TypeError, match="run must be a data frame, a path or an open file, got l"):
+        align([1], QRELS)
+    with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
+        align(RUN, {})
+
+
+def pytrec_eval_values(run, qrels, measures):
+    """Values of pytrec_eval, as one row per topic."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, measures)
+    return pd.DataFrame(evaluator.evaluate(run)).T.sort_index()
+
+
+def own_values(aligned):
+    """Reciprocal rank and precision at 5 of the rows as they stand."""
+    rows = {}
+    for qid in aligned.index.query_ids:
+        mine = aligned.groups == qid
+        hits = (aligned.y_true[mine] > 0) & (aligned.y_score[mine] > NO)
+        first = np.flatnonzero(hits)
+        rows[qid] = {
+            "P_5": hits[:5].sum() / 5,
+            "recip_rank": 1 / (first[0] + 1) if len(first) else 0.0,
+        }
+    return pd.DataFrame(rows).T
+
+
+@pytest.mark.parametrize("spread", [1, 1e-9])
+def test_ties_as_in_trec_eval(spread):
+    """Scores with many ties; scores that differ by 1e-9 tie in single precision only."""
+    rng = np.random.default_rng(2)
+    names = [f"d{i}" for i in range(30)] + [f"D{i}" for i in range(20)]
+    names += [f"clueweb09-en00{i}" for i in range(30)] + [f"ü{i}" for i in range(20)]
+    run, qrels = {}, {}
+    for topic in map(str, range(40)):
+        docnos = rng.permutation(names)
+        scores = 1 + rng.integers(0, 4, len(names)) / 4 + spread * rng.integers(0, 3, len(names))
+        run[topic] = dict(zip(docnos.tolist(), scores.tolist(), strict=True))
+        labels = rng.choice(3, size=30, p=[0.9, 0.08, 0.02])
+        qrels[topic] = dict(zip(rng.permutation(names)[:30].tolist(), labels.tolist(), strict=True))
+    expected = pytrec_eval_values(run, qrels, {"P_5", "recip_rank"})
+    frames = [
+        pd.DataFrame(
+            [(qid, docno, v) for qid, docs in table.items() for docno, v in docs.items()],
+            columns=["qid", "docno", name],
+        )
+        for table, name in ((run, "score"), (qrels, "label"))
+    ]
+    values = own_values(align(*frames, precision="single"))
+    pd.testing.assert_frame_equal(values, expected[values.columns], check_like=True)
+    if spread < 1:
+        assert not np.allclose(own_values(align(*frames)), expected[values.columns])
+
+
+def test_real_runs_against_trec_eval(data_dir):
+    pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec-covid-round1"
+    index = QrelsIndex(folder / "qrels.txt.gz")
+    qrels = read_qrels(folder / "qrels.txt.gz")
+    judged = {q: dict(zip(t["docno"], t["label"], strict=True)) for q, t in qrels.groupby("qid")}
+    for path in sorted(folder.glob("runs/*.txt.gz"))[::48]:
+        frame = read_run(path)
+        run = {q: dict(zip(t["docno"], t["score"], strict=True)) for q, t in frame.groupby("qid")}
+        expected = pytrec_eval_values(run, judged, {"P_5", "recip_rank"})
+        values = own_values(index.align(path))
+        pd.testing.assert_frame_equal(values, expected[values.columns])
+        found = index.align(frame).to_frame().reset_index()
+        expected = brute_force(frame, qrels, "empty")
+        assert found.astype(object).equals(expected.astype(object))

@@ -1,0 +1,306 @@
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank.io import FileFormatError, read_qrels, read_run, write_qrels, write_run
+from skfilterrank.io import _text_columns as text_columns
+from skfilterrank.io import _trec_lines as trec_lines
+from skfilterrank.io._decimals import parse_decimals
+from skfilterrank.io._tokens import Tokens
+
+RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
+QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"
+
+# What an id may hold, non-ASCII letters included, short and longer than one and two words.
+LETTERS = st.characters(categories=["L", "N", "P"], include_characters="-_.", max_codepoint=0x2FFF)
+IDS = st.text(LETTERS, min_size=1, max_size=20)
+
+
+def run_of(text):
+    return read_run(io.StringIO(text))
+
+
+def qrels_of(text, **params):
+    return read_qrels(io.StringIO(text), **params)
+
+
+def test_run():
+    run = run_of(RUN)
+    assert list(run.columns) == ["qid", "docno", "rank", "score", "run"]
+    assert run["qid"].tolist() == ["1", "1", "2"]
+    assert run["docno"].tolist() == ["a", "b", "a"]
+    assert run["rank"].tolist() == [1, 2, 1]
+    assert run["score"].tolist() == [2.5, -1.0, 7.0]
+    assert run["run"].tolist() == ["x", "x", "y"]
+    assert run["score"].dtype == np.float64
+    assert run["rank"].dtype == np.int64
+    # The columns are what pandas makes of strings, so that they join with the user's own.
+    assert run["docno"].dtype == pd.Series(["a"]).dtype
+
+
+def test_qrels():
+    qrels = qrels_of(QRELS)
+    assert list(qrels.columns) == ["qid", "docno", "label"]
+    assert qrels["label"].tolist() == [1, -2, 0]
+    assert qrels["label"].dtype == np.int64
+    assert qrels_of("1 0 a 0.5\n")["label"].tolist() == [0.5]
+
+
+def test_unjudged_label():
+    text = "1 0 a 1\n1 0 b -1\n"
+    assert qrels_of(text)["label"].tolist() == [1, -1]
+    np.testing.assert_array_equal(qrels_of(text, unjudged=-1)["label"], [1, np.nan])
+    assert qrels_of(text, unjudged=5)["label"].dtype == np.int64
+    for bad in ("-1", np.nan, True):
+        with pytest.raises(ValueError, match="unjudged must be None or a"):
+            qrels_of(text, unjudged=bad)
+
+
+def sources(text, folder):
+    """The same content by every way a reader takes."""
+    data = text.encode()
+    (folder / "plain").write_bytes(data)
+    (folder / "zipped").write_bytes(gzip.compress(data))
+    half = text.index("\n") + 1
+    members = gzip.compress(data[:half]) + gzip.compress(data[half:])
+    (folder / "members").write_bytes(members + bytes(5))  # tape drives pad with zeros
+    yield folder / "plain"
+    yield str(folder / "plain")
+    yield folder / "zipped"
+    yield folder / "members"
+    yield io.StringIO(text)
+    yield io.BytesIO(data)
+    yield io.BytesIO(gzip.compress(data))
+    yield io.BytesIO(b"\xef\xbb\xbf" + data)
+    yield io.StringIO(text.replace(" ", "\t"))
+    yield io.StringIO(text.replace(" ", "  \t "))
+    yield io.BytesIO(text.replace("\n", "\r\n").encode())
+    yield io.StringIO(text.rstrip("\n"))
+    yield io.BytesIO(text.replace("\n", "\r\n").rstrip().encode())
+    yield io.StringIO("\n\n" + text.replace("\n", " \n\n \t\n"))
+    yield io.StringIO("  " + text.replace("\n", "\n  "))
+
+
+def test_sources(tmp_path):
+    for source in sources(RUN, tmp_path):
+        pd.testing.assert_frame_equal(read_run(source), run_of(RUN))
+    for source in sources(QRELS, tmp_path):
+        pd.testing.assert_frame_equal(read_qrels(source), qrels_of(QRELS))
+
+
+def test_ids_stay_as_written():
+    qrels = qrels_of("01 0 007 1\n1 0 7 1\n1 0 7.0 1\n1 0 NA 1\n1 0 é\u00a0ü 1\n")
+    assert qrels["qid"].tolist() == ["01", "1", "1", "1", "1"]
+    assert qrels["docno"].tolist() == ["007", "7", "7.0", "NA", "é\u00a0ü"]
+
+
+def test_ranks_are_carried_along():
+    assert run_of("1 Q0 a 9 1 x\n1 Q0 b 3 2 x\n")["rank"].tolist() == [9, 3]
+    assert run_of("1 Q0 a - 1 x\n1 Q0 b 3 2 x\n")["rank"].tolist() == ["-", "3"]
+    assert run_of("1 Q0 a inf 1 x\n1 Q0 b 2.5 2 x\n")["rank"].tolist() == ["inf", "2.5"]
+
+
+def test_filtered_documents():
+    assert run_of("1 Q0 a 1 -inf x\n")["score"].tolist() == [-np.inf]
+
+
+BAD_RUNS = [
+    ("1 Q0 a 1 2 x\n1 Q0 b 2 1\n", 2, r"5 columns where a run has 6 \(topic Q0 docno.*cut short\?"),
+    ("1 Q0 a 1 2 my run\n", 1, "7 columns where a run has 6 .* must not hold white space"),
+    ("\n\n" + QRELS, 3, "a qrels has 4: if this is one, use read_qrels for it"),
+    ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
+    ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
+    ("1 Q0 a 1 2 x 1 Q0 b 2 1 x\n\n", 1, "12 columns"),
+    ("1\n", 1, "1 column where"),
+    ("1 Q0 a 1 2 x\n\n1 Q0 b 2 high x\n", 3, "a score must be a number, got 'high'"),
+    ("1 Q0 a 1 1_0 x\n", 1, "a score must be a number, got '1_0'"),
+    ("1 Q0 a 1 0x10 x\n", 1, "a score must be a number, got '0x10'"),
+    ("1 Q0 a 1 1.2.3 x\n", 1, "a score must be a number, got '1.2.3'"),
+    ("1 Q0 a 1 . x\n", 1, "a score must be a number, got '.'"),
+    ("1 Q0 a 1 - x\n", 1, "a score must be a number, got '-'"),
+    ("1 Q0 a 1 ١ x\n", 1, "a score must be a number, got '١'"),
+    ("1 Q0 a 1 2 x\n1 Q0 b 2 NaN x\n", 2, "a score must be finite, or -inf .* got nan"),
+    ("1 Q0 a 1 inf x\n", 1, "a score must be finite, or -inf .* got inf"),
+    ("1 Q0 a 1 1e999 x\n", 1, "got inf"),
+    (
+        "\n" + RUN + "1 Q0 b 9 0 x\n",
+        5,
+        r"document 'b' is a second time in topic '1' \(first in l.* 3",
+    ),
+    ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
+]
+BAD_QRELS = [
+    ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(topic iteration docno label\)"),
+    (RUN, 1, "6 columns where a qrels has 4 .* a run has 6: if this is one, use read_run for it"),
+    ("1 0 a 1\n1 0 b good\n", 2, "a label must be a number, got 'good'"),
+    ("1 0 a 1\n1 0 b nan\n", 2, "a label must be a finite number, got nan; .* unjudged="),
+    ("1 0 a -inf\n", 1, "a label must be a finite number, got -inf"),
+    ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' is a second time in topic '1' \(first in line 1\)"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), BAD_RUNS)
+def test_errors_of_runs(tmp_path, text, line, message):
+    check_error(read_run, tmp_path, text, line, message)
+
+
+@pytest.mark.parametrize(("text", "line", "message"), BAD_QRELS)
+def test_errors_of_qrels(tmp_path, text, line, message):
+    check_error(read_qrels, tmp_path, text, line, message)
+
+
+def check_error(read, folder, text, line, message):
+    path = folder / "file.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileFormatError, match=message) as caught:
+        read(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
+    for empty in ("", "\n \n\t\r\n", "\ufeff"):
+        with pytest.raises(FileFormatError, match=r"<stream>: the file holds no lines; lines such"):
+            read(io.StringIO(empty))
+    with pytest.raises(FileFormatError, match=r"<stream>:2: byte 0xe9 is not UTF-8"):
+        read(io.BytesIO(b"1 0 a 1\n1 0 \xe9 1\n"))
+    with (
+        io.TextIOWrapper(io.BytesIO(b"1 0 \xe9 1\n"), encoding="utf-8") as handle,
+        pytest.raises(FileFormatError, match="some byte does not decode"),
+    ):
+        read(handle)
+    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
+        read(io.BytesIO(gzip.compress(b"1 0 a 1\n" * 1000)[:-9]))
+    with pytest.raises(FileFormatError, match="the gzip file is damaged or cut short"):
+        read(io.BytesIO(gzip.compress(RUN.encode())[:-8] + b"\1" * 8))
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent")
+    with pytest.raises(TypeError, match="a path or an open file was expected, got list"):
+        read([])
+
+
+def test_blocks(monkeypatch):
+    """Small blocks, so that lines and line ends fall on their borders."""
+    text = "".join(f"{i // 7} Q0 doc{i} {i} {i / 3} run\n" for i in range(200))
+    whole = run_of(text)
+    assert whole["docno"].tolist() == [f"doc{i}" for i in range(200)]
+    assert whole["score"].tolist() == [i / 3 for i in range(200)]
+    for size in (1, 7, 64, 1000):
+        monkeypatch.setattr(trec_lines, "_BLOCK_BYTES", size)
+        pd.testing.assert_frame_equal(run_of(text), whole)
+        pd.testing.assert_frame_equal(run_of(text.replace("\n", " \r\n\n")), whole)
+        with pytest.raises(FileFormatError, match="<stream>:201: 3 columns"):
+            run_of(text + "a b c\n")
+        with pytest.raises(FileFormatError, match=r"<stream>:201: .*first in line 1"):
+            run_of(text + "0 Q0 doc0 1 1 run\n")
+
+
+def test_long_and_odd_ids():
+    docnos = ["a" * n for n in (1, 7, 8, 9, 16, 17, 5000)] + ["b" * 8 + "c", "b" * 9]
+    text = "".join(f"q{'x' * 30} Q0 {docno} 1 {i} {docno}\n" for i, docno in enumerate(docnos))
+    run = run_of(text)
+    assert run["docno"].tolist() == docnos
+    assert run["run"].tolist() == docnos
+    assert set(run["qid"]) == {"q" + "x" * 30}
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**18), 10**18).map(str),
+    st.decimals(-1000, 1000, places=7, allow_nan=False).map(str),
+    st.from_regex(r"[-+]?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True),
+    st.text("0123456789.-+eE_xnaif", max_size=20),
+)
+
+
+@settings(max_examples=300)
+@given(st.lists(NUMBERS, min_size=1, max_size=30))
+def test_numbers_are_those_of_python(texts):
+    values, is_number = parse_decimals(Tokens.from_texts(texts))
+    for text, value, ok in zip(texts, values, is_number, strict=True):
+        try:
+            expected = None if "_" in text else float(text)
+        except ValueError:
+            expected = None
+        assert ok == (expected is not None), text
+        if ok:
+            # Signs of zero included.
+            assert np.array(value).tobytes() == np.array(expected).tobytes() or value != value
+
+
+@given(
+    st.lists(st.tuples(IDS, IDS), min_size=1, unique=True, max_size=30).flatmap(
+        lambda pairs: st.tuples(
+            st.just(pairs),
+            st.lists(
+                st.floats(allow_nan=False, allow_infinity=False),
+                min_size=len(pairs),
+                max_size=len(pairs),
+            ),
+        )
+    ),
+    st.booleans(),
+)
+def test_round_trip(rows, zipped):
+    pairs, values = rows
+    frame = pd.DataFrame(pairs, columns=["qid", "docno"])
+    run = io.StringIO()
+    write_run(run, frame.assign(score=values, run="name"))
+    read = read_run(io.StringIO(run.getvalue()))
+    key = ["qid", "docno"]
+    expected = frame.assign(score=values).set_index(key)["score"].sort_index()
+    found = read.set_index(key)["score"].sort_index()
+    pd.testing.assert_series_equal(found, expected, check_exact=True)
+    assert read["run"].unique().tolist() == ["name"]
+    again = io.StringIO()
+    write_run(again, read)
+    assert again.getvalue() == run.getvalue()
+
+    qrels = io.StringIO()
+    write_qrels(qrels, frame.assign(label=values))
+    text = qrels.getvalue()
+    source = io.BytesIO(gzip.compress(text.encode())) if zipped else io.StringIO(text)
+    read = read_qrels(source)
+    expected = frame.assign(label=np.array(values, dtype=read["label"].dtype))
+    pd.testing.assert_frame_equal(read, expected, check_exact=True)
+
+
+def test_without_arrow_strings(monkeypatch):
+    """pandas without pyarrow keeps strings as Python objects: the texts are the same."""
+    expected = run_of(RUN)
+    with pd.option_context("mode.string_storage", "python"):
+        run = run_of(RUN)
+        assert run["qid"].dtype == pd.Series(["a"]).dtype
+    assert run.astype(object).equals(expected.astype(object))
+    # Before pandas 3 they are of type object.
+    monkeypatch.setattr(text_columns, "_arrow_strings", lambda: None)
+    assert run_of(RUN).astype(object).equals(expected.astype(object))
+
+
+def test_parsers_of_trec_eval(data_dir):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    folder = data_dir / "trec-covid-round1"
+    for path in sorted(folder.glob("runs/*.txt.gz"))[::20]:
+        with gzip.open(path, "rt") as file:
+            expected = pytrec_eval.parse_run(file)
+        assert nested(read_run(path), "score") == expected
+    qrels = [folder / "qrels.txt.gz", *sorted(data_dir.glob("trec-web-qrels/*.gz"))]
+    assert len(qrels) == 6
+    for path in qrels:
+        with gzip.open(path, "rt") as file:
+            expected = pytrec_eval.parse_qrel(file)
+        assert nested(read_qrels(path), "label") == expected
+
+
+def nested(frame, column):
+    """Dictionary of dictionaries, as pytrec_eval has it."""
+    nested = {}
+    for qid, docno, value in zip(frame["qid"], frame["docno"], frame[column], strict=True):
+        nested.setdefault(qid, {})[docno] = value
+    return nested
