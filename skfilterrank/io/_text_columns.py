@@ -53,6 +53,8 @@ def id_tokens(column, name):
         array = array.to_pylist()
     elif column.dtype.kind in "iuf":
         array = _whole_numbers(column.to_numpy(), name).tolist()
+    else:
+        array = column.tolist()
     texts = [item if type(item) is str else _id_text(item, name) for item in array]
     return Tokens.from_texts(texts)
 

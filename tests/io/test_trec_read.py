@@ -219,7 +219,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 def test_numbers_are_those_of_python(texts):
     values, is_number = parse_decimals(Tokens.from_texts(texts))
