@@ -61,7 +61,8 @@ def register_with_ir_measures() -> SimpleNamespace:
     names = {_PRETTY.get(name, name): entry for name, entry in MEASURES.items()}
     measures = {name: _measure_class(name, entry)() for name, entry in names.items()}
     for name, measure in measures.items():
-        ir_measures.measures.register(measure, aliases=[measure.TABLE_NAME] * (name in _PRETTY))
+        aliases = {measure.TABLE_NAME} - {name}
+        ir_measures.measures.register(measure, aliases=sorted(aliases))
     provider = _provider_class()()
     ir_measures.providers.register(provider)
     ir_measures.DefaultPipeline.providers.append(provider)

