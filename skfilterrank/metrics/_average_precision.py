@@ -15,20 +15,29 @@ NORMALIZATIONS = ("R", "min", "k")
 def sum_precision(block: ListBlock, k):
     """Sum of the precisions at the relevant documents of the top k: equation 4 of the paper."""
     relevant = block.ranked_relevant(k)
-    found = np.cumsum(relevant, axis=1)
-    if (ties := block.ties(k)) is not None:
-        found[ties.lists] = _found_with_ties(ties, relevant[ties.lists], found[ties.lists])
-    found *= relevant
+    found = _worth_at_relevant(block, k, relevant, relevant)
     return found @ (1.0 / np.arange(1, found.shape[1] + 1))
 
 
-def _found_with_ties(ties, relevant, found):
-    """Mean number of relevant documents down to each place, if the one there is relevant."""
-    n, first = (array[:, : relevant.shape[1]] for array in (ties.length, ties.first))
-    above = np.take_along_axis(found - relevant, first, axis=1)
-    # Each of the other r - 1 relevant documents of the tie is as likely in each other place.
-    others = (relevant * n - 1) / np.maximum(n - 1, 1)
-    return 1 + above + (np.arange(relevant.shape[1]) - first) * others
+def _worth_at_relevant(block, k, relevant, worth):
+    """Sum of the worth of the documents down to each place, where the one there is relevant.
+
+    Mean over the tied orders; both matrices are means of their ties, in list order, and documents
+    that are not relevant are worth 0.
+    """
+    total = np.cumsum(worth, axis=1)
+    if (ties := block.ties(k)) is not None:
+        tied_relevant, tied_worth = relevant[ties.lists], worth[ties.lists]
+        above = total[ties.lists] - tied_worth
+    total *= relevant
+    if ties is not None:
+        n, first = (array[:, : total.shape[1]] for array in (ties.length, ties.first))
+        place = np.arange(total.shape[1]) - first
+        # Each of the tie's other relevant documents is as likely in each of its other places.
+        others = place * (tied_relevant * n - 1) / np.maximum(n - 1, 1)
+        above = np.take_along_axis(above, first, axis=1)
+        total[ties.lists] = tied_relevant * above + tied_worth * (1 + others)
+    return total
 
 
 def average_precision(block: ListBlock, k, normalize="R"):
@@ -40,15 +49,24 @@ def q_measure(block: ListBlock, k, beta=1.0, normalize="min"):
     """Sum of blended ratios over its divisor."""
     if not beta:
         return average_precision(block, k, normalize)
-    # A relevant document's own part, and what the documents above it add, are linear in these.
-    worth = block.relevant + beta * np.maximum(block.gains, 0.0)
-    blended = block.ranked(worth, k)
-    blended += block.ranked_products(block.relevant, worth, k)
-    ideal = np.cumsum(np.maximum(block.best_first(k), 0.0), axis=1)
-    ideal *= beta
-    ideal += np.arange(1, ideal.shape[1] + 1)
-    blended /= ideal
+    relevant = block.ranked_relevant(k)
+    worth = block.ranked(np.maximum(block.gains, 0.0), k)
+    worth *= beta
+    worth += relevant
+    blended = _worth_at_relevant(block, k, relevant, worth)
+    blended /= 1.0 + np.arange(blended.shape[1]) + beta * _ideal_gain(block, blended.shape[1])
     return _normalized(blended.sum(axis=1), block, k, normalize)
+
+
+def _ideal_gain(block, depth):
+    """Sum of the gains down to each place of the ideal list."""
+    # It stays as it is below the last relevant document.
+    reach = min(depth, max(1, int(block.n_relevant.max())))
+    best = np.maximum(block.best_first(reach), 0.0)
+    ideal = np.empty((len(best), depth))
+    np.cumsum(best, axis=1, out=ideal[:, :reach])
+    ideal[:, reach:] = ideal[:, reach - 1 : reach]
+    return ideal
 
 
 def _normalized(total, block, k, normalize):

@@ -79,35 +79,48 @@ def mean_products_to_here(ties: Ties, factors: np.ndarray, depth: int) -> np.nda
 
     `factors`, from 0 to 1, are in list order over the whole width; of shape (n_tied, depth).
     """
-    above = np.ones_like(factors)
-    np.cumprod(factors[:, :-1], axis=1, out=above[:, 1:])
-    first = ties.first[:, :depth]
-    within = factors.copy()
-    _fill_tied_products(within, ties)
-    return np.take_along_axis(above, first, axis=1) * within[:, :depth]
+    above = np.ones((len(factors), depth))
+    np.cumprod(factors[:, : depth - 1], axis=1, out=above[:, 1:])
+    above = np.take_along_axis(above, ties.first[:, :depth], axis=1)
+    return above * _products_within(ties, factors, depth)
 
 
-def _fill_tied_products(factors, ties):
-    """In each tie of several documents, put the mean product of its first 1, 2, ... factors."""
+def _products_within(ties, factors, depth):
+    """Mean product of the factors of its own tie down to each of the first places."""
     width, flat = factors.shape[1], factors.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
-    matters = (lengths > 1) & (np.minimum.reduceat(flat, heads) < 1)
+    matters = (lengths > 1) & (np.minimum.reduceat(flat, heads) < 1) & (heads % width < depth)
     heads, lengths = heads[matters], lengths[matters]
+    within = factors[:, :depth].copy()
     # Ties of about the same length make a matrix that wastes little.
     _, size = np.frexp(lengths - 0.5)
     for exponent in np.unique(size):
-        mine = size == exponent
-        n = lengths[mine]
+        n, head = lengths[size == exponent, None], heads[size == exponent, None]
         places = np.arange(n.max())
-        is_tied = places < n[:, None]
-        cells = np.minimum(heads[mine, None] + places, flat.size - 1)
-        means = _mean_of_first(np.where(is_tied, flat[cells], 1.0), n)
-        flat[cells[is_tied]] = means[is_tied]
+        cells = np.minimum(head + places, flat.size - 1)
+        tied = np.where(places < n, flat[cells], 1.0)
+        row, column = np.broadcast_arrays(head // width, head % width + places)
+        shown = (places < n) & (column < depth)
+        row, column = row[shown], column[shown]
+        last = min(int(shown.any(axis=0).sum()), _n_above_rounding(tied, n))
+        means = np.zeros(shown.shape)
+        means[:, :last] = _mean_of_first(tied, n[:, 0], last)
+        within[row, column] = means[shown]
+    return within
 
 
-def _mean_of_first(factors, n) -> np.ndarray:
-    """Mean over all orders of the product of the first 1, 2, ... of n factors, padded with 1.
+def _n_above_rounding(factors, n) -> int:
+    """How many factors it takes at most until their mean product is too small to matter."""
+    # The mean product of j of the factors is at most the j-th power of their mean (Maclaurin).
+    largest_mean = 1 - ((1 - factors).sum(axis=1, keepdims=True) / n).min()
+    if largest_mean <= 0:
+        return 1
+    return int(np.ceil(np.log(1e-18) / min(np.log(largest_mean), -1e-9)))
+
+
+def _mean_of_first(factors, n, last) -> np.ndarray:
+    """Mean over all orders of the product of the first 1 to `last` of n factors, padded with 1.
 
     The elementary symmetric polynomial of degree j over its number of terms, by adding one factor
     after the other to those that are 1.
@@ -115,13 +128,15 @@ def _mean_of_first(factors, n) -> np.ndarray:
     n_less = np.count_nonzero(factors < 1, axis=1)
     order = np.argsort(-n_less, kind="stable")
     factors, n_ones, n_less = np.sort(factors[order], axis=1), (n - n_less)[order], n_less[order]
-    j = np.arange(factors.shape[1] + 1)
+    j = np.arange(last + 1.0)
     means = (j <= n_ones[:, None]).astype(np.float64)
     for added in range(n_less[0]):
         active = slice(np.searchsorted(-n_less, -added))
-        total = n_ones[active, None] + added + 1
-        with_it = j[1:] * factors[active, added, None] * means[active, :-1]
-        means[active, 1:] = ((total - j[1:]) * means[active, 1:] + with_it) / total
-    result = np.empty_like(factors)
+        # Among the first j of the factors so far is the added one in j / (their number) orders.
+        change = factors[active, added, None] * means[active, :-1]
+        change -= means[active, 1:]
+        change *= j[1:] / (n_ones[active, None] + (added + 1.0))
+        means[active, 1:] += change
+    result = np.empty((len(n), last))
     result[order] = means[:, 1:]
     return result

@@ -25,20 +25,25 @@ def err(block: ListBlock, k, max_grade=4.0):
             "by itself, so labels need no gains='exp2'."
         )
     shown = block.only_retained(block.in_order(block.gains, k))
-    depth = shown.shape[1]
-    still_looking = np.cumprod(1 - _satisfaction(shown, max_grade), axis=1)
+    looking = np.cumprod(_not_satisfied(shown, max_grade), axis=1)
     if (ties := block.ties(k)) is not None:
         shown = block.only_retained(block.in_order(block.gains))[ties.lists]
-        factors = 1 - _satisfaction(shown, max_grade)
-        still_looking[ties.lists] = mean_products_to_here(ties, factors, depth)
-    stops = -np.diff(still_looking, axis=1, prepend=1.0)
-    values = stops @ (1.0 / np.arange(1, depth + 1))
+        factors = _not_satisfied(shown, max_grade)
+        looking[ties.lists] = mean_products_to_here(ties, factors, looking.shape[1])
+    stops = np.empty_like(looking)
+    np.subtract(1.0, looking[:, 0], out=stops[:, 0])
+    np.subtract(looking[:, :-1], looking[:, 1:], out=stops[:, 1:])
+    values = stops @ (1.0 / np.arange(1, stops.shape[1] + 1))
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def _satisfaction(gains, max_grade):
-    """Equation 4 of the paper: probability that a document satisfies the user."""
-    return (np.exp2(np.maximum(gains, 0.0)) - 1) / 2.0**max_grade
+def _not_satisfied(gains, max_grade):
+    """Probability that a document leaves the user looking: 1 - R of the paper's equation 4."""
+    result = np.ones(gains.shape)
+    relevant = np.flatnonzero(gains > 0)
+    satisfied = (np.exp2(gains.ravel()[relevant]) - 1) / 2.0**max_grade
+    result.ravel()[relevant] = 1 - satisfied
+    return result
 
 
 def check_persistence(persistence) -> float:
