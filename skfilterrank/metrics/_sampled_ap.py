@@ -73,9 +73,12 @@ def _weights_above(block, weights, relevant, found, is_weighted):
     """Weight of each relevant document, and the sum of those above it in its list."""
     if not is_weighted:
         return 1, found.count(relevant) - 1
-    weights = block.in_order(weights)
-    own = weights.take(found.cells)
-    return own, np.cumsum(weights, axis=1).take(found.cells) - own
+    own = block.in_order(weights).take(found.cells)
+    # Only the relevant documents of each list, side by side: the sums are much shorter.
+    number = found.count(relevant) - 1
+    side_by_side = np.zeros((found.n_lists, number.max(initial=0) + 1))
+    side_by_side[found.lists, number] = own
+    return own, np.cumsum(side_by_side, axis=1)[found.lists, number] - own
 
 
 def _inverse(probability, block):
