@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from tqdm import tqdm
@@ -52,7 +52,7 @@ def evaluate(arguments) -> int:
         n_items=arguments.n_items,
     )
     notes = _Notes(len(runs))
-    values = notes.watch(_run_values(evaluations, names, arguments.per_query, notes))
+    values = _run_values(evaluations, names, arguments.per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
     for text in FORMATS[arguments.format](values, arguments.per_query):
@@ -68,6 +68,7 @@ def _run_values(evaluations, names, per_query, notes) -> Iterator[RunValues]:
         if evaluation.error is not None:
             notes.fail(evaluation.error)
             continue
+        notes.add(evaluation)
         values = evaluation.values[list(names.values())].set_axis(list(names), axis=1)
         yield RunValues(
             evaluation.name,
@@ -86,14 +87,12 @@ class _Notes:
         self.n_runs, self.failed = n_runs, 0
         self.missing, self.unjudged = {}, {}
 
-    def watch(self, runs: Iterable[RunValues]) -> Iterator[RunValues]:
-        """Hand the runs on."""
-        for run in runs:
-            if run.missing_topics:
-                self.missing[run.name] = len(run.missing_topics)
-            if run.unjudged_topics:
-                self.unjudged[run.name] = len(run.unjudged_topics)
-            yield run
+    def add(self, evaluation):
+        """Note what was not counted of a run."""
+        if evaluation.missing_topics:
+            self.missing[evaluation.name] = len(evaluation.missing_topics)
+        if evaluation.unjudged_topics:
+            self.unjudged[evaluation.name] = len(evaluation.unjudged_topics)
 
     def fail(self, error):
         """Tell why a run has no values; a bug is raised."""

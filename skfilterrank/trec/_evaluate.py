@@ -1,5 +1,6 @@
 """Measures of runs, one after the other or side by side."""
 
+import contextlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -231,7 +232,9 @@ def _evaluations(named, index, measures, n_jobs, params):
             yield _evaluate_named(name, run, index, measures, params)
         return
     batches = (
-        delayed(_evaluate_batch)(named[begin : begin + _BATCH], index, measures, params)
+        delayed(_evaluate_batch)(
+            os.getcwd(), named[begin : begin + _BATCH], index, measures, params
+        )
         for begin in range(0, len(named), _BATCH)
     )
     found = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
@@ -245,9 +248,11 @@ def _evaluations(named, index, measures, n_jobs, params):
             found.close()
 
 
-def _evaluate_batch(named, index, measures, params):
+def _evaluate_batch(folder, named, index, measures, params):
     """A few runs, in a process of their own."""
-    return [_evaluate_named(name, run, index, measures, params) for name, run in named]
+    # A process that joblib uses again may stand in another folder.
+    with contextlib.chdir(folder):
+        return [_evaluate_named(name, run, index, measures, params) for name, run in named]
 
 
 def _evaluate_named(name, run, index, measures, params):

@@ -1,0 +1,535 @@
+"""``skfilterrank evaluate``: the library's values, in every format, run by run."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import _evaluate, main
+from skfilterrank.cli._measure_names import TREC_EVAL, parse_names
+from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.metrics import get_measure_names
+from skfilterrank.trec import _evaluate as library
+from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
+
+# Topic 3 is in no run; topic 9 of the run good is not judged.
+QRELS = """\
+1 0 a 2
+1 0 b 0
+1 0 d 1
+2 0 a 1
+2 0 e 0
+3 0 f 1
+"""
+GOOD = """\
+1 Q0 a 1 0.9 tag
+1 Q0 b 2 0.9 tag
+1 Q0 x 3 0.5 tag
+2 Q0 e 1 7 tag
+2 Q0 a 2 6 tag
+9 Q0 a 1 1 tag
+"""
+BEST = "1 Q0 a 1 9 best\n1 Q0 d 2 8 best\n2 Q0 a 1 1 best\n"
+MEASURES = ["ndcg_f@2", "ap", "empty_list_rate"]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and runs in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "good.txt").write_text(GOOD)
+    (tmp_path / "best.gz").write_bytes(gzip.compress(BEST.encode()))
+    (tmp_path / "short.run").write_text("2 Q0 a 1 1 short\n")
+    return tmp_path
+
+
+RUNS = ["good.txt", "best.gz", "short.run"]
+NAMES = ["good", "best", "short.run"]
+
+
+@pytest.fixture
+def evaluate(run, files):
+    """Run the command without messages, expect that it works, and return its output."""
+
+    def evaluate(*arguments, runs=RUNS, measures=MEASURES):
+        named = [word for name in measures for word in ("-m", name)]
+        code, out, err = run("evaluate", "qrels.txt", *runs, *named, "--quiet", *arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return evaluate
+
+
+def values(measures=MEASURES, runs=RUNS, **params):
+    """What the library says."""
+    named = dict(zip([NAMES[RUNS.index(name)] for name in runs], runs))
+    return evaluate_runs(named, "qrels.txt", measures, **params)
+
+
+def means(*args, **params):
+    found = values(*args, **params)
+    names = list(found.index.unique("run"))
+    frames = {name: found.loc[name].mean() for name in names}
+    return pd.DataFrame(frames).T.rename_axis("run")
+
+
+def from_csv(text, index):
+    return pd.read_csv(io.StringIO(text), dtype=str).set_index(index).astype(float)
+
+
+def test_csv_of_means_and_of_topics(evaluate):
+    found = from_csv(evaluate("--format", "csv"), "run")
+    pd.testing.assert_frame_equal(found, means(), check_exact=True)
+    found = from_csv(evaluate("--format", "csv", "--per-query"), ["run", "qid"])
+    pd.testing.assert_frame_equal(found, values(), check_exact=True)
+
+
+def test_json(evaluate):
+    found = [json.loads(line) for line in evaluate("--format", "json", "--per-query").splitlines()]
+    assert [each["run"] for each in found] == NAMES
+    for each in found:
+        assert each["mean"] == means().loc[each["run"]].to_dict()
+        assert each["topics"] == values().loc[each["run"]].to_dict("index")
+        assert each["n_topics"] == 3
+    assert [each["missing_topics"] for each in found] == [["3"], ["3"], ["1", "3"]]
+    assert [each["unjudged_topics"] for each in found] == [["9"], [], []]
+    assert all("topics" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
+
+
+def test_table_of_means(evaluate):
+    # good, topic 1: b, a tied (the greater id first), x; of a and d, a is found at place 2.
+    # Topic 2: a at place 2. Topic 3: nothing. AP = (1/2 / 2 + 1/2 + 0) / 3 = 0.25.
+    # best: (1 + 1 + 0) / 3; short: (0 + 1 + 0) / 3.
+    assert evaluate(measures=["ap", "empty_list_rate"]) == (
+        "run            ap  empty_list_rate\n"
+        "good       0.2500           0.3333\n"
+        "best       0.6667           0.3333\n"
+        "short.run  0.3333           0.6667\n"
+    )
+
+
+def test_table_of_topics(evaluate):
+    assert evaluate("--per-query", measures=["ap"], runs=["good.txt", "best.gz"]) == (
+        "good      ap\n"
+        "1     0.2500\n"
+        "2     0.5000\n"
+        "3     0.0000\n"
+        "all   0.2500\n"
+        "\n"
+        "best      ap\n"
+        "1     1.0000\n"
+        "2     1.0000\n"
+        "3     0.0000\n"
+        "all   0.6667\n"
+    )
+
+
+def test_values_too_small_for_four_digits(evaluate):
+    # The relevant document of topic 2 is at place 2 of 50,000: exposure 1/2; of topics 1 and 3
+    # the last one is unretrieved, at place 50,000: (1/2 + 2 / 50,000) / 3.
+    out = evaluate("--per-query", "--n-items", "50000", runs=["good.txt"], measures=["tse"])
+    assert [line.split()[1] for line in out.splitlines()[1:]] == [
+        "2.0e-05",
+        "0.5000",
+        "2.0e-05",
+        "0.1667",
+    ]
+
+
+def test_trec_format_is_trec_evals(evaluate):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    names = ["map", "ndcg_cut_2", "ndcg_cut.5", "P_5", "recall_10", "Rprec", "recip_rank"]
+    found = {}
+    for line in evaluate("--format", "trec", "--per-query", measures=names).splitlines():
+        measure, qid, value = line.split("\t")
+        assert len(measure) == 22
+        found.setdefault((measure.strip().replace(".", "_"), qid), []).append(value)
+    assert found.pop(("runid", "all")) == NAMES
+    judgments = nested(read_qrels("qrels.txt"), "label")
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        judgments, {"map", "ndcg_cut_2,5", "P_5", "recall_10", "Rprec", "recip_rank"}
+    )
+    for number, path in enumerate(RUNS):
+        expected = evaluator.evaluate(nested(read_run(path), "score"))
+        for (measure, qid), texts in found.items():
+            if qid == "all":
+                # trec_eval -c: topics that are not in the run count, with 0.
+                total = sum(topic[measure] for topic in expected.values())
+                assert texts[number] == f"{total / 3:6.4f}"
+            else:
+                assert texts[number] == f"{expected.get(qid, {}).get(measure, 0.0):6.4f}"
+
+
+def nested(frame, column):
+    return {
+        qid: dict(zip(rows["docno"], rows[column].tolist())) for qid, rows in frame.groupby("qid")
+    }
+
+
+def test_trec_format_line_by_line(evaluate):
+    out = evaluate("--format", "trec", "--per-query", runs=["good.txt"], measures=["ap"])
+    name, runid = "ap" + " " * 20, "runid" + " " * 17
+    assert out == (
+        f"{name}\t1\t0.2500\n{name}\t2\t0.5000\n{name}\t3\t0.0000\n"
+        f"{runid}\tall\tgood\n{name}\tall\t0.2500\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "params"),
+    [
+        (["--gains=0=-1,1=1,2=3"], {"gains": {0: -1, 1: 1, 2: 3}}),
+        (["--gains", "exp2"], {"gains": "exp2"}),
+        (["--ties", "average"], {"ties": "average"}),
+        (["--ties", "worst"], {"ties": "worst"}),
+        (["--ties", "best"], {"ties": "best"}),
+        (["--missing", "skip"], {"missing": "skip"}),
+        (["--unjudged", "drop"], {"unjudged": "drop"}),
+        (["--undefined", "0.5"], {"undefined": 0.5}),
+        (["--n-items", "77"], {"n_items": 77}),
+    ],
+)
+def test_options_reach_the_library(evaluate, files, arguments, params):
+    # An unjudged document above a judged one; a topic where nothing is relevant; a tie of which
+    # the greater document id is the better one.
+    (files / "good.txt").write_text(GOOD + "1 Q0 d 4 0.4 tag\n2 Q0 B 3 6 tag\n")
+    (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
+    measures = ["ndcg_f@2", "ndcg_f@5", "ndcg_0", "ap@1", "false_reject_rate", "search_length"]
+    found = from_csv(evaluate("--format", "csv", *arguments, measures=measures), "run")
+    pd.testing.assert_frame_equal(found, means(measures, **params), check_exact=True)
+    assert not found.equals(means(measures))
+
+
+def test_the_choices_are_the_librarys():
+    assert (_evaluate.TIES, _evaluate.N_ITEMS) == (library.TIES, library.N_ITEMS)
+
+
+def test_negative_labels(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
+    args = ["evaluate", "qrels.txt", "good.txt", "-m", "ndcg_f@2", "--format", "csv"]
+    _, out, err = run(*args)
+    assert float(out.split(",")[-1]) == values(["ndcg_f@2"], ["good.txt"]).mean().item()
+    assert "documents with a label below 0 (-2: 1) are forbidden; see --gains" in err
+    code, out, err = run(*args, "--gains=-2=-1,0=0,1=1,2=2")
+    expected = values(["ndcg_f@2"], ["good.txt"], gains={-2: -1, 0: 0, 1: 1, 2: 2})
+    assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
+    assert "forbidden" not in err
+    code, out, err = run(*args, "--gains", "-2=-1,0=0")
+    assert (code, out) == (2, "")
+    assert "write --option=VALUE where the value begins with -" in err
+    code, out, err = run(*args, "--gains=-2=-1,0=0,5=5")
+    assert (code, out) == (2, "")
+    assert "--gains has no gain for 2, 1, of the labels of qrels.txt: add 2=GAIN,1=GAIN." in err
+
+
+def test_the_label_of_documents_that_nobody_judged(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
+    args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
+    code, out, err = run(*args, "--unjudged-label", "-1")
+    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged=-1), "inferred_ap")
+    assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
+    assert "forbidden" not in err
+    assert "no document has the label -7 (--unjudged-label)" in run(*args, "--unjudged-label=-7")[2]
+
+
+def test_undefined_topics(evaluate, files):
+    # In topic 4 nothing is relevant.
+    (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
+    args = ["--undefined", "skip", "--per-query"]
+    kwargs = {"runs": ["best.gz"], "measures": ["ap"]}
+    found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
+    assert np.isnan(found["ap"]["best", "4"])
+    found = json.loads(evaluate(*args, "--format", "json", **kwargs))
+    assert found["topics"]["4"] == {"ap": None}
+    assert found["mean"] == {"ap": 2 / 3}
+    assert evaluate(*args, **kwargs).splitlines()[4].split() == ["4", "-"]
+    assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
+
+
+def test_sort(evaluate):
+    def order(measure, *arguments):
+        out = evaluate("--sort", measure, "--format", "csv", *arguments)
+        return [line.split(",")[0] for line in out.splitlines()[1:]]
+
+    assert order("ap") == ["best", "short.run", "good"]
+    # The share of empty lists: fewer is better; equal ones keep their order.
+    assert order("empty_list_rate") == ["good", "best", "short.run"]
+    assert evaluate("--sort", "ap").split("\n")[1].startswith("best")
+
+
+def test_a_run_without_a_value_is_sorted_last(evaluate, files):
+    (files / "qrels.txt").write_text(QRELS.replace("2 0 a 1", "2 0 a 0"))
+    out = evaluate(
+        "--sort", "ap", "--undefined", "skip", "--missing", "skip", runs=["short.run", "good.txt"]
+    )
+    assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
+
+
+def test_what_is_not_counted_is_told(run, files):
+    args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
+    assert run(*args)[2] == (
+        "3 of 3 runs (good: 1, best: 1, short.run: 2) lack topics of qrels.txt: counted as empty "
+        "lists; --missing skip leaves them out\n"
+        "1 of 3 runs (good: 1) have topics without judgments: left out\n"
+    )
+    assert "of qrels.txt: left out; --missing empty" in run(*args, "--missing", "skip")[2]
+    assert run(*args, "--quiet")[2] == ""
+    many = [f"run{i}" for i in range(5)]
+    for name in many:
+        (files / name).write_text(BEST)
+    assert "5 of 5 runs (run0: 1, run1: 1, run2: 1, ...) lack" in run(*args[:2], *many)[2]
+
+
+def test_default_measures(evaluate):
+    found = from_csv(evaluate("--format", "csv", measures=[]), "run")
+    pd.testing.assert_frame_equal(found, means(list(_evaluate.MEASURES)), check_exact=True)
+
+
+def test_names_of_measures(run, files, evaluate):
+    out = evaluate("-m", "ap,rbp(persistence=0.5)@2,map", "--format", "csv", measures=["ap"])
+    header = pd.read_csv(io.StringIO(out)).columns
+    assert list(header) == ["run", "ap", "rbp(persistence=0.5)@2", "map"]
+    for text, hint in {
+        "nDCG@10": "did you mean ndcg or ",
+        "MAP": "did you mean map or ",
+        "lexircall": "did you mean lexirecall",
+        "zzz": "'zzz' is not a measure: the names are ap, ",
+    }.items():
+        code, out, err = run("evaluate", "qrels.txt", "good.txt", "-m", text)
+        assert (code, out) == (2, "")
+        assert hint in err
+        assert "Write a cut-off as in ndcg_f@10, options as in 'rbp(persistence=0.95)@100'" in err
+    for text, message in {
+        "ap@x": "the cut-off in 'ap@x' must be a positive whole number",
+        "rbp(p=3)": "'p=3' in 'rbp(p=3)' is not an option of 'rbp'",
+        ",": "argument -m/--measure: expected at least one name",
+    }.items():
+        code, out, err = run("evaluate", "qrels.txt", "good.txt", "-m", text)
+        assert (code, out) == (2, "")
+        assert message in err
+
+
+def test_names_of_trec_eval_are_known():
+    cut = ("map_cut", "ndcg_cut", "P", "recall")
+    names = [f"{name}_5" if name in cut else name for name in TREC_EVAL]
+    parsed = parse_names(names)
+    assert parsed["ndcg_cut_5"] == "ndcg_0@5"
+    assert parsed["map"] == "ap"
+    assert set(parsed) == set(names)
+
+
+def test_list_measures(run):
+    code, out, err = run("evaluate", "--list-measures")
+    assert (code, err) == (0, "")
+    for name in get_measure_names():
+        assert f"\n{name}" in f"\n{out}"
+    assert "rbp(persistence=0.8)[@k]\n" in out
+    assert "ndcg_cut_K = ndcg_0@K" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nope", "good.txt"], "nope: No such file or directory"),
+        (["qrels.txt", "good.txt", "nope"], "nope: No such file or directory"),
+        (["good.txt", "good.txt"], "good.txt:1: 6 columns where a qrels has 4"),
+        (["qrels.txt", "qrels.txt"], "qrels.txt:1: "),
+        (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
+        (["-", "-"], "standard input (-) can be read once"),
+        (["qrels.txt", "other"], "no topic in common"),
+        (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
+        (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
+        (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
+        (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "n_items"),
+        (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
+        (["qrels.txt", "good.txt", "--undefined", "x"], "expected a number or skip, got 'x'"),
+        (["qrels.txt", "good.txt", "--undefined", "nan"], "expected a number, got 'nan'"),
+        (["qrels.txt", "good.txt", "--unjudged-label", "x"], "expected a number, got 'x'"),
+        (["qrels.txt", "good.txt", "--jobs", "0"], "expected a number of processes or -1"),
+        (["qrels.txt", "good.txt", "--quiet", "--verbose"], "not allowed with argument"),
+        (["qrels.txt"], "the following arguments are required: RUN"),
+    ],
+)
+def test_errors(run, files, arguments, message):
+    (files / "other").write_text("77 Q0 a 1 1 other\n")
+    code, out, err = run("evaluate", *arguments, "-m", "ap")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_bad_run_stops_or_is_left_out(run, files, jobs):
+    (files / "bad.txt").write_text(GOOD + "2 Q0 z 3 much tag\n")
+    args = ["evaluate", "qrels.txt", "good.txt", "bad.txt", "best.gz", "-m", "ap", "--quiet"]
+    args += ["--format", "csv", "--jobs", jobs]
+    expected = means(["ap"])["ap"]
+    code, out, err = run(*args)
+    assert (code, out) == (2, f"run,ap\ngood,{expected['good']}\n")
+    assert err.startswith("skfilterrank: error: bad.txt:7: a score must be a number, got 'much'")
+    code, out, err = run(*args[:2], "nope", *args[2:], "--keep-going")
+    assert code == 1
+    assert out == f"run,ap\ngood,{expected['good']}\nbest,{expected['best']}\n"
+    told = err.splitlines()
+    assert len(told) == 2
+    assert "nope: No such file or directory" in told[0]
+    assert "bad.txt:7: " in told[1]
+
+
+def test_the_failed_are_counted(run, files):
+    code, _, err = run("evaluate", "qrels.txt", "nope", "-m", "ap", "--keep-going")
+    assert code == 1
+    assert err.endswith("1 of 1 run could not be evaluated\n")
+
+
+def test_bugs_keep_their_traceback(monkeypatch, files):
+    def bug(*args, **kwargs):
+        return np.zeros(2).reshape(3)
+
+    monkeypatch.setattr(library, "evaluate", bug)
+    for more in ([], ["--keep-going"]):
+        with pytest.raises(ValueError, match="cannot reshape"):
+            main(["evaluate", "qrels.txt", "good.txt", "-m", "ap", *more])
+
+
+def test_processes_do_not_change_anything(evaluate, files):
+    many = [f"run{i}" for i in range(20)]
+    for i, name in enumerate(many):
+        (files / name).write_text((GOOD, BEST, "3 Q0 f 1 1 x\n")[i % 3])
+    for args in (["--per-query", "--format", "csv"], ["--format", "json"], ["--sort", "ap"]):
+        alone = evaluate(*args, runs=many)
+        assert alone.count("\n") >= 20
+        assert evaluate(*args, "--jobs", "2", runs=many) == alone
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "trec", "table"])
+def test_each_run_is_written_before_the_next_is_read(monkeypatch, files, format):
+    """The last run is made when what was written of the first is read."""
+    os.mkfifo("first.fifo")
+    command = [sys.executable, "-m", "skfilterrank", "evaluate", "qrels.txt", "good.txt"]
+    command += ["first.fifo", "-m", "ap", "--per-query", "--format", format]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as child:
+        first = child.stdout.readline()
+        assert first
+        with open("first.fifo", "w") as handle:
+            handle.write(BEST)
+        assert "first.fifo" in child.stdout.read()
+        assert child.wait() == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_reader_that_leaves_ends_it_quietly(files, jobs):
+    many = [f"run{i}" for i in range(60)]
+    for name in many:
+        (files / name).write_text(GOOD)
+    command = [sys.executable, "-m", "skfilterrank", "evaluate", "qrels.txt", *many]
+    command += ["-m", "ap", "--per-query", "--format", "csv", "--jobs", jobs]
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$@" | head -2', "-", *command],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "run,qid,ap\nrun0,1,0.25\n"
+
+
+def test_files_of_one_name_go_by_their_paths(evaluate, files):
+    for folder in ("x", "y"):
+        (files / folder).mkdir()
+        (files / folder / "run.txt").write_text(GOOD)
+    out = evaluate("--format", "csv", runs=["x/run.txt", "y/run.txt", "good.txt"])
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == [
+        "x/run.txt",
+        "y/run.txt",
+        "good",
+    ]
+
+
+def test_standard_input(run, files, monkeypatch):
+    def given(text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    args = ["-m", "ap", "--quiet", "--format", "csv"]
+    given(GOOD)
+    for_file = run("evaluate", "qrels.txt", "good.txt", *args)
+    assert run("evaluate", "qrels.txt", "-", *args)[1] == for_file[1].replace("good", "stdin")
+    given(QRELS)
+    assert run("evaluate", "-", "good.txt", *args) == for_file
+    given(GOOD)
+    code, out, _ = run("evaluate", "qrels.txt", "-", "best.gz", *args, "--jobs", "2")
+    assert code == 0
+    assert [line.split(",")[0] for line in out.splitlines()] == ["run", "stdin", "best"]
+
+
+def test_progress(run, files, monkeypatch):
+    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--missing", "skip"]
+    assert "run/s" not in run(*args)[2]
+    assert "/1 [" in run(*args, "--verbose")[2]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert "/1 [" in run(*args)[2]
+    assert run(*args, "--quiet")[2] == ""
+
+
+def test_help_waits_for_nothing():
+    code = (
+        "import sys; from skfilterrank.cli import main\n"
+        "try: main(['evaluate', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'pandas', 'sklearn', 'scipy', 'lightgbm'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")
+    assert max(map(len, done.stdout.splitlines())) <= 81
+
+
+def test_evaluate_does_without_rankers(files):
+    code = (
+        "import sys; from skfilterrank.cli import main\n"
+        "main(['evaluate', 'qrels.txt', 'good.txt', '-m', 'ap', '--quiet'])\n"
+        "print({'lightgbm', 'skfilterrank.ranking'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nset()\n")
+
+
+def test_errors_of_the_library_may_be_yielded(files):
+    found = list(iter_evaluations(["good.txt", "nope"], "qrels.txt", "ap", on_error="yield"))
+    assert [each.error is None for each in found] == [True, False]
+    assert found[1].values is None
+    with pytest.raises(FileNotFoundError):
+        list(iter_evaluations(["good.txt", "nope"], "qrels.txt", "ap"))
+    with pytest.raises(ValueError, match="on_error must be one of 'raise', 'yield', got 'skip'"):
+        next(iter_evaluations(["good.txt"], "qrels.txt", "ap", on_error="skip"))
+    # Parameters that no run makes right come first.
+    for params in ({"missing": "x"}, {"ties": "x"}, {"gains": 3}, {"undefined": "x"}):
+        with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
+            next(iter_evaluations(["nope"], "qrels.txt", "ap", on_error="yield", **params))
+
+
+def test_real_runs(run, data_dir):
+    folder = data_dir / "trec-covid-round1"
+    paths = sorted((folder / "runs").iterdir())[::40]
+    measures = ["ndcg_f@20", "lexirecall", "map", "bpref"]
+    code, out, err = run(
+        "evaluate", folder / "qrels.txt.gz", *paths, "-m", ",".join(measures), "--format", "csv"
+    )
+    assert (code, err) == (0, "")
+    index = QrelsIndex(folder / "qrels.txt.gz")
+    names = ["ndcg_f@20", "lexirecall", "ap", "bpref"]
+    expected = pd.DataFrame(
+        {
+            path.name.removesuffix(".txt.gz"): evaluate_run(path, index, names).mean()
+            for path in paths
+        }
+    )
+    expected = expected.T.rename_axis("run").set_axis(measures, axis=1)
+    pd.testing.assert_frame_equal(from_csv(out, "run"), expected, check_exact=True)
