@@ -22,6 +22,7 @@ _POWERS = 10.0 ** np.arange(17)
 _NUMBER_PATTERN = re.compile(
     r"[-+]?(?:(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
 )
+_OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
 
 
 def parse_decimals(tokens):
@@ -41,13 +42,20 @@ def parse_decimals(tokens):
     is_number = np.ones(len(tokens), dtype=bool)
     rows = np.flatnonzero(~plain)
     if rows.size:
-        texts = tokens.take(rows).tolist()
-        matches = np.fromiter((_NUMBER_PATTERN.fullmatch(text) is not None for text in texts), bool)
-        is_number[rows] = matches
-        values[rows] = [
-            float(text) if match else np.nan for text, match in zip(texts, matches, strict=True)
-        ]
+        values[rows], is_number[rows] = _parse_others(tokens.take(rows).tolist())
     return values, is_number
+
+
+def _parse_others(texts):
+    """Values by float(), without the texts that only Python takes for numbers, and which are."""
+    if not _OTHERS_PATTERN.search("".join(texts)):
+        try:
+            return np.fromiter(map(float, texts), np.float64, len(texts)), True
+        except ValueError:
+            pass
+    matches = [_NUMBER_PATTERN.fullmatch(text) is not None for text in texts]
+    values = [float(text) if ok else np.nan for text, ok in zip(texts, matches, strict=True)]
+    return values, matches
 
 
 def _parse_plain(tokens):

@@ -6,9 +6,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 # So many bytes before and behind the texts can be loaded without leaving the buffer.
 PAD = 16
+_CHUNK_ROWS = 1 << 14
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-_EIGHT = np.uint64(8)
 # Entry i keeps the first i of the eight bytes of a word (little endian: the low ones).
 _FIRST_BYTES = np.array([(1 << 8 * i) - 1 for i in range(9)], dtype=np.uint64)
 
@@ -84,6 +84,8 @@ class Tokens:
 
     def hashes(self, salt=0):
         """A 64-bit number of each text: equal texts have equal numbers, others hardly ever."""
+        if len(self) > _CHUNK_ROWS:
+            return np.concatenate([chunk.hashes(salt) for chunk in self._chunks()])
         # With the length, or a zero byte at the end would change nothing.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
         for i in range(1, self.n_words):
@@ -93,6 +95,11 @@ class Tokens:
             mixed = mix(longer.word(i), values if every else values[rows])
             values[... if every else rows] = mixed
         return values
+
+    def _chunks(self):
+        """The same tokens in parts, whose words and the like fit the cache."""
+        for begin in range(0, len(self), _CHUNK_ROWS):
+            yield self.take(slice(begin, begin + _CHUNK_ROWS))
 
     def equal(self, other):
         """Whether each text is the text of the same row of the other tokens."""
@@ -127,6 +134,8 @@ class Tokens:
         """Bytes of all texts one behind the other, each followed by `end` (at most one byte)."""
         if not len(self):
             return b""
+        if len(self) > _CHUNK_ROWS:
+            return b"".join([chunk.packed(end) for chunk in self._chunks()])
         longest, shortest = int(self.lengths.max()), int(self.lengths.min())
         total = int(self.lengths.sum())
         if longest * len(self) > 4 * total + (1 << 16):
