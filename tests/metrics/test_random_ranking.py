@@ -54,6 +54,7 @@ class TestDcg:
 
     def test_unjudged_documents_are_not_ranked(self):
         assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=1) == 1
+        assert one_query(expected_dcg, [2, np.nan, 0, np.nan], k=3) == 1 + 1 / log2(3)
         assert one_query(expected_dcg, [np.nan, np.nan]) == 0
         assert one_query(expected_dcg, np.nan_to_num([2, np.nan, 0, np.nan]), k=1) == 0.5
 
