@@ -90,7 +90,7 @@ default=None
     check_same_index(y_true, y_score)
     y_score = check_scores(y_score, n_rows=len(gains))
     index = check_groups(groups, y_true, n_rows=len(gains)) if len(gains) else None
-    values, shared = {}, {}
+    shared = {}
     for text, (entry, k, own) in wanted.items():
         rule = entry.ties[0] if ties is None else ties
         entry.check_ties(rule)
@@ -105,14 +105,16 @@ default=None
         options_of_both = {**options, **own}
         lists.columns |= entry.row_columns(options_of_both, len(gains))
         kernels[text] = entry.bind(k, options_of_both)
-        values[text] = np.empty(lists.index.n_queries)
+    column = {text: i for i, text in enumerate(wanted)}
+    values = np.empty((index.n_queries, len(wanted)))
     for lists, kernels in shared.values():
         for block in lists.blocks():
             for text, kernel in kernels.items():
-                values[text][block.queries] = kernel(block)
+                values[block.queries, column[text]] = kernel(block)
     return pd.DataFrame(
-        {text: with_undefined(column, undefined) for text, column in values.items()},
+        with_undefined(values, undefined),
         index=pd.Index(index.query_ids, name="qid"),
+        columns=list(wanted),
     )
 
 

@@ -70,6 +70,7 @@ class ListBlock:
         self.width = block.width
         self._ties: dict[int, Ties | None] = {}
         self._cells_of_depth: dict[int, np.ndarray] = {}
+        self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
 
     @cached_property
@@ -95,16 +96,27 @@ class ListBlock:
     @cached_property
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
-        gains = self._lists.index.take(self._lists.gains, self.layout, 0.0)
         if self._lists.has_unjudged:
-            np.nan_to_num(gains, copy=False, nan=0.0)
-        return gains
+            return np.where(self.judged, self._labels, 0.0)
+        return self._lists.index.take(self._lists.gains, self.layout, 0.0)
+
+    @cached_property
+    def _labels(self):
+        """Gain of each row, NaN where unjudged or padding."""
+        return self._lists.index.take(self._lists.gains, self.layout, np.nan)
+
+    @cached_property
+    def _is_row(self):
+        """Where the matrices hold rows of the data, and not padding."""
+        return np.arange(self.width) < self.sizes[:, None]
 
     @cached_property
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
-        if self._lists.has_unjudged or self.is_padded:
-            pool = self._lists.index.take(self._lists.gains, self.layout, np.nan)
+        if self._lists.has_unjudged:
+            pool = self._labels.copy()
+        elif self.is_padded:
+            pool = np.where(self._is_row, self.gains, np.nan)
         else:
             pool = self.gains.copy()
         pool.sort(axis=1)
@@ -114,7 +126,7 @@ class ListBlock:
     def n_judged(self) -> np.ndarray:
         """Number of judged rows of each query."""
         if self._lists.has_unjudged:
-            return self.width - np.isnan(self.pool).sum(axis=1)
+            return np.count_nonzero(self.judged, axis=1)
         return self.sizes
 
     @cached_property
@@ -126,7 +138,7 @@ class ListBlock:
         if scores.dtype.kind != "f":
             # Integers have no -inf: pad after the conversion.
             scores = scores.astype(np.float64)
-            scores[np.arange(self.width) >= self.sizes[:, None]] = -np.inf
+            scores[~self._is_row] = -np.inf
         return np.negative(scores, out=scores)
 
     @cached_property
@@ -140,6 +152,8 @@ class ListBlock:
     def order(self) -> np.ndarray:
         """Columns of each list from the best score down; filtered rows and padding last."""
         lists, key = self._lists, self.sort_key
+        if self._is_sorted:
+            return np.broadcast_to(np.arange(self.width), key.shape)
         if lists.ties == "average":
             return np.argsort(key, axis=1)
         if lists.ties == "stable":
@@ -149,6 +163,12 @@ class ListBlock:
         else:
             second = self.gains if lists.ties == "worst" else -self.gains
         return np.lexsort((second, key), axis=1)
+
+    @cached_property
+    def _is_sorted(self):
+        """Whether the rows stand in list order already, as those of a retrieval run do."""
+        key = self.sort_key
+        return self.tie_rule in ("average", "stable") and bool((key[:, 1:] >= key[:, :-1]).all())
 
     def column(self, name: str, fill) -> np.ndarray | None:
         """An option that holds one entry per row, as a padded matrix; None where not given."""
@@ -161,8 +181,8 @@ class ListBlock:
     def judged(self) -> np.ndarray:
         """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
         if not self._lists.has_unjudged:
-            return np.arange(self.width) < self.sizes[:, None]
-        return ~np.isnan(self._lists.index.take(self._lists.gains, self.layout, np.nan))
+            return self._is_row
+        return ~np.isnan(self._labels)
 
     @cached_property
     def relevant(self) -> np.ndarray:
@@ -180,7 +200,10 @@ class ListBlock:
 
     def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
         """Bring `values` (n_queries, width) into list order as it is: ties are not averaged."""
-        return values.take(self._cells(self.depth(k)))
+        depth = self.depth(k)
+        if self._is_sorted:
+            return values[:, :depth].copy()
+        return values.take(self._cells(depth))
 
     def _cells(self, depth):
         """Flat positions, in a matrix of the block, of the first places of each list."""
@@ -199,7 +222,7 @@ class ListBlock:
         depth = self.depth(k)
         if depth not in self._ties:
             # One place more than asked for, to see whether a tie runs over the cut-off.
-            keys = self.sort_key.take(self._cells(min(depth + 1, self.width)))
+            keys = self.in_order(self.sort_key, depth + 1)
             tied = keys[:, 1:] == keys[:, :-1]
             if self._lists.has_filtered or self.is_padded:
                 tied &= keys[:, 1:] < np.inf
@@ -242,7 +265,9 @@ class ListBlock:
         """Set the places after the end of each returned list to 0, in place."""
         depth = top.shape[1]
         if self.n_retained.min() < depth:
-            top[np.arange(depth) >= self.n_retained[:, None]] = 0.0
+            if depth not in self._behind:
+                self._behind[depth] = np.arange(depth) >= self.n_retained[:, None]
+            top[self._behind[depth]] = 0.0
         return top
 
     def ranked_relevant(self, k: int | None) -> np.ndarray:
