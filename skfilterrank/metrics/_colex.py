@@ -14,6 +14,7 @@ Every order of two sets must survive rounding, so each share is kept from reachi
 neighbouring position: see `nested_share`.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -53,30 +54,27 @@ def _stirling_rest(z):
 
 
 def log_choose_ratio(x, a, i):
-    """log(C(x, i) / C(a, i)) for whole numbers 1 <= i <= x <= a, as float64 arrays of one shape.
+    """log(C(x, i) / C(a, i)) for whole numbers 1 <= i <= x <= a, float64 arrays of one length.
 
     Some units in the last place of the logarithm itself, also where it is tiny or C(x, i) is
     beyond float64: no two logarithms of factorials are subtracted.
     """
-    gap, rest = a - x, x - i
+    gap, rest, others = a - x, x - i, a - i
     share = i * gap / a
-    stirling = _stirling_rest(np.stack((rest, a - i, a, x)))
+    stirling = (_stirling_rest(others) - _stirling_rest(rest)) + (
+        _stirling_rest(x) - _stirling_rest(a)
+    )
+    # 0! is not what Stirling's formula makes of it: here log1p(share / rest) = log(2 pi share).
+    zero = np.flatnonzero(rest == 0)
+    rest[zero] = share[zero] / (2 * np.pi * share[zero] - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log = np.where(
-            rest > 0,
-            (rest + 0.5) * np.log1p(share / rest),
-            # 0! is not what Stirling's formula makes of it.
-            0.5 * np.log(2 * np.pi * share),
-        )
-        log += gap * _log_ratio(a - i, i, a) + i * _log_ratio(x, gap, a)
-    log += (stirling[1] - stirling[0]) + (stirling[3] - stirling[2])
+        log = np.log1p(share / rest)
+        rest[zero] = 0.0
+        log *= rest + 0.5
+        log -= gap * np.log1p(i / others) + i * np.log1p(gap / x)
+    log += stirling
     log[gap == 0] = 0.0
     return log
-
-
-def _log_ratio(part, rest, whole):
-    """log(part / whole) where part + rest = whole, precise near 0 and far from it."""
-    return np.where(part > rest, np.log1p(-rest / whole), np.log(part / whole))
 
 
 def log_choose(n, m):
@@ -88,20 +86,20 @@ def log_choose(n, m):
 
 
 class Levels(NamedTuple):
-    """The levels to go through, one entry per set: from `top` down, while `count` lasts."""
+    """The levels to go through, of all sets one after the other."""
 
-    positions: np.ndarray
-    """Positions of all sets, one after the other, float64."""
-    first: np.ndarray
-    """Where in `positions` that of the top level is; int64."""
-    step: int
-    """From there to the next lower level: 1 or -1."""
-    count: np.ndarray
-    """Number of levels; below them only one choice is left. int64."""
-    top: np.ndarray
-    """The top level, float64."""
+    position: np.ndarray
+    """Position at each level, x above; float64."""
     limit: np.ndarray
-    """Last position that is free for the top level, float64."""
+    """Last position that is free at each level, a above; float64."""
+    level: np.ndarray
+    """Number of each level, i above; float64."""
+    first: np.ndarray
+    """Where each set's highest level is; int64."""
+    step: int
+    """From there to the next lower one: 1 or -1."""
+    count: np.ndarray
+    """Number of levels of each set; below them only one choice is left. int64."""
 
 
 def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
@@ -111,51 +109,35 @@ def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
     on the positions from there up alone, and no value reaches beyond that of the next position.
     """
     terms, passes = _following if following else _preceding, []
-    limit = _limits(levels)
     # Most levels first, so that at every level those that have it come first.
     live = np.argsort(-levels.count, kind="stable")[: np.count_nonzero(levels.count > 0)]
-    factor, total = np.ones(len(live)), np.zeros(len(live))
-    done = 0
+    factor, done = np.ones(len(live)), 0
     while len(live):
-        count = levels.count[live]
-        depth = np.arange(done, min(max(2 * done, _LEVELS_AT_ONCE), count[0]))
-        n_sets = np.searchsorted(-count, -depth)
-        ends = np.cumsum(n_sets)
-        which = live[np.arange(ends[-1]) - np.repeat(ends - n_sets, n_sets)]
-        depths = np.repeat(depth, n_sets)
-        at = levels.first[which] + levels.step * depths
-        found = terms(levels.positions[at], limit[at], levels.top[which] - depths)
-        by_level = [
-            (n, *(values[end - n : end] for values in found))
-            for n, end in zip(n_sets.tolist(), ends.tolist(), strict=True)
-        ]
+        count, at = levels.count[live], levels.first[live] + levels.step * done
+        n_levels = min(max(done, _LEVELS_AT_ONCE), int(count[0]) - done)
+        n_sets = np.searchsorted(-count, -np.arange(done, done + n_levels)).tolist()
+        at = np.concatenate([at[:n] + levels.step * lower for lower, n in enumerate(n_sets)])
+        found = terms(levels.position.take(at), levels.limit.take(at), levels.level.take(at))
+        ends = itertools.accumulate(n_sets)
+        by_level = [[values[end - n : end] for values in found] for n, end in zip(n_sets, ends)]
         passes.append((live, by_level))
-        for n, start, weight, _ in by_level:
-            total[:n] += factor[:n] * start
-            factor[:n] *= weight
-        done += len(depth)
-        going_on = (factor > _NEGLIGIBLE * total) & (count > done)
-        live, factor, total = live[going_on], factor[going_on], total[going_on]
+        for start, weight, _ in by_level:
+            factor[: len(start)] *= weight
+        if done == 0:
+            least = by_level[0][0]
+        done += n_levels
+        going_on = (factor > _NEGLIGIBLE * least) & (count > done)
+        live, factor, least = live[going_on], factor[going_on], least[going_on]
     shares = np.zeros(len(levels.count))
     for live, by_level in reversed(passes):
         share = shares[live]
-        for n, start, weight, end in reversed(by_level):
-            share[:n] = np.minimum(start + weight * share[:n], end)
+        for start, weight, end in reversed(by_level):
+            now = share[: len(start)]
+            now *= weight
+            now += start
+            np.minimum(now, end, out=now)
         shares[live] = share
     return shares
-
-
-def _limits(levels):
-    """The last position that was still free, for each of the positions."""
-    limit = np.zeros(len(levels.positions))
-    if levels.step > 0:
-        limit[1:] = levels.positions[:-1]
-    else:
-        limit[:-1] = levels.positions[1:]
-    limit -= 1
-    some = levels.count > 0
-    limit[levels.first[some]] = levels.limit[some]
-    return limit
 
 
 def _following(x, a, i):

@@ -50,25 +50,28 @@ class Placements(NamedTuple):
         """Placements that are worse when positions are compared from the last one up."""
         n, m, first = self.n, self.m, self.first
         # Items at the very end, missing or not, leave no worse choice: the others make the number.
-        level = np.arange(len(self.positions)) + 1 - self.per_found(first)
+        level = np.arange(len(self.positions)) - self.per_found(first - 1)
         is_last = self.positions - level == self.per_found(n - m)
         n_last_before = np.concatenate(([0], np.cumsum(is_last)))
         n_last = m - self.n_found + n_last_before[first + self.n_found] - n_last_before[first]
-        top, limit = m - n_last, n - n_last
+        top, last = m - n_last, n - n_last
+        count = top.astype(np.int64)
         levels = Levels(
-            positions=self.positions.astype(np.float64),
-            first=first + top.astype(np.int64) - 1,
+            position=self.positions.astype(np.float64),
+            limit=np.append(self.positions[1:] - 1.0, 0.0),
+            level=level.astype(np.float64),
+            first=first + count - 1,
             step=-1,
-            count=top.astype(np.int64),
-            top=top,
-            limit=limit,
+            count=count,
         )
+        some = count > 0
+        levels.limit[levels.first[some]] = last[some]
         # C(n - j, m - j) / C(n, m) = C(m, j) / C(n, j)
         some = n_last > 0
         log_ratio = np.zeros(len(m))
         log_ratio[some] = log_choose_ratio(m[some], n[some], n_last[some])
         return Share(
-            log_whole=log_choose(limit, top),
+            log_whole=log_choose(last, top),
             log_ratio=log_ratio,
             part=nested_share(levels, following=True),
             is_capped=some,
@@ -84,12 +87,12 @@ class Placements(NamedTuple):
         some = self.n_found > 0
         last[some] = mirrored[first[some]]
         levels = Levels(
-            positions=mirrored,
+            position=mirrored,
+            limit=np.append(0.0, mirrored[:-1] - 1),
+            level=self.per_found(m + first) - np.arange(len(mirrored)),
             first=first + 1,
             step=1,
             count=self.n_found - 1,
-            top=m - 1,
-            limit=last - 1,
         )
         # C(x, m) placements end at the last position x or above it.
         return Share(

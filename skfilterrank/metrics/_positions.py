@@ -258,9 +258,9 @@ def _relevant_in_order(block):
     cells = np.argsort(block.sort_key, axis=1)
     cells += block.width * np.arange(len(cells))[:, None]
     marks, keys = relevant.take(cells), block.sort_key.take(cells)
-    tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
-    lists = np.flatnonzero(tied.any(axis=1))
-    if len(lists):
+    tied = keys[:, 1:] == keys[:, :-1]
+    if tied.any():
+        lists = np.flatnonzero((tied & (keys[:, 1:] < np.inf)).any(axis=1))
         ties = find_ties(lists, keys[lists])
         n_tied = ties.sums(marks[lists].astype(np.int64))
         place = np.arange(block.width) - ties.first
