@@ -49,7 +49,7 @@ class RankingScorer:
         return request
 
 
-def make_ranking_scorer(measure, *, k: int | None = None, gains: Gains = None, **params):
+def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None, **params):
     """Make a scorer for GridSearchCV and its kin that respects queries.
 
     Parameters

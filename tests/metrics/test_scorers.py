@@ -61,6 +61,7 @@ from skfilterrank.metrics import (
     make_ranking_scorer,
     ndcg_f_score,
     ndcg_score,
+    ul_normalized_score,
 )
 from skfilterrank.ranking import RankAndFilter
 
@@ -511,3 +512,15 @@ class TestMaking:
         with config_context(enable_metadata_routing=True):
             request = SCORER.get_metadata_routing().score.requests
         assert request == {"groups": True}
+
+
+def test_a_parameter_may_be_called_measure():
+    y_true = pd.Series([1.0, 0.0, 2.0, 1.0], index=pd.Index(list("aabb"), name="qid"))
+    X = np.array([[0.3], [0.7], [0.1], [0.2]])
+    model = Ridge().fit(X, [0.3, 0.7, 0.1, 0.2])
+    scorer = make_ranking_scorer(ul_normalized_score, measure="ap", k=2)
+    expected = ul_normalized_score(y_true, model.predict(X), measure="ap", k=2)
+    assert scorer(model, X, y_true) == expected
+    assert make_ranking_scorer("ul_normalized(measure=ap)@2")(model, X, y_true) == expected
+    with pytest.raises(ValueError, match=r"measure='dcg' contradicts 'ul_normalized\(measure=ap\)"):
+        make_ranking_scorer("ul_normalized(measure=ap)", measure="dcg")
