@@ -1,0 +1,191 @@
+"""RBP and ERR: values by hand, gdeval, and ties of any length in exact fractions."""
+
+import shutil
+from fractions import Fraction
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import err_score, rbp_score, reciprocal_rank_score
+
+NO, NAN = -np.inf, np.nan
+
+
+def of_one(function, y_true, y_score, **params):
+    """The value of one query."""
+    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
+
+
+class TestByHand:
+    """Shown are labels 2, 0, unjudged, 1, 4, -1; a document of label 3 is filtered."""
+
+    y_true = (2, 0, NAN, 1, 4, -1, 3)
+    y_score = (9, 8, 7, 6, 5, 4, NO)
+
+    def value(self, function, **params):
+        return of_one(function, self.y_true, self.y_score, **params)
+
+    def test_rbp(self):
+        assert self.value(rbp_score) == pytest.approx(0.2 * (1 + 0.8**3 + 0.8**4))
+        assert self.value(rbp_score, k=4) == pytest.approx(0.2 * (1 + 0.8**3))
+        assert self.value(rbp_score, persistence=0.5) == pytest.approx(1 / 2 + 1 / 16 + 1 / 32)
+        assert self.value(rbp_score, unjudged="drop") == pytest.approx(0.2 * (1 + 0.8**2 + 0.8**3))
+
+    def test_err(self):
+        # Labels 1, 2 and 4 satisfy with probability 1/16, 3/16 and 15/16.
+        first = 3 / 16
+        fourth = 13 / 16 * 1 / 16
+        fifth = 13 / 16 * 15 / 16 * 15 / 16
+        assert self.value(err_score) == pytest.approx(first + fourth / 4 + fifth / 5)
+        assert self.value(err_score, k=4) == pytest.approx(first + fourth / 4)
+        dropped = self.value(err_score, unjudged="drop")
+        assert dropped == pytest.approx(first + fourth / 3 + fifth / 4)
+
+    def test_max_grade(self):
+        assert of_one(err_score, [1, 0], [2, 1], max_grade=1) == pytest.approx(1 / 2)
+        assert of_one(err_score, [1, 0], [2, 1], max_grade=2) == pytest.approx(1 / 4)
+        assert of_one(err_score, [1, 0], [2, 1]) == pytest.approx(1 / 16)
+
+    def test_a_query_of_low_grades_alone_is_not_measured_by_another_scale(self):
+        values = err_score([1, 4], [1, 1], groups=["low", "high"], average=None)
+        # Sorted query ids: high before low.
+        np.testing.assert_allclose(values, [15 / 16, 1 / 16])
+
+
+class TestOptions:
+    """What the options may be."""
+
+    @pytest.mark.parametrize("persistence", [0, 1, -0.5, 1.5, NAN, True, "0.8", None])
+    def test_persistence(self, persistence):
+        with pytest.raises(ValueError, match=r"persistence, the probability.*above 0 and below 1"):
+            of_one(rbp_score, [1, 0], [2, 1], persistence=persistence)
+
+    @pytest.mark.parametrize("max_grade", [0, -1, NAN, np.inf, 1001, True, "4", None])
+    def test_max_grade(self, max_grade):
+        with pytest.raises(ValueError, match=r"max_grade, the highest grade.*number above 0"):
+            of_one(err_score, [1, 0], [2, 1], max_grade=max_grade)
+
+    @pytest.mark.parametrize("score", [1, NO])
+    def test_a_gain_beyond_the_scale(self, score):
+        """Whether it is shown or not, and in whichever query."""
+        with pytest.raises(ValueError, match=r"a gain of 7 is above max_grade=4: pass max_grade"):
+            err_score([1, 3], [1, score], groups=["a", "b"], gains="exp2")
+
+
+def err_of_tied(y_true, y_score, k=None, max_grade=4):
+    """Mean over all tied orders, in fractions.
+
+    The mean product of j of n factors is the coefficient of t**j in the product of (1 + factor t),
+    divided by C(n, j).
+    """
+    value, still_looking, place = Fraction(0), Fraction(1), 0
+    for score in sorted(set(y_score), reverse=True):
+        polynomial = [Fraction(1)]
+        for label, of_row in zip(y_true, y_score):
+            if of_row == score:
+                factor = 1 - Fraction(2 ** int(label) - 1, 2**max_grade)
+                shifted = [0, *(factor * coefficient for coefficient in polynomial)]
+                polynomial = [a + b for a, b in zip([*polynomial, 0], shifted)]
+        n = len(polynomial) - 1
+        means = [coefficient / comb(n, j) for j, coefficient in enumerate(polynomial)]
+        for before, after in pairwise(means):
+            place += 1
+            if k is None or place <= k:
+                value += still_looking * (before - after) / place
+        still_looking *= means[-1]
+    return float(value)
+
+
+class TestTies:
+    """Long ties, which cannot be gone through order by order."""
+
+    @pytest.mark.parametrize(("n", "n_scores"), [(150, 1), (120, 2), (200, 4), (90, 60)])
+    @pytest.mark.parametrize("k", [None, 1, 7, 50])
+    @pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4], [0, 0, 0, 1], [4, 4, 3]], ids=str)
+    def test_fractions(self, n, n_scores, k, labels):
+        rng = np.random.default_rng(n)
+        y_true, y_score = rng.choice(labels, n), rng.integers(0, n_scores, n)
+        expected = err_of_tied(y_true, y_score, k)
+        assert of_one(err_score, y_true, y_score, k=k) == pytest.approx(expected, rel=1e-13)
+
+    def test_one_relevant_document_in_a_thousand(self):
+        """It is as often in each place: the harmonic number over n."""
+        y_true = np.zeros(1000)
+        y_true[0] = 4
+        expected = 15 / 16 * (1 / np.arange(1, 1001)).mean()
+        assert of_one(err_score, y_true, np.zeros(1000)) == pytest.approx(expected, rel=1e-13)
+
+    def test_scales_so_long_that_the_first_relevant_document_satisfies(self):
+        """With (2**g - 1) / 2**g close to 1, ERR is reciprocal rank."""
+        rng = np.random.default_rng(1)
+        y_true, y_score = rng.choice([0, 0, 50], 300), rng.integers(0, 40, 300)
+        groups = np.repeat(np.arange(10), 30)
+        np.testing.assert_allclose(
+            err_score(y_true, y_score, groups=groups, max_grade=50, average=None),
+            reciprocal_rank_score(y_true, y_score, groups=groups, average=None),
+            rtol=1e-12,
+        )
+
+    def test_many_lists_at_once(self):
+        """Each as if it were alone, whatever lengths the ties of the others have."""
+        rng = np.random.default_rng(2)
+        sizes = rng.integers(1, 90, 60)
+        groups = np.repeat(np.arange(60), sizes)
+        y_true = rng.integers(0, 5, len(groups))
+        y_score = rng.integers(0, np.repeat(rng.integers(1, 40, 60), sizes)).astype(float)
+        for k in (None, 5):
+            expected = [
+                err_of_tied(y_true[groups == query], y_score[groups == query], k)
+                for query in range(60)
+            ]
+            actual = err_score(y_true, y_score, groups=groups, k=k, average=None)
+            np.testing.assert_allclose(actual, expected, rtol=1e-13)
+
+
+@given(
+    labels=st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=12),
+    persistence=st.floats(0.01, 0.99),
+    k=st.integers(1, 15),
+)
+def test_rbp_and_its_complement(labels, persistence, k):
+    """Relevant, not relevant and never reached add up to 1."""
+    scores = range(len(labels))
+    params = {"k": k, "persistence": persistence}
+    relevant = of_one(rbp_score, labels, scores, **params)
+    others = of_one(rbp_score, [not label for label in labels], scores, **params)
+    residual = persistence ** min(k, len(labels))
+    assert relevant + others + residual == pytest.approx(1)
+
+
+def test_gdeval():
+    """ERR of TREC's web tracks: five decimals, grades up to 4."""
+    ir_measures = pytest.importorskip("ir_measures")
+    if shutil.which("perl") is None:
+        pytest.skip("gdeval is a Perl script")
+    rng = np.random.default_rng(4)
+    qrels, run, rows = {}, {}, []
+    for query in map(str, range(1, 31)):
+        n = rng.integers(5, 60)
+        docnos, scores = [f"d{number}" for number in range(n)], rng.permutation(n).astype(float)
+        qrels[query], run[query] = {}, {}
+        for docno, score in zip(docnos, scores):
+            label = rng.choice([0, 0, 1, 2, 3, 4, NAN])
+            score = score if rng.random() < 0.8 else NO
+            if label >= 0:
+                qrels[query][docno] = int(label)
+            if score > NO:
+                run[query][docno] = score
+            rows.append((query, label, score))
+    groups, y_true, y_score = map(np.array, zip(*rows))
+    for k in (1, 5, 20):
+        measure = ir_measures.ERR @ k
+        theirs = {
+            row.query_id: row.value for row in ir_measures.gdeval.iter_calc([measure], qrels, run)
+        }
+        ours = err_score(y_true, y_score, groups=groups, k=k, average=None)
+        expected = [theirs[query] for query in np.unique(groups)]
+        np.testing.assert_allclose(ours, expected, atol=6e-6)
