@@ -28,8 +28,8 @@ _OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
 def parse_decimals(tokens):
     """Value of each text as Python's float() has it, and whether the text is a number at all.
 
-    Plain decimals of up to 16 characters with at most 2**53 as their digits are quotients of two
-    exact floats, so that one division rounds them correctly; all others go through float().
+    Plain decimals of up to 16 characters are whole numbers, or quotients of two exact floats (at
+    most 15 digits, and a power of ten), so that they are rounded once; float() reads all others.
     """
     if not len(tokens):
         return np.zeros(0), np.zeros(0, dtype=bool)
@@ -86,7 +86,6 @@ def _parse_plain(tokens):
     if low is not None:
         plain &= _is_digits(low)
         values += _eight_digits(low) * _WORD(10**8)
-        plain &= values <= _WORD(2**53)
     values = values.astype(np.float64)
     if places is not None:
         values /= _POWERS[places]

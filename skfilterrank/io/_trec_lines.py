@@ -34,8 +34,9 @@ class TrecLines:
             )
         if not content.isascii():
             decode(content, self.name)
-        # Line ends around it: the last line needs none of its own.
+        # Line ends around it: where the last line has none of its own, it takes the first of them.
         self.data = padded(content, ord("\n"))
+        self._stop = len(self.data) - PAD + (not content.endswith(b"\n"))
         del content
         self._columns = self._split(columns)
         self._n_rows = len(self._columns[columns[0]])
@@ -78,7 +79,7 @@ class TrecLines:
     def _split(self, columns):
         """Texts of the columns."""
         blocks = []
-        begin, stop = PAD, len(self.data) - PAD + 1
+        begin, stop = PAD, self._stop
         while begin < stop:
             end = self._end_of_line(min(begin + _BLOCK_BYTES, stop), stop)
             starts, ends = self._split_block(begin, end)
