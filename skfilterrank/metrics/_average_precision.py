@@ -195,7 +195,7 @@ def average_precision_score(
     queries is MAP. It rewards relevant documents at the top and counts those that are missed.
 
     {parameters}
-    normalize : {{"R", "min", "k"}}, default="R"
+    normalize : {"R", "min", "k"}, default="R"
         What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
         of them, which a perfect top k reaches, or `k`, which must then be given. Without `k` the
         first two are the same.
@@ -302,7 +302,7 @@ def q_measure_score(
     beta : float, default=1.0
         Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
         more a good document is worth than a fair one, and the less its place matters.
-    normalize : {{"R", "min", "k"}}, default="min"
+    normalize : {"R", "min", "k"}, default="min"
         What the sum is divided by: the number R of relevant documents, ``min(R, k)`` of them, as
         NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
 

@@ -377,7 +377,7 @@ def success_at_k_score(
 
     References
     ----------
-    .. [1] Craswell and Hawking, "Overview of the TREC-2002 Web Track", TREC 2002.
+    .. [1] Craswell and Hawking, "Overview of the TREC 2004 Web Track", TREC 2004.
 
     Examples
     --------

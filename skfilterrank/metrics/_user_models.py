@@ -38,7 +38,7 @@ def err(block: ListBlock, k, max_grade=4.0):
 
 
 def _not_satisfied(gains, max_grade):
-    """Probability that a document leaves the user looking: 1 - R of the paper's equation 4."""
+    """Probability that a document leaves the user looking: 1 - R of the paper."""
     result = np.ones(gains.shape)
     relevant = np.flatnonzero(gains > 0)
     satisfied = (np.exp2(gains.ravel()[relevant]) - 1) / 2.0**max_grade
@@ -108,11 +108,11 @@ def rbp_score(
 
     Notes
     -----
-    ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, equation 3 of [1]_, with p the persistence and
-    ``rel(i)`` 1 where the i-th of the returned list has a gain above 0, else 0: only that, as in
-    [1]_, although some tools multiply by the gain. The places after the end of the list, or after
-    `k`, count as not relevant; what they could have added at most is the residual
-    ``p**min(k, length)``. A query with nothing relevant scores 0.
+    ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
+    the i-th of the returned list has a gain above 0, else 0: only that, as in [1]_, although some
+    tools multiply by the gain. The places after the end of the list, or after `k`, count as not
+    relevant; what they could have added at most is the residual ``p**min(k, length)``. A query with
+    nothing relevant scores 0.
 
     Filtered documents close up, and where none are left the user finds nothing: filtering relevant
     documents costs most at the top. Unjudged documents count as not relevant, and with
@@ -179,7 +179,8 @@ def err_score(
     {parameters}
     max_grade : float, default=4
         Highest grade of the relevance scale, whether or not it occurs in these data. It decides
-        how much each grade satisfies, so values can only be compared where it is the same.
+        how much each grade satisfies, so values can only be compared where it is the same. A gain
+        above it is an error.
 
     {returns}
 
@@ -192,8 +193,8 @@ def err_score(
     -----
     ``ERR = sum of (1 / i) * R(i) * product of (1 - R(j)) for j < i`` over the first k places of the
     returned list, where a document of gain g satisfies with the probability
-    ``R = (2**g - 1) / 2**max_grade``, equation 4 of [1]_; gains below 0 count as 0. The exponential
-    is part of the measure: with labels as grades, leave ``gains=None``.
+    ``R = (2**g - 1) / 2**max_grade`` [1]_; gains below 0 count as 0. The exponential is part of the
+    measure: with labels as grades, leave ``gains=None``.
 
     `max_grade` is never taken from the data, where it would change with each fold or each query
     set. The default is that of the five-grade scales (0 to 4) for which the measure was made, and
@@ -205,8 +206,6 @@ def err_score(
     Filtered documents close up: filtering those that do not satisfy improves what stands below
     them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for those after
     them. Forbidden documents satisfy nobody, and only take places.
-
-    Raises a ValueError where a gain is above `max_grade`, too.
 
     References
     ----------
