@@ -1,0 +1,268 @@
+"""Ranks of sets of positions in floating point, against whole numbers of any length."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+from math import comb, factorial, lgamma, log, log1p
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference.recall import n_worse_precision, n_worse_recall
+from skfilterrank.metrics._colex import _stirling_rest, log_choose, log_choose_ratio
+from skfilterrank.metrics._placements import Placements
+
+N_WORSE = {"recall": n_worse_recall, "precision": n_worse_precision}
+SCALES = ("share", "log")
+
+
+def scores(placements, n, kind, scale, *, n_missing=0):
+    """Scores of placements of the same number of items, the last of which may be missing."""
+    m = len(placements[0])
+    found = np.array(placements, dtype=np.int64)[:, : m - n_missing]
+    placed = Placements(
+        positions=found.ravel(),
+        n_found=np.full(len(found), m - n_missing),
+        m=np.full(len(found), float(m)),
+        n=np.full(len(found), float(n)),
+    )
+    worse = placed.worse_from_the_end() if kind == "recall" else placed.worse_from_the_top()
+    return placed.scored(worse, scale)
+
+
+def exact_score(p, n, kind, scale):
+    """The share of worse placements, or log(1 + worse) / log(C(n, m))."""
+    worse, n_all = N_WORSE[kind](p, n), comb(n, len(p))
+    if n_all == 1:
+        return 1.0
+    if scale == "share":
+        return float(Fraction(worse, n_all - 1))
+    return float(log(1 + worse) / log(n_all))
+
+
+def log_ratio_by_decimals(x, a, i):
+    """log(C(x, i) / C(a, i)) to 60 digits."""
+    with localcontext(prec=60):
+        return Decimal(comb(x, i)).ln() - Decimal(comb(a, i)).ln()
+
+
+class TestLogarithms:
+    """Binomial coefficients beyond float64, to the last digits."""
+
+    @given(
+        st.integers(1, 400),
+        st.integers(0, 10**7) | st.integers(0, 50),
+        st.integers(0, 10**7) | st.integers(0, 50),
+    )
+    def test_ratio(self, i, rest, gap):
+        x, a = i + rest, i + rest + gap
+        actual = log_choose_ratio(*np.array([[x], [a], [i]], dtype=float))[0]
+        expected = log_ratio_by_decimals(x, a, i)
+        assert abs(Decimal(float(actual)) - expected) <= 8 * Decimal(2) ** -53 * abs(expected)
+
+    def test_ratio_by_hand(self):
+        # C(4, 2) / C(6, 2) = 6 / 15, and C(2, 2) / C(6, 2) = 1 / 15
+        ratio = log_choose_ratio(np.array([4.0, 2.0]), np.array([6.0, 6.0]), np.array([2.0, 2.0]))
+        np.testing.assert_allclose(np.exp(ratio), [6 / 15, 1 / 15], rtol=1e-15)
+
+    def test_choose(self):
+        n, m = np.array([6.0, 6, 6, 1, 5, 1e7]), np.array([0.0, 2, 6, 1, 1, 10_000])
+        expected = [0, log(15), 0, 0, log(5), log(comb(10**7, 10_000))]
+        np.testing.assert_allclose(log_choose(n, m), expected, rtol=1e-14)
+
+    def test_rests_of_stirlings_formula(self):
+        z = np.array([1.0, 2, 10, 100, 254, 255, 256, 257, 300])
+        with localcontext(prec=60):
+            two_pi = Decimal("6.283185307179586476925286766559005768394338798750211641949889")
+            exact = [
+                Decimal(factorial(int(k))).ln()
+                - (Decimal(int(k)) + Decimal("0.5")) * Decimal(int(k)).ln()
+                + Decimal(int(k))
+                - two_pi.ln() / 2
+                for k in z
+            ]
+        np.testing.assert_allclose(_stirling_rest(z), [float(e) for e in exact], rtol=1e-14)
+        assert _stirling_rest(np.array([0.0]))[0] == 0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", N_WORSE)
+class TestScores:
+    """The number of worse placements as a score, which never contradicts it."""
+
+    @pytest.mark.parametrize("n", range(1, 10))
+    def test_all_placements(self, kind, scale, n):
+        for m in range(1, n + 1):
+            # Better ones have the smaller last position, and so on, or the smaller first one.
+            order = (lambda p: p[::-1]) if kind == "recall" else None
+            placements = sorted(combinations(range(1, n + 1), m), key=order, reverse=True)
+            actual = scores(placements, n, kind, scale)
+            assert (np.diff(actual) > 0).all()
+            expected = [exact_score(p, n, kind, scale) for p in placements]
+            np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-13)
+            assert actual[-1] == 1
+            if m < n:
+                assert actual[0] == 0
+                if scale == "share":
+                    assert actual.mean() == pytest.approx(1 / 2, abs=1e-14)
+
+    def test_missing_items_are_the_last(self, kind, scale):
+        placements = [(1, 4, 9, 10), (5, 6, 9, 10), (7, 8, 9, 10)]
+        found = scores(placements, 10, kind, scale)
+        for n_missing in (1, 2):
+            missing = scores(placements, 10, kind, scale, n_missing=n_missing)
+            np.testing.assert_array_equal(missing, found)
+
+    @given(st.data())
+    def test_order_and_value(self, kind, scale, data):
+        """Two placements that differ a little or a lot, in small and large collections."""
+        n = data.draw(st.integers(2, 60) | st.integers(2, 10**7), label="n")
+        m = data.draw(st.integers(1, min(n, 40)), label="m")
+        p = data.draw(placements(n, m), label="p")
+        q = data.draw(neighbours(p, n) | placements(n, m), label="q")
+        worse_p, worse_q = N_WORSE[kind](p, n), N_WORSE[kind](q, n)
+        actual_p, actual_q = scores([p, q], n, kind, scale)
+        if worse_p > worse_q:
+            assert actual_p >= actual_q
+        elif worse_p < worse_q:
+            assert actual_p <= actual_q
+        else:
+            assert actual_p == actual_q
+        if scale == "share":
+            expected = exact_score(p, n, kind, scale)
+            if expected > 1e-299:
+                assert actual_p == pytest.approx(expected, rel=2e-12)
+        else:
+            assert actual_p == pytest.approx(exact_score(p, n, kind, scale), rel=1e-12, abs=1e-13)
+
+    @given(st.data())
+    def test_what_float64_can_tell_is_told(self, kind, scale, data):
+        n = data.draw(st.integers(2, 10**6), label="n")
+        m = data.draw(st.integers(1, min(n, 12)), label="m")
+        p = data.draw(placements(n, m), label="p")
+        q = data.draw(neighbours(p, n), label="q")
+        exact = [exact_score(each, n, kind, scale) for each in (p, q)]
+        # The last bits go to rounding: of the logarithm on its own scale, which is log C(n, m).
+        tolerance = 1e-12 if scale == "share" else 1e-12 / min(1, max(exact) or 1)
+        if abs(exact[0] - exact[1]) > tolerance * max(exact):
+            low, high = scores([p, q] if exact[0] < exact[1] else [q, p], n, kind, scale)
+            assert low < high
+
+    @pytest.mark.parametrize(
+        ("n", "m"), [(30, 3), (30, 20), (1000, 5), (1000, 400), (10**6, 3), (10**6, 40), (10**9, 9)]
+    )
+    def test_neighbours_in_the_order(self, kind, scale, n, m):
+        """A step at one level takes those below from the worst to the best, or one step on."""
+        rng = np.random.default_rng(m)
+        pairs = []
+        for _ in range(1000):
+            size = min(n, m + int(np.exp(rng.uniform(0, np.log(n - m + 1)))))
+            p = np.sort(rng.choice(size, m, replace=False)) + 1
+            if rng.random() < 0.5:
+                p[rng.integers(m) :] += n - p[-1]
+            level = int(rng.integers(m))
+            limit = p[level + 1] - 1 if level + 1 < m else n
+            x = p[level]
+            if x == limit:
+                continue
+            better, worse = p.copy(), p.copy()
+            better[: level + 1] = np.arange(x - level, x + 1)
+            worse[: level + 1] = [*range(1, level + 1), x + 1]
+            if kind == "precision":
+                # The same, counted from the end, where the earlier set is the worse one.
+                better, worse = n + 1 - worse[::-1], n + 1 - better[::-1]
+            pairs.append((better, worse))
+        assert len(pairs) > 50
+        better, worse = (scores(each, n, kind, scale) for each in zip(*pairs, strict=True))
+        assert (better >= worse).all()
+
+    def test_ten_thousand_relevant(self, kind, scale):
+        rng = np.random.default_rng(0)
+        n, m = 10**7, 10_000
+        base = np.sort(rng.choice(n, m, replace=False)) + 1
+        later = base.copy()
+        deciding = 0 if kind == "precision" else m - 1
+        later[deciding] += 1
+        assert later[deciding] <= n
+        better, worse = scores([base, later], n, kind, scale)
+        assert better > worse
+        for each, actual in ((base, better), (later, worse)):
+            p = each.tolist()
+            assert actual == pytest.approx(by_first_levels(p, n, kind, scale), rel=1e-9)
+
+
+def by_first_levels(p, n, kind, scale, n_levels=12):
+    """The score to about 1e-30, from the levels that decide first."""
+    m = len(p)
+    share, factor = Fraction(0), Fraction(1)
+    if kind == "precision":
+        p = [n + 1 - position for position in reversed(p)]
+    limit = n
+    for i in range(m, m - n_levels, -1):
+        x = p[i - 1]
+        # C(x, i) / C(a, i), as a product over the gap
+        r = Fraction(1)
+        for j in range(limit - x):
+            r *= Fraction(limit - i - j, limit - j)
+        share += factor * ((1 - r) if kind == "recall" else r * Fraction(x - i, x))
+        factor *= r * Fraction(i, x)
+        limit = x - 1
+        if factor < Fraction(1, 10**40):
+            break
+    if scale == "share":
+        return float(share)
+    return 1 + log(share) / (lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1))
+
+
+@st.composite
+def placements(draw, n, m):
+    """Positions at the top, at the end, or anywhere."""
+    where = draw(st.sampled_from(["top", "end", "both", "anywhere"]))
+    width = min(n, m + draw(st.integers(0, 3)))
+    some = {
+        "top": st.integers(1, width),
+        "end": st.integers(n - width + 1, n),
+        "both": st.integers(1, width) | st.integers(n - width + 1, n),
+        "anywhere": st.integers(1, n),
+    }[where]
+    return tuple(sorted(draw(st.sets(some, min_size=m, max_size=m))))
+
+
+@st.composite
+def neighbours(draw, p, n):
+    """The placement, one or some of its positions moved."""
+    moved = set(p)
+    for position in draw(st.sets(st.sampled_from(p), min_size=1, max_size=3)):
+        free = [new for step in (-2, -1, 1, 2) if 1 <= (new := position + step) <= n]
+        free = [new for new in free if new not in moved]
+        if free:
+            moved.remove(position)
+            moved.add(draw(st.sampled_from(free)))
+    return tuple(sorted(moved))
+
+
+@pytest.mark.parametrize("kind", N_WORSE)
+def test_recall_and_precision_mirror_each_other(kind):
+    """Counted from the other end, the better placements of one are the worse of the other."""
+    n, m = 9, 4
+    other = "precision" if kind == "recall" else "recall"
+    all_placements = list(combinations(range(1, n + 1), m))
+    mirrored = [tuple(n + 1 - position for position in p[::-1]) for p in all_placements]
+    actual = scores(all_placements, n, kind, "share")
+    np.testing.assert_allclose(actual, 1 - scores(mirrored, n, other, "share"), atol=1e-14)
+
+
+def test_the_worst_end_has_its_own_scale():
+    """One of 100 is found, among a million: the share cannot show where, its logarithm can."""
+    n, m = 10**6, 100
+    ends = tuple(range(n - m + 2, n + 1))
+    found = [(position, *ends) for position in (1, 1000, 500_000)]
+    shares = scores(found, n, "recall", "share", n_missing=m - 1)
+    assert (shares == 0).all()
+    logs = scores(found, n, "recall", "log", n_missing=m - 1)
+    # n - m + 1 - position placements are worse
+    expected = [log1p(n - m + 1 - p[0]) / log(comb(n, m)) for p in found]
+    np.testing.assert_allclose(logs, expected, rtol=1e-12)
+    assert (np.diff(logs) < 0).all()

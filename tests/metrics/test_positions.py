@@ -1,0 +1,158 @@
+"""Positions of the relevant items, and of those that are missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import relevant_positions
+
+NO = -np.inf
+
+
+def positions(y_true, y_score, **params):
+    """Positions of one query."""
+    return relevant_positions(y_true, y_score, groups=["q"] * len(y_true), **params)[0].tolist()
+
+
+class TestByHand:
+    # The example of section 2.2: three of six relevant items at 2, 3 and 8 of a top ten.
+    y_true = (0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1)
+    y_score = (*range(10, 0, -1), NO, NO, NO)
+
+    def test_pessimistic(self):
+        assert positions(self.y_true, self.y_score, n_items=50) == [2, 3, 8, 48, 49, 50]
+
+    def test_optimistic(self):
+        actual = positions(self.y_true, self.y_score, n_items=50, imputation="optimistic")
+        assert actual == [2, 3, 8, 11, 12, 13]
+
+    def test_rows_are_the_items_by_default(self):
+        assert positions(self.y_true, self.y_score) == [2, 3, 8, 11, 12, 13]
+        y_true, y_score = (*self.y_true, 0), (*self.y_score, NO)
+        assert positions(y_true, y_score) == [2, 3, 8, 12, 13, 14]
+
+    def test_ties(self):
+        y_true, y_score = [1, 0, 1, 0, 1, 0], [3, 2, 2, 2, 1, 1]
+        assert positions(y_true, y_score) == [1, 4, 6]
+        assert positions(y_true, y_score, ties="best") == [1, 2, 5]
+        assert positions(y_true, y_score, ties="stable") == [1, 3, 5]
+        assert positions(y_true, y_score, ties=["a", "b", "c", "d", "e", "f"]) == [1, 3, 6]
+
+    def test_missing_items_are_not_tied(self):
+        assert positions([0, 1, 1, 0], [1, NO, NO, NO], ties="best") == [3, 4]
+
+    def test_unjudged(self):
+        y_true, y_score = [np.nan, 1, np.nan, 1], [4, 3, 2, 1]
+        assert positions(y_true, y_score) == [2, 4]
+        assert positions(y_true, y_score, unjudged="drop") == [1, 2]
+
+    def test_gains(self):
+        assert positions([2, 1, -1, 0], [4, 3, 2, 1]) == [1, 2]
+        assert positions([2, 1, -1, 0], [4, 3, 2, 1], gains={2: 1, 1: 0, 0: 0, -1: -1}) == [1]
+
+    def test_of_several_queries(self):
+        result = relevant_positions(
+            [1, 1, 0, 0, 1], [1, 2, 3, 4, NO], groups=["b", "a", "b", "c", "b"], n_items=9
+        )
+        assert result.query_ids.tolist() == ["a", "b", "c"]
+        assert [p.tolist() for p in result] == [[1], [2, 9], []]
+        assert len(result) == 3
+        assert result[1].tolist() == [2, 9]
+        assert result.positions.tolist() == [1, 2, 9]
+        assert result.n_relevant.tolist() == [1, 2, 0]
+        assert result.n_found.tolist() == [1, 1, 0]
+        assert result.n_retrieved.tolist() == [1, 2, 1]
+        assert result.n_items.tolist() == [9, 9, 9]
+        expected = pd.DataFrame(
+            {
+                "qid": ["a", "b", "b"],
+                "level": [1, 1, 2],
+                "position": [1, 2, 9],
+                "found": [True, True, False],
+            }
+        )
+        pd.testing.assert_frame_equal(result.to_frame(), expected, check_dtype=False)
+        with pytest.raises(IndexError, match="query number 3 of 3"):
+            result[3]
+
+
+def by_loop(rows, ties, n_items, imputation):
+    """Positions of one query from (gain, score) rows, one after the other."""
+    n_relevant = sum(gain > 0 for gain, _ in rows)
+    shown = [row for row in rows if row[1] > NO]
+    key = {
+        "worst": lambda row: (-row[1], row[0] > 0),
+        "best": lambda row: (-row[1], row[0] <= 0),
+        "stable": lambda row: -row[1],
+    }[ties]
+    found = [place for place, row in enumerate(sorted(shown, key=key), start=1) if row[0] > 0]
+    n_missing = n_relevant - len(found)
+    last = len(shown) if imputation == "optimistic" else n_items - n_missing
+    return found + [last + t for t in range(1, n_missing + 1)]
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([-1, 0, 1, 2]), st.sampled_from([NO, 0, 1, 2, 3])),
+            min_size=1,
+            max_size=12,
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from(["worst", "best", "stable"]),
+    st.sampled_from([None, 20]),
+    st.sampled_from(["pessimistic", "optimistic"]),
+    st.randoms(use_true_random=False),
+)
+def test_any_queries(queries, ties, n_items, imputation, random):
+    rows = [(query, *row) for query, rows in enumerate(queries) for row in rows]
+    if ties != "stable":
+        random.shuffle(rows)
+    groups, y_true, y_score = zip(*rows, strict=True)
+    result = relevant_positions(
+        y_true, y_score, groups=groups, ties=ties, n_items=n_items, imputation=imputation
+    )
+    for query, actual in zip(queries, result, strict=True):
+        expected = by_loop(query, ties, n_items or len(query), imputation)
+        assert actual.tolist() == expected
+
+
+def test_full_blocks():
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(200), rng.integers(1, 900, 200)))
+    y_true = rng.choice([0, 0, 0, 1], len(groups))
+    y_score = rng.choice([NO, *range(500)], len(groups))
+    result = relevant_positions(y_true, y_score, groups=groups)
+    for query in (0, 17, 199):
+        mine = groups == query
+        rows = list(zip(y_true[mine], y_score[mine], strict=True))
+        assert result[query].tolist() == by_loop(rows, "worst", len(rows), "pessimistic")
+
+
+class TestErrors:
+    @pytest.mark.parametrize("n_items", [0, -1, 2.0, True, "9"])
+    def test_n_items(self, n_items):
+        with pytest.raises(ValueError, match="n_items, the number of items in the collection"):
+            positions([1, 0], [2, 1], n_items=n_items)
+
+    def test_too_few_items(self):
+        with pytest.raises(
+            ValueError,
+            match=r"n_items=3 is too small for query 'b', which has 3 retrieved documents and 1 "
+            r"relevant ones that are missing: pass .* here 4 or more, or None",
+        ):
+            relevant_positions(
+                [1, 0, 0, 0, 1], [5, 4, 3, 2, NO], groups=["a", "b", "b", "b", "b"], n_items=3
+            )
+
+    def test_ties(self):
+        with pytest.raises(ValueError, match="ties='average' is not possible for positions"):
+            positions([1, 0], [2, 1], ties="average")
+
+    def test_imputation(self):
+        with pytest.raises(ValueError, match="imputation must be one of 'pessimistic', 'opt"):
+            positions([1, 0], [2, 1], imputation="none")

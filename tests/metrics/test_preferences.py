@@ -1,0 +1,267 @@
+"""Lexicographic preferences, against comparisons element by element."""
+
+import gzip
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import (
+    RelevantPositions,
+    lexicographic_preference,
+    preference_matrix,
+    preference_matrix_of_positions,
+    relevant_positions,
+)
+
+NO = -np.inf
+KINDS = ("recall", "precision")
+
+
+def compare(p, q, kind):
+    """Equation 11, or the same from the first position down."""
+    levels = list(zip(p, q, strict=True))
+    for mine, other in reversed(levels) if kind == "recall" else levels:
+        if mine != other:
+            return 1 if mine < other else -1
+    return 0
+
+
+def prefer(y_true, a, b, **params):
+    """The preference of one query."""
+    return lexicographic_preference(y_true, a, b, groups=["q"] * len(y_true), **params).tolist()
+
+
+class TestByHand:
+    # a: relevant at 1, 4 and 5; b: at 2, 3 and 5; c: at 1 and 2, one missing
+    y_true = (1, 1, 1, 0, 0)
+    a = (5, 2, 1, 4, 3)
+    b = (4, 3, 1, 5, 2)
+    c = (5, 4, NO, 3, 2)
+
+    def test_pairs(self):
+        assert prefer(self.y_true, self.a, self.b) == [-1]
+        assert prefer(self.y_true, self.b, self.a) == [1]
+        assert prefer(self.y_true, self.a, self.a) == [0]
+        assert prefer(self.y_true, self.a, self.b, kind="precision") == [1]
+
+    def test_missing(self):
+        assert prefer(self.y_true, self.c, self.a) == [-1]
+        assert prefer(self.y_true, self.c, self.a, kind="precision") == [1]
+        # Of five items the missing one is the fifth, as the last of a.
+        assert prefer(self.y_true, self.c, self.a, n_items=5) == [1]
+        # Right behind the others it is the fifth, too.
+        assert prefer(self.y_true, self.c, self.a, imputation="optimistic") == [1]
+
+    def test_nothing_relevant(self):
+        assert prefer([0, 0], [2, 1], [1, NO]) == [0]
+
+    def test_ties(self):
+        assert prefer([1, 0], [1, 1], [2, 1]) == [-1]
+        assert prefer([1, 0], [1, 1], [2, 1], ties="best") == [0]
+
+    def test_matrix(self):
+        systems = {"a": self.a, "b": self.b, "c": self.c}
+        result = preference_matrix(self.y_true, systems, groups=["q"] * 5)
+        assert result.ranks.loc["q"].to_dict() == {"a": 2, "b": 1, "c": 3}
+        assert result.preferences.dtype == np.int8
+        assert result.preferences.tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
+        assert result.n_preferred.loc["b"].to_dict() == {"a": 1, "b": 0, "c": 1}
+        assert result.n_relevant.tolist() == [3]
+        lines = str(result).splitlines()
+        assert lines[0] == "lexirecall: share of 1 queries in which the row is preferred"
+        assert lines[-1].split() == ["c", "0.000", "0.000", "0.000"]
+
+    def test_equal_systems_share_ranks(self):
+        columns = np.column_stack((self.a, self.b, self.a, self.a))
+        result = preference_matrix(self.y_true, columns, groups=["q"] * 5)
+        assert result.ranks.to_numpy().tolist() == [[3, 1, 3, 3]]
+        assert result.ranks.columns.tolist() == [0, 1, 2, 3]
+
+    def test_kinds_of_scores(self):
+        systems = {"a": self.a, "b": self.b}
+        frame = pd.DataFrame(systems)
+        expected = preference_matrix(self.y_true, systems, groups=["q"] * 5)
+        actual = preference_matrix(self.y_true, frame, groups=["q"] * 5)
+        pd.testing.assert_frame_equal(actual.ranks, expected.ranks)
+
+
+@st.composite
+def several_systems(draw):
+    """Queries of up to 9 rows with some systems' scores."""
+    sizes = draw(st.lists(st.integers(1, 9), min_size=1, max_size=5))
+    n = sum(sizes)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y_true = draw(st.lists(st.sampled_from([0, 1, 1]), min_size=n, max_size=n))
+    score = st.lists(st.sampled_from([NO, 1, 2, 3, 4]), min_size=n, max_size=n)
+    return groups, np.array(y_true), draw(st.lists(score, min_size=1, max_size=5))
+
+
+@pytest.mark.parametrize("n_items", [None, 9, 500])
+@pytest.mark.parametrize("imputation", ["pessimistic", "optimistic"])
+@pytest.mark.parametrize("kind", KINDS)
+@given(several_systems())
+def test_against_element_by_element(kind, imputation, n_items, case):
+    groups, y_true, systems = case
+    params = {"kind": kind, "n_items": n_items, "imputation": imputation}
+    result = preference_matrix(y_true, dict(enumerate(systems)), groups=groups, **params)
+    # 1000 items are more than any list and its missing documents need.
+    each = [
+        relevant_positions(
+            y_true, y_score, groups=groups, n_items=n_items or 1000, imputation=imputation
+        )
+        for y_score in systems
+    ]
+    expected = np.array(
+        [
+            [[compare(p[query], q[query], kind) for q in each] for p in each]
+            for query in range(groups[-1] + 1)
+        ]
+    )
+    np.testing.assert_array_equal(result.preferences, expected)
+    for a, b in combinations(range(len(systems)), 2):
+        actual = lexicographic_preference(y_true, systems[a], systems[b], groups=groups, **params)
+        np.testing.assert_array_equal(actual, expected[:, a, b])
+    again = preference_matrix_of_positions(dict(enumerate(each)), **params)
+    pd.testing.assert_frame_equal(again.ranks, result.ranks)
+    # Mid-ranks: one half more than the better ones and half of the equal ones, itself among them.
+    better, equal = (expected < 0).sum(axis=2), (expected == 0).sum(axis=2)
+    np.testing.assert_array_equal(result.ranks, better + (equal + 1) / 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_lists(kind):
+    """Thousands of relevant documents that differ in a single one, and queries of all sizes."""
+    rng = np.random.default_rng(0)
+    sizes = [40_000, 1, 7, 300, 2000, 3, 70]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y_true = rng.random(len(groups)) < 0.26
+    y_true[[0, 20_000]] = [1, 0]
+    assert y_true[groups == 0].sum() > 10_000
+    base = rng.permutation(len(groups)).astype(float)
+    # One relevant document of the long query changes places with one that is not.
+    other = base.copy()
+    ones, zeros = (np.flatnonzero((groups == 0) & (y_true == value)) for value in (1, 0))
+    other[[ones[7], zeros[9]]] = other[[zeros[9], ones[7]]]
+    systems = {"base": base, "other": other, "again": base, "random": rng.random(len(groups))}
+    result = preference_matrix(y_true, systems, groups=groups, kind=kind)
+    each = {name: relevant_positions(y_true, y, groups=groups) for name, y in systems.items()}
+    for i, p in enumerate(each.values()):
+        for j, q in enumerate(each.values()):
+            expected = [compare(p[query], q[query], kind) for query in range(len(sizes))]
+            assert result.preferences[:, i, j].tolist() == expected
+    assert result.preferences[0, 0, 1] == (1 if base[ones[7]] > base[zeros[9]] else -1)
+
+
+def test_reciprocal_rank_is_never_contradicted():
+    """Section 7.3.1: a higher reciprocal rank implies the preference for precision."""
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(300), 20)
+    y_true = rng.random(6000) < 0.2
+    a, b = (relevant_positions(y_true, rng.random(6000), groups=groups) for _ in range(2))
+    some = a.n_relevant > 0
+    first_a, first_b = (p.positions[p.starts[some]] for p in (a, b))
+    result = preference_matrix_of_positions({"a": a, "b": b}, kind="precision")
+    preference = result.preferences[some, 0, 1]
+    differ = first_a != first_b
+    assert differ.any()
+    np.testing.assert_array_equal(preference[differ], np.sign(first_b - first_a)[differ])
+
+
+@pytest.fixture(scope="module")
+def runs(data_dir):
+    """Some runs of TREC-COVID round 1: positions of the relevant documents by topic."""
+    folder = data_dir / "trec-covid-round1"
+    relevant = {}
+    with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
+        for topic, _, docno, grade in map(str.split, lines):
+            relevant.setdefault(topic, set())
+            if int(grade) > 0:
+                relevant[topic].add(docno)
+    files = sorted((folder / "runs").glob("*.txt.gz"))[::12]
+    found = {}
+    for path in files:
+        with gzip.open(path, "rt") as lines:
+            rows = [
+                (topic, docno, float(score))
+                for topic, _, docno, _, score, _ in map(str.split, lines)
+            ]
+        found[path.name] = rows
+    return relevant, found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs(kind, runs):
+    relevant, found = runs
+    each, loops = {}, {}
+    for name, rows in found.items():
+        retrieved = {(topic, docno) for topic, docno, _ in rows}
+        missing = [
+            (topic, docno, NO)
+            for topic, docnos in relevant.items()
+            for docno in docnos
+            if (topic, docno) not in retrieved
+        ]
+        groups, docnos, scores = zip(*rows, *missing, strict=True)
+        y_true = [docno in relevant[topic] for topic, docno in zip(groups, docnos, strict=True)]
+        each[name] = relevant_positions(y_true, scores, groups=groups)
+        lists = {topic: [] for topic in sorted(relevant)}
+        for topic, docno, score in rows:
+            lists[topic].append((-score, docno))
+        loops[name] = []
+        for topic, ranked in lists.items():
+            places = [i for i, (_, d) in enumerate(sorted(ranked), 1) if d in relevant[topic]]
+            n_missing = len(relevant[topic]) - len(places)
+            loops[name].append(places + list(range(10**6 - n_missing + 1, 10**6 + 1)))
+    result = preference_matrix_of_positions(each, kind=kind)
+    assert result.preferences.shape == (30, len(found), len(found))
+    for (i, p), (j, q) in combinations(enumerate(loops.values()), 2):
+        expected = [compare(a, b, kind) for a, b in zip(p, q, strict=True)]
+        assert result.preferences[:, i, j].tolist() == expected
+
+
+class TestErrors:
+    def test_parameters(self):
+        for changes, message in (
+            ({"kind": "f1"}, "kind must be one of 'recall', 'precision'"),
+            ({"imputation": "none"}, "imputation must be one of"),
+            ({"ties": "average"}, "ties='average' is not possible for positions"),
+            ({"n_items": 0}, "n_items, the number of items"),
+            ({"n_items": 1}, "n_items=1 is too small for query 'q'"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                prefer([1, 0], [2, 1], [1, 2], **changes)
+            with pytest.raises(ValueError, match=message):
+                preference_matrix([1, 0], {"a": [1, 2]}, groups=["q"] * 2, **changes)
+
+    def test_whose_scores(self):
+        with pytest.raises(ValueError, match="y_score holds 1 NaN") as error:
+            prefer([1, 0], [2, 1], [1, np.nan])
+        assert error.value.__notes__ == ["This came up with the scores of 'y_score_b'."]
+
+    def test_systems(self):
+        with pytest.raises(ValueError, match="y_scores is empty"):
+            preference_matrix([1, 0], {}, groups=["q"] * 2)
+        with pytest.raises(ValueError, match=r"array of shape \(n_rows, n_systems\), got shape"):
+            preference_matrix([1, 0], [1, 2], groups=["q"] * 2)
+
+    def test_positions(self):
+        with pytest.raises(ValueError, match="positions must be a dict"):
+            preference_matrix_of_positions([])
+        with pytest.raises(ValueError, match=r"positions\['a'\] must be a result of relevant_pos"):
+            preference_matrix_of_positions({"a": [1, 2]})
+
+    def test_systems_that_do_not_belong_together(self):
+        a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
+        assert isinstance(a, RelevantPositions)
+        b = relevant_positions([1, 0], [2, 1], groups=["q", "r"])
+        with pytest.raises(ValueError, match="'b' and 'a' have different queries: 'r' is in only"):
+            preference_matrix_of_positions({"a": a, "b": b})
+        b = relevant_positions([1, 1], [2, 1], groups=["q", "q"])
+        with pytest.raises(ValueError, match="query 'q' has 2 relevant items for 'b' and 1 for"):
+            preference_matrix_of_positions({"a": a, "b": b})
+        with pytest.raises(ValueError, match="n_items=1 is too small for query 'q' of 'a'"):
+            preference_matrix_of_positions({"a": a}, n_items=1)

@@ -1,0 +1,175 @@
+"""Total search efficiency, search length and recall error."""
+
+from fractions import Fraction
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank.metrics import (
+    make_ranking_scorer,
+    recall_error_score,
+    search_length_score,
+    total_search_efficiency_score,
+)
+from skfilterrank.robustness import recall_level_metric, worst_case_searcher
+
+NO = -np.inf
+
+
+def measure(function, y_true, y_score, **params):
+    """The value of one query."""
+    return function(y_true, y_score, groups=["q"] * len(y_true), **params)
+
+
+class TestByHand:
+    # Relevant at 1, 2 and 5 of six.
+    y_true = (1, 1, 0, 0, 1, 0)
+    y_score = (6, 5, 4, 3, 2, 1)
+    # The last of them is missing.
+    filtered = (6, 5, 4, 3, NO, 1)
+
+    @pytest.mark.parametrize(
+        ("exposure", "expected"),
+        [
+            ("ap", 1 / 5),
+            ("ndcg", 1 / log2(5 + 1)),
+            ("rbp", (1 - 0.5) * 0.5 ** (5 - 1)),
+            (lambda positions: positions**-2, 1 / 5**2),
+        ],
+    )
+    def test_total_search_efficiency(self, exposure, expected):
+        actual = measure(
+            total_search_efficiency_score,
+            self.y_true,
+            self.y_score,
+            exposure=exposure,
+            persistence=0.5,
+        )
+        assert actual == pytest.approx(expected, rel=1e-14)
+
+    def test_search_length(self):
+        assert measure(search_length_score, self.y_true, self.y_score) == 5 - 3
+
+    def test_recall_error(self):
+        actual = measure(recall_error_score, self.y_true, self.y_score)
+        assert actual == pytest.approx((1 + 2 + 5) / 3 - (3 + 1) / 2)
+
+    @pytest.mark.parametrize(("n_items", "last"), [(None, 6), (6, 6), (1000, 1000)])
+    def test_missing(self, n_items, last):
+        params = {"y_true": self.y_true, "y_score": self.filtered, "n_items": n_items}
+        assert measure(total_search_efficiency_score, **params) == pytest.approx(1 / last)
+        assert measure(search_length_score, **params) == last - 3
+        assert measure(recall_error_score, **params) == pytest.approx((1 + 2 + last) / 3 - 2)
+
+    def test_worst_ranking(self):
+        for function in (search_length_score, recall_error_score):
+            assert measure(function, [1, 1, 0], [NO, NO, 1], n_items=100) == 100 - 2
+
+    def test_tie_of_the_last(self):
+        # Two relevant of three tied at places 2 to 4: the last stands at 3, 4 or 4.
+        y_true, y_score = [1, 1, 1, 0], [9, 1, 1, 1]
+        actual = measure(total_search_efficiency_score, y_true, y_score)
+        assert actual == pytest.approx((1 / 3 + 1 / 4 + 1 / 4) / 3)
+        actual = measure(search_length_score, y_true, y_score)
+        assert actual == pytest.approx((3 + 4 + 4) / 3 - 3)
+        assert measure(search_length_score, y_true, y_score, ties="worst") == 4 - 3
+        assert measure(search_length_score, y_true, y_score, ties="best") == 3 - 3
+
+    def test_drop(self):
+        y_true = [np.nan, 1, np.nan, 1]
+        assert measure(search_length_score, y_true, [4, 3, 2, 1]) == 2
+        assert measure(search_length_score, y_true, [4, 3, 2, 1], unjudged="drop") == 0
+
+
+def test_long_tie():
+    """3 relevant of 1000 tied: the last stands at 3 (1000 + 1) / (3 + 1) on average."""
+    y_true = np.arange(1000) < 3
+    actual = measure(search_length_score, y_true, np.zeros(1000))
+    assert actual == pytest.approx(3 * 1001 / 4 - 3, rel=1e-12)
+    # Exposures that are the position, or always one, give its mean, and the whole probability.
+    actual = measure(
+        total_search_efficiency_score, y_true, np.zeros(1000), exposure=lambda position: position
+    )
+    assert actual == pytest.approx(3 * 1001 / 4, rel=1e-12)
+    actual = measure(total_search_efficiency_score, y_true, np.zeros(1000), exposure=np.ones_like)
+    assert actual == pytest.approx(1, rel=1e-12)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 0, 1]), st.sampled_from([1, 2, 3])), min_size=1, max_size=6
+    ),
+    st.integers(0, 1),
+)
+def test_exposures_of_all_tied_orders(rows, n_missing):
+    rows = rows + [(1, NO)] * n_missing
+    y_true, y_score = zip(*rows, strict=True)
+    n, values = 20, []
+    if not sum(y_true):
+        return
+    for order in permutations(range(len(rows))):
+        if sorted(order, key=lambda row: -y_score[row]) == list(order):
+            places = [place for place, row in enumerate(order, start=1) if y_true[row]]
+            values.append(Fraction(1, (n if n_missing else places[-1]) ** 3))
+    actual = measure(
+        total_search_efficiency_score,
+        y_true,
+        y_score,
+        n_items=n,
+        exposure=lambda positions: positions**-3,
+    )
+    assert actual == pytest.approx(float(sum(values) / len(values)), rel=1e-12)
+
+
+@pytest.mark.parametrize("exposure", ["ap", "ndcg", "rbp"])
+def test_worst_served_searcher(exposure):
+    """The least value over all subsets of the relevant items that a searcher may want."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        y_score, y_true = rng.permutation(12), rng.permutation([1] * 5 + [0] * 7)
+        positions = np.flatnonzero(y_true[np.argsort(-y_score)]) + 1
+        actual = measure(total_search_efficiency_score, y_true, y_score, exposure=exposure)
+        assert actual == pytest.approx(recall_level_metric(positions, "tse", exposure=exposure))
+        assert actual == pytest.approx(worst_case_searcher(positions, exposure))
+
+
+def test_string_form():
+    scorer = make_ranking_scorer("tse(exposure=ndcg,n_items=100)")
+    assert "tse" in str(scorer)
+
+
+class TestErrors:
+    def test_exposure(self):
+        with pytest.raises(ValueError, match="exposure must be 'ap', 'ndcg', 'rbp' or a callable"):
+            measure(total_search_efficiency_score, [1], [1], exposure="err")
+        with pytest.raises(ValueError, match="exposure must be finite"):
+            measure(
+                total_search_efficiency_score, [1], [1], exposure=lambda p: np.full(p.shape, np.nan)
+            )
+
+    def test_persistence(self):
+        with pytest.raises(ValueError, match=r"persistence.*above 0 and below 1, got 1\.5"):
+            measure(total_search_efficiency_score, [1], [1], exposure="rbp", persistence=1.5)
+
+    @pytest.mark.parametrize(
+        "function", [total_search_efficiency_score, search_length_score, recall_error_score]
+    )
+    def test_n_items(self, function):
+        with pytest.raises(ValueError, match="n_items, the number of items"):
+            measure(function, [1], [1], n_items=0)
+        with pytest.raises(ValueError, match="n_items=2 is too small for query 'q'"):
+            measure(function, [1, 0, 0], [NO, 2, 1], n_items=2)
+
+    def test_exposure_of_undefined_queries_is_not_asked(self):
+        def exposure(positions):
+            assert (positions >= 1).all()
+            return 1 / positions
+
+        actual = total_search_efficiency_score(
+            [0, 1], [1, 1], groups=["a", "b"], exposure=exposure, average=None
+        )
+        assert actual.tolist() == [0, 1]
