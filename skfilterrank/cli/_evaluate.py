@@ -165,5 +165,5 @@ class _ListMeasures(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
         from skfilterrank.cli._measure_names import describe_measures
 
-        print(describe_measures(), end="")
+        print(describe_measures(n_items=N_ITEMS), end="")
         parser.exit()

@@ -5,18 +5,16 @@ from difflib import get_close_matches
 
 from skfilterrank.metrics._measure import MEASURES, parse_measure
 
+_WHOLE = {"map": "ap", "Rprec": "r_precision", "recip_rank": "rr", "infAP": "inferred_ap"}
 # trec_eval's nDCG takes negative labels for 0, as ndcg_0 does.
-TREC_EVAL = {
-    "map": "ap",
-    "Rprec": "r_precision",
-    "recip_rank": "rr",
-    "infAP": "inferred_ap",
+_CUT = {
     "map_cut": "ap",
     "ndcg_cut": "ndcg_0",
     "P": "precision",
     "recall": "recall",
+    "success": "success",
 }
-_CUT = re.compile(r"(map_cut|ndcg_cut|P|recall)[_.](\d+)")
+_CUT_NAME = re.compile(rf"({'|'.join(_CUT)})[_.](\d+)")
 
 
 def parse_names(texts) -> dict[str, str]:
@@ -25,13 +23,13 @@ def parse_names(texts) -> dict[str, str]:
 
 
 def _parse_name(text):
-    cut = _CUT.fullmatch(text)
-    name = f"{TREC_EVAL[cut[1]]}@{cut[2]}" if cut else TREC_EVAL.get(text, text)
+    cut = _CUT_NAME.fullmatch(text)
+    name = f"{_CUT[cut[1]]}@{cut[2]}" if cut else _WHOLE.get(text, text)
     bare = re.split(r"[@(]", name)[0].strip()
     if bare in MEASURES:
         parse_measure(name)
         return name
-    spelled = {known.lower(): known for known in (*MEASURES, *TREC_EVAL)}
+    spelled = {known.lower(): known for known in (*MEASURES, *_WHOLE)}
     close = [spelled[known] for known in get_close_matches(bare.lower(), spelled, n=3)]
     hint = f"did you mean {' or '.join(close)}? The" if close else "the"
     raise ValueError(
@@ -41,18 +39,18 @@ def _parse_name(text):
     )
 
 
-def describe_measures() -> str:
-    """A line for each measure: how it is written, and what it is."""
+def describe_measures(**defaults) -> str:
+    """A line for each measure: how it is written, with the command's own defaults, and what it is.
+
+    The names of trec_eval follow.
+    """
     lines = []
     for name, entry in sorted(MEASURES.items()):
-        options = ",".join(f"{option}={entry.defaults[option]}" for option in entry.options)
+        known = entry.defaults | defaults
+        options = ",".join(f"{option}={known[option]}" for option in entry.options)
         written = f"{name}{f'({options})' if options else ''}{'[@k]' if entry.takes_k else ''}"
         worse = "" if entry.greater_is_better else " (lower is better)"
         lines.append(f"{written}\n    {entry.summary}{worse}\n")
-    names = ", ".join(
-        f"{theirs}_K = {ours}@K"
-        if theirs in ("map_cut", "ndcg_cut", "P", "recall")
-        else f"{theirs} = {ours}"
-        for theirs, ours in TREC_EVAL.items()
-    )
-    return f"{''.join(lines)}\nNames of trec_eval that are understood: {names}\n"
+    names = [f"{theirs} = {ours}" for theirs, ours in _WHOLE.items()]
+    names += [f"{theirs}_K = {ours}@K" for theirs, ours in _CUT.items()]
+    return f"{''.join(lines)}\nNames of trec_eval that are understood: {', '.join(names)}\n"

@@ -14,7 +14,7 @@ import pytest
 
 from skfilterrank.cli import _evaluate, main
 from skfilterrank.cli import _options as options
-from skfilterrank.cli._measure_names import TREC_EVAL, parse_names
+from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.trec import _evaluate as library
@@ -327,12 +327,19 @@ def test_commas_between_measures_and_between_options():
 
 
 def test_names_of_trec_eval_are_known():
-    cut = ("map_cut", "ndcg_cut", "P", "recall")
-    names = [f"{name}_5" if name in cut else name for name in TREC_EVAL]
-    parsed = parse_names(names)
-    assert parsed["ndcg_cut_5"] == "ndcg_0@5"
-    assert parsed["map"] == "ap"
-    assert set(parsed) == set(names)
+    names = {
+        "map": "ap",
+        "map_cut_5": "ap@5",
+        "ndcg_cut.10": "ndcg_0@10",
+        "P_5": "precision@5",
+        "recall_100": "recall@100",
+        "success_1": "success@1",
+        "Rprec": "r_precision",
+        "recip_rank": "rr",
+        "infAP": "inferred_ap",
+        "bpref": "bpref",
+    }
+    assert parse_names(names) == names
 
 
 def test_list_measures(run):
@@ -341,6 +348,8 @@ def test_list_measures(run):
     for name in get_measure_names():
         assert f"\n{name}" in f"\n{out}"
     assert "rbp(persistence=0.8)[@k]\n" in out
+    assert "search_length(n_items=1000000)\n" in out
+    assert "(lower is better)" in out
     assert "ndcg_cut_K = ndcg_0@K" in out
 
 
