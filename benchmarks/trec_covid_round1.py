@@ -41,11 +41,13 @@ SAME = [
     ("bpref", "bpref", "bpref"),
     ("inferred_ap", "infAP", "infAP"),
 ]
+# RBP takes a partially relevant document for half a relevant one; so does nDCG, in proportion.
+HALVES = {0: 0, 1: 0.5, 2: 1}
 # Column of the leaderboard by our name.
 LEADERBOARD = {
     "ndcg_0@10": "ndcg@10",
     "precision@5": "p@5",
-    "rbp(persistence=0.5)": "RBP(p=.5)",
+    "rbp(persistence=0.5,relevance=graded)": "RBP(p=.5)",
     "bpref": "bpref",
     "ap": "MAP",
 }
@@ -89,12 +91,16 @@ def leaderboard(path, aligned):
     """Largest difference of a mean from the leaderboard, and how many round to its digits."""
     official = pd.read_csv(path).set_index("run")
     means = pd.DataFrame(
-        {name: evaluate_run(run, None, list(LEADERBOARD)).mean() for name, run in aligned.items()}
+        {
+            name: evaluate_run(run, None, list(LEADERBOARD), gains=HALVES).mean()
+            for name, run in aligned.items()
+        }
     ).T
     found = {}
     for ours, column in LEADERBOARD.items():
         difference = (means[ours] - official[column][means.index]).abs()
-        found[column] = (difference.max(), int((difference <= 0.5e-4 + 1e-9).sum()))
+        equal = difference <= 0.5e-4 + 1e-9
+        found[column] = (difference.max(), int(equal.sum()), ", ".join(equal.index[~equal]))
     return found, len(means)
 
 
@@ -179,7 +185,8 @@ def main():
     )
     board, n_runs = leaderboard(folder / "leaderboard.csv", aligned)
     official = "\n".join(
-        f"| {ours} | {column} | {board[column][0]:.5f} | {board[column][1]} of {n_runs} |"
+        f"| {ours} | {column} | {board[column][0]:.5f} | {board[column][1]} of {n_runs} | "
+        f"{board[column][2]} |"
         for ours, column in LEADERBOARD.items()
     )
     counts = preferences(aligned)
@@ -203,8 +210,8 @@ Largest difference over all {n_values:,} topics of runs from pytrec_eval-terrier
 
 Means over topics and the official scores, which have four digits.
 
-| measure | column | largest difference | equal in all printed digits |
-| --- | --- | --- | --- |
+| measure | column | largest difference | equal in all printed digits | others |
+| --- | --- | --- | --- | --- |
 {official}
 
 ## Lexirecall

@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-from skfilterrank.metrics._precision_recall import share
+from skfilterrank.metrics._share import share
 
 NORMALIZATIONS = ("R", "min", "k")
 

@@ -7,6 +7,7 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 import numpy as np
 
 from skfilterrank.metrics._lists import ListBlock
+from skfilterrank.metrics._share import share
 
 
 def discounts(depth: int) -> np.ndarray:
@@ -31,13 +32,6 @@ def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
         return np.zeros(len(block.sizes))
     worst = block.worst_first(k)
     return _discounted(np.minimum(worst, 0.0) if filtering else worst)
-
-
-def _ratio(numerator, denominator):
-    """The ratio where the denominator is above 0, NaN (undefined) elsewhere."""
-    result = np.full(len(denominator), np.nan)
-    np.divide(numerator, denominator, out=result, where=denominator > 0)
-    return result
 
 
 def dcg(block: ListBlock, k):
@@ -69,7 +63,7 @@ def ndcg_f_bounds(block: ListBlock, k):
 
 def _between(bounds, achieved):
     low, high = bounds
-    return _ratio(achieved - low, high - low)
+    return share(achieved - low, high - low)
 
 
 def ndcg(block: ListBlock, k):
@@ -80,7 +74,7 @@ def ndcg(block: ListBlock, k):
 def ndcg_0(block: ListBlock, k):
     """Equation 1 with forbidden documents worth 0."""
     top = _discounted(block.ranked(np.maximum(block.gains, 0.0), k))
-    return _ratio(top, ideal_dcg(block, k, filtering=True))
+    return share(top, ideal_dcg(block, k, filtering=True))
 
 
 def ndcg_min(block: ListBlock, k):

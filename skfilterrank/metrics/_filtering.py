@@ -4,27 +4,21 @@ import numpy as np
 
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-
-
-def _share(part, whole):
-    """part / whole, NaN (undefined) where the whole is 0."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    return result
+from skfilterrank.metrics._share import share
 
 
 def forbidden(block: ListBlock, k):
     """Share of the shown places that hold a forbidden document."""
     shown = np.minimum(block.n_retained, block.width if k is None else k)
     bad = block.ranked((block.gains < 0).astype(np.float64), k)
-    return _share(bad.sum(axis=1), shown)
+    return share(bad.sum(axis=1), shown)
 
 
 def false_reject(block: ListBlock, k):
     """Share of the good documents that are filtered."""
     good = block.gains > 0
     rejected = good & (block.sort_key == np.inf)
-    return _share(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+    return share(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
 def empty(block: ListBlock, k):

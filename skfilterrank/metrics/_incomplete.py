@@ -6,30 +6,24 @@ from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
 from skfilterrank.metrics._relevant_cells import find_relevant
+from skfilterrank.metrics._share import share
 from skfilterrank.metrics._ties import Ties
 
 VARIANTS = ("trec_eval", "buckley2004", "printed")
-
-
-def _share(part, whole):
-    """part / whole, NaN (undefined) where the whole is 0."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    return result
 
 
 def judged(block: ListBlock, k):
     """Share of the shown places that hold a judged document."""
     shown = np.minimum(block.n_retained, block.width if k is None else k)
     if not block.has_unjudged:
-        return _share(shown, shown)
+        return share(shown, shown)
     if block.tie_rule not in ("worst", "best"):
-        return _share(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
+        return share(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
     # By gain, unjudged rows and those of gain 0 would stand in the order of the input.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
     found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
-    return _share(np.count_nonzero(found, axis=1), shown)
+    return share(np.count_nonzero(found, axis=1), shown)
 
 
 def bpref(block: ListBlock, k, variant="trec_eval"):
@@ -47,7 +41,7 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
         above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
         # A sum over the places of a tie is one over its documents, all of the same mean.
         total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
-    return _share(total, block.n_relevant)
+    return share(total, block.n_relevant)
 
 
 def _mean_above(ties: Ties, nonrelevant, most):
@@ -71,7 +65,7 @@ def induced_ap(block: ListBlock, k):
     if (ties := block.ties()) is not None:
         is_judged = block.only_retained(is_judged)[ties.lists]
         total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
-    return _share(total, block.n_relevant)
+    return share(total, block.n_relevant)
 
 
 def _mean_sum_precision(ties: Ties, is_judged, relevant, k):

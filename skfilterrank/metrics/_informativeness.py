@@ -163,8 +163,8 @@ default=None
         Value, achieved and expected, of a query for which the measure is undefined, at each
         cut-off: such a query is level with chance. "skip" leaves it out of both sets.
     n_queries : int or float, default=0.1
-        Size of each set: a number of queries, or their share, rounded down, at least 1. The paper takes
-        1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
+        Size of each set: a number of queries, or their share, rounded down, at least 1. The paper
+        takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
     n_samples : int, default=1000
         Number of random rankings drawn per query, for measures without a mean over ties alone.
     random_state : int, RandomState instance or None, default=0

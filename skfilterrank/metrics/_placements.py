@@ -32,10 +32,9 @@ class Placements(NamedTuple):
     @classmethod
     def of_block(cls, block: ListBlock, n_items: int | None):
         """Those of a block's queries; queries without relevant items are left out."""
-        n_found, positions = found_positions(block)
-        n = items_of(block, n_found, n_items)
-        kept = block.n_relevant > 0
-        return cls(positions, n_found[kept], block.n_relevant[kept], n[kept].astype(np.float64))
+        m, n_found, positions = found_positions(block)
+        n, kept = items_of(block, m - n_found, n_items), m > 0
+        return cls(positions, n_found[kept], *np.array([m[kept], n[kept]], dtype=np.float64))
 
     @property
     def first(self) -> np.ndarray:

@@ -202,11 +202,11 @@ def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
     counts = {name: np.empty(n_queries, dtype=np.int64) for name in ("m", "found", "length", "n")}
     parts = []
     for block in lists.blocks():
-        found, positions = found_positions(block)
-        counts["m"][block.queries] = block.n_relevant
+        relevant, found, positions = found_positions(block)
+        counts["m"][block.queries] = relevant
         counts["found"][block.queries] = found
         counts["length"][block.queries] = block.n_retained
-        counts["n"][block.queries] = items_of(block, found, n_items)
+        counts["n"][block.queries] = items_of(block, relevant - found, n_items)
         parts.append((block.queries, found, positions))
     result = RelevantPositions(
         lists.index.query_ids,
@@ -235,23 +235,23 @@ def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> n
     return np.where(result.is_found, result.positions, imputed)
 
 
-def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray]:
-    """Number of retrieved relevant items of each list of a block, and all their positions.
+def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number of relevant items of each query of a block, of retrieved ones, and their positions.
 
-    The positions count from 1, list by list, ascending within a list; int64.
+    The positions count from 1, list by list, ascending within a list; all int64.
     """
-    marks = _relevant_in_order(block)
+    relevant = block.gains > 0
+    marks = _in_order(block, relevant)
     if block.n_retained.min() < block.width:
         marks &= np.arange(block.width) < block.n_retained[:, None]
     cells = np.flatnonzero(marks)
-    counts = np.count_nonzero(marks, axis=1)
-    positions = cells - np.repeat(block.width * np.arange(len(counts)) - 1, counts)
-    return counts, positions
+    n_found = np.count_nonzero(marks, axis=1)
+    positions = cells - np.repeat(block.width * np.arange(len(n_found)) - 1, n_found)
+    return np.count_nonzero(relevant, axis=1), n_found, positions
 
 
-def _relevant_in_order(block):
+def _in_order(block, relevant):
     """Whether each place of each list holds a relevant item."""
-    relevant = block.gains > 0
     if block.tie_rule not in ("worst", "best"):
         return block.in_order(relevant)
     # Only the relevant of a tie have to change places: much faster than to sort by two keys.
@@ -269,18 +269,18 @@ def _relevant_in_order(block):
     return marks
 
 
-def items_of(block: ListBlock, n_found: np.ndarray, n_items: int | None) -> np.ndarray:
+def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
     """Number of items of each query of a block, checked against what they need; int64."""
     if n_items is None:
         return block.sizes
-    needed = block.n_retained + (block.n_relevant - n_found).astype(np.int64)
-    if (worst := int(needed.argmax())) is not None and needed[worst] > n_items:
+    needed = block.n_retained + n_missing
+    worst = int(needed.argmax())
+    if needed[worst] > n_items:
         query = block._lists.index.query_ids[block.queries[worst]]
-        missing = needed[worst] - block.n_retained[worst]
         raise ValueError(
             f"n_items={n_items} is too small for query {str(query)!r}, which has "
-            f"{block.n_retained[worst]} retrieved documents and {missing} relevant ones that are "
-            f"missing: pass the number of documents in the collection, here {needed[worst]} or "
-            "more, or None for the rows of each query."
+            f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} relevant "
+            "ones that are missing: pass the number of documents in the collection, here "
+            f"{needed[worst]:.0f} or more, or None for the rows of each query."
         )
     return np.full(len(block.sizes), n_items)

@@ -4,14 +4,8 @@ import numpy as np
 
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
+from skfilterrank.metrics._share import share
 from skfilterrank.metrics._ties import mean_none_relevant
-
-
-def share(part, whole) -> np.ndarray:
-    """part / whole, NaN (undefined) where the whole is 0."""
-    result = np.full(len(whole), np.nan)
-    np.divide(part, whole, out=result, where=whole > 0)
-    return result
 
 
 def precision(block: ListBlock, k):

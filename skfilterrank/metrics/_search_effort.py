@@ -36,7 +36,7 @@ def _last_positions(block, n_items):
     Also whether all were found. 0 where nothing is relevant.
     """
     found = _n_found(block)
-    n = items_of(block, found, n_items)
+    n = items_of(block, block.n_relevant - found, n_items)
     is_complete = found == block.n_relevant
     marks = block.ranked_relevant(None) > 0
     last = np.where(is_complete, block.width - marks[:, ::-1].argmax(axis=1), n)
@@ -100,7 +100,7 @@ def search_length(block: ListBlock, k, n_items=None):
 def recall_error(block: ListBlock, k, n_items=None):
     """Mean position of the relevant items, above that of the ideal ranking."""
     found = _n_found(block)
-    n = items_of(block, found, n_items)
+    n = items_of(block, block.n_relevant - found, n_items)
     m = block.n_relevant
     missing = m - found
     total = block.ranked_relevant(None) @ np.arange(1.0, block.width + 1)

@@ -4,14 +4,25 @@ from numbers import Real
 
 import numpy as np
 
+from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
 from skfilterrank.metrics._ties import mean_products_to_here
 
 
-def rbp(block: ListBlock, k, persistence=0.8):
+def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
     """Rank-biased precision."""
-    relevant = block.ranked_relevant(k)
+    if relevance == "binary":
+        relevant = block.ranked_relevant(k)
+    else:
+        highest = block.gains.max()
+        if highest > 1:
+            raise ValueError(
+                f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
+                "a fully relevant document, so map labels to gains up to 1, such as "
+                "gains={0: 0, 1: 0.5, 2: 1}."
+            )
+        relevant = block.ranked(np.maximum(block.gains, 0.0), k)
     return relevant @ ((1 - persistence) * persistence ** np.arange(relevant.shape[1]))
 
 
@@ -57,6 +68,12 @@ def check_persistence(persistence) -> float:
     return float(persistence)
 
 
+def check_relevance(relevance) -> str:
+    """Binary or graded."""
+    check_choice(relevance, "relevance", ("binary", "graded"))
+    return relevance
+
+
 def check_max_grade(max_grade) -> float:
     """A positive number of which a float can hold the power of two."""
     is_number = isinstance(max_grade, Real) and not isinstance(max_grade, bool)
@@ -73,7 +90,7 @@ def check_max_grade(max_grade) -> float:
     rbp,
     undefined="never",
     value_range=(0, 1),
-    options={"persistence": check_persistence},
+    options={"persistence": check_persistence, "relevance": check_relevance},
 )
 def rbp_score(
     y_true,
@@ -82,6 +99,7 @@ def rbp_score(
     groups=None,
     k: int | None = None,
     persistence: float = 0.8,
+    relevance: str = "binary",
     gains=None,
     ties="average",
     unjudged: str = "zero",
@@ -98,6 +116,9 @@ def rbp_score(
     persistence : float, default=0.8
         Probability of going on to the next document, above 0 and below 1. 0.5 is an impatient
         user, who sees 2 documents on average, 0.8 sees 5, 0.95 sees 20.
+    relevance : {"binary", "graded"}, default="binary"
+        Whether every gain above 0 counts as 1, or a gain counts as what it is; it must then not be
+        above 1.
 
     {returns}
 
@@ -109,8 +130,9 @@ def rbp_score(
     Notes
     -----
     ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
-    the i-th of the returned list has a gain above 0, else 0: only that, as in [1]_, although some
-    tools multiply by the gain. The places after the end of the list, or after `k`, count as not
+    the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
+    gain itself, which [1]_ allows between 0 and 1. (Some tools multiply by labels above 1, which
+    leaves the range.) The places after the end of the list, or after `k`, count as not
     relevant; what they could have added at most is the residual ``p**min(k, length)``. A query with
     nothing relevant scores 0.
 
@@ -147,6 +169,7 @@ def rbp_score(
         undefined=undefined,
         average=average,
         persistence=persistence,
+        relevance=relevance,
     )
 
 

@@ -146,7 +146,8 @@ def test_long_lists(kind):
     other = base.copy()
     ones, zeros = (np.flatnonzero((groups == 0) & (y_true == value)) for value in (1, 0))
     other[[ones[7], zeros[9]]] = other[[zeros[9], ones[7]]]
-    systems = {"base": base, "other": other, "again": base, "random": rng.random(len(groups))}
+    systems = {"base": base, "other": other, "again": base}
+    systems |= {f"random {i}": rng.random(len(groups)) for i in range(5)}
     result = preference_matrix(y_true, systems, groups=groups, kind=kind)
     each = {name: relevant_positions(y_true, y, groups=groups) for name, y in systems.items()}
     for i, p in enumerate(each.values()):

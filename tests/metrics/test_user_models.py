@@ -189,3 +189,33 @@ def test_gdeval():
         ours = err_score(y_true, y_score, groups=groups, k=k, average=None)
         expected = [theirs[query] for query in np.unique(groups)]
         np.testing.assert_allclose(ours, expected, atol=6e-6)
+
+
+class TestGradedRelevance:
+    def test_by_hand(self):
+        # (1 - 0.5) * (0.5 * 0.5**0 + 0 * 0.5**1 + 1 * 0.5**2); the forbidden document counts 0
+        value = of_one(
+            rbp_score,
+            [1, -2, 2],
+            [3, 2, 1],
+            persistence=0.5,
+            relevance="graded",
+            gains={1: 0.5, -2: -3, 2: 1},
+        )
+        assert value == pytest.approx(0.5 * (0.5 + 0.25))
+
+    def test_ties(self):
+        params = {"persistence": 0.5, "relevance": "graded"}
+        both = [of_one(rbp_score, [0.25, 1], scores, **params) for scores in ([2, 1], [1, 2])]
+        assert of_one(rbp_score, [0.25, 1], [1, 1], **params) == pytest.approx(np.mean(both))
+
+    def test_equal_to_binary_for_binary_gains(self):
+        for relevance in ("binary", "graded"):
+            value = of_one(rbp_score, [1, 0, 1], [1, 3, 2], relevance=relevance)
+            assert value == pytest.approx(0.2 * (0.8 + 0.8**2))
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match=r"a gain of 2 is above 1: .* gains=\{0: 0, 1: 0.5"):
+            of_one(rbp_score, [1, 2], [2, 1], relevance="graded")
+        with pytest.raises(ValueError, match="relevance must be one of 'binary', 'graded', got 1"):
+            of_one(rbp_score, [1, 2], [2, 1], relevance=1)
