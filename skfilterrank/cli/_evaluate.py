@@ -63,7 +63,7 @@ def add_arguments(parser) -> None:
         type=options.measures,
         action="extend",
         metavar="NAME",
-        help=f"a measure; repeat, or separate by commas (default: {','.join(MEASURES)})",
+        help=f"a measure; repeat, or separate by commas (default: {', '.join(MEASURES)})",
     )
     parser.add_argument(
         "--list-measures",

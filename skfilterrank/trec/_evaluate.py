@@ -114,7 +114,7 @@ def evaluate_run(
     >>> evaluate_run(run, qrels, ["ndcg_f@20", "ap"])
          ndcg_f@20   ap
     qid
-    1     0.592...  0.5
+    1     0.591...  0.5
     """
     return _evaluate(
         run,
