@@ -3,7 +3,8 @@
 On the 143 runs of TREC-COVID round 1 (https://ir.nist.gov/trec-covid/archive.html). Left: nDCG@20
 does not ask what else a run shows; nDCG_f@20, with documents judged not relevant as forbidden,
 does, and a run that shows fewer of them gains. Right: recall@1000 counts the relevant documents
-found anywhere; lexirecall asks how deep one has to read for the last of them, then for the last but one.
+found anywhere; lexirecall asks how deep one has to read for the last of them, then for the last
+but one.
 
 Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
