@@ -163,10 +163,10 @@ def rounding(log):
 
 
 class Share(NamedTuple):
-    """How many sets are worse than each one: C(...) * part, of C(n, m) sets; float64 each."""
+    """How many sets are worse than each one: C(of_n, of_m) * part, of C(n, m); float64 each."""
 
-    log_whole: np.ndarray
-    """log of the number of sets that `part` is a share of."""
+    of_n: np.ndarray
+    of_m: np.ndarray
     log_ratio: np.ndarray
     """log of that number's share of all C(n, m) sets, to its own precision."""
     part: np.ndarray
@@ -189,11 +189,12 @@ def as_share(share: Share) -> np.ndarray:
 
 def as_log_share(share: Share) -> np.ndarray:
     """log(1 + worse) / log C(n, m); NaN where there is one set only."""
-    part = share.part + np.exp(-share.log_whole)
+    log_whole = log_choose(share.of_n, share.of_m)
+    part = share.part + np.exp(-log_whole)
     # A logarithm is not sure to be monotone in the last bit: give it numbers of 46 bits.
     bits = np.ascontiguousarray(part).view(np.int64)
     log = np.log(((bits + 0x40) & ~0x7F).view(np.float64))
-    cap = np.where(share.is_capped, -(2.0**-44) - 8 * EPS * share.log_whole, 0.0)
+    cap = np.where(share.is_capped, -(2.0**-44) - 8 * EPS * log_whole, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = (share.log_whole + np.minimum(log, cap)) / share.log_all
+        values = (log_whole + np.minimum(log, cap)) / share.log_all
     return np.clip(values, 0.0, 1.0)

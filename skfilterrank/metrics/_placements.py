@@ -70,7 +70,8 @@ class Placements(NamedTuple):
         log_ratio = np.zeros(len(m))
         log_ratio[some] = log_choose_ratio(m[some], n[some], n_last[some])
         return Share(
-            log_whole=log_choose(last, top),
+            of_n=last,
+            of_m=top,
             log_ratio=log_ratio,
             part=nested_share(levels, following=True),
             is_capped=some,
@@ -95,7 +96,8 @@ class Placements(NamedTuple):
         )
         # C(x, m) placements end at the last position x or above it.
         return Share(
-            log_whole=log_choose(last, m),
+            of_n=last,
+            of_m=m,
             log_ratio=log_choose_ratio(last, n, m),
             part=(last - m) / last + m / last * nested_share(levels, following=False),
             is_capped=last < n,

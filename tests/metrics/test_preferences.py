@@ -139,7 +139,8 @@ def test_long_lists(kind):
     sizes = [40_000, 1, 7, 300, 2000, 3, 70]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     y_true = rng.random(len(groups)) < 0.26
-    y_true[[0, 20_000]] = [1, 0]
+    # Few in the query of 2000 rows, so that positions differ in more than their last byte.
+    y_true &= (groups != 4) | (rng.random(len(groups)) < 0.02)
     assert y_true[groups == 0].sum() > 10_000
     base = rng.permutation(len(groups)).astype(float)
     # One relevant document of the long query changes places with one that is not.
