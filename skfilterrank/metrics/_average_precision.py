@@ -14,9 +14,15 @@ NORMALIZATIONS = ("R", "min", "k")
 
 def sum_precision(block: ListBlock, k):
     """Sum of the precisions at the relevant documents of the top k: equation 4 of the paper."""
+    if block.ties(k) is None:
+        found = block.relevant_cells
+        precision = found.levels / (found.places + 1)
+        if k is not None:
+            precision[found.places >= k] = 0.0
+        return found.total(precision)
     relevant = block.ranked_relevant(k)
-    found = _worth_at_relevant(block, k, relevant, relevant)
-    return found @ (1.0 / np.arange(1, found.shape[1] + 1))
+    total = _worth_at_relevant(block, k, relevant, relevant)
+    return total @ (1.0 / np.arange(1, total.shape[1] + 1))
 
 
 def _worth_at_relevant(block, k, relevant, worth):

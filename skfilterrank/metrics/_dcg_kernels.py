@@ -22,8 +22,9 @@ def _discounted(gains):
 
 def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
     """I_k of the pool; with filtering, forbidden documents are left out."""
-    best = block.best_first(k)
-    return _discounted(np.maximum(best, 0.0) if filtering else best)
+    if filtering or not block.has_forbidden:
+        return _discounted(block.best_relevant(k))
+    return _discounted(block.best_first(k))
 
 
 def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:

@@ -5,7 +5,6 @@ import numpy as np
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-from skfilterrank.metrics._relevant_cells import find_relevant
 from skfilterrank.metrics._share import share
 from skfilterrank.metrics._ties import Ties
 
@@ -33,7 +32,7 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
     whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else block.n_relevant
     whole = np.maximum(whole, 1)
     nonrelevant = block.in_order(block.judged & (block.gains <= 0))
-    relevant, found = find_relevant(block)
+    relevant, found = block.shows_relevant, block.relevant_cells
     above = np.minimum(found.count(nonrelevant), most[found.lists])
     total = found.total(1 - above / whole[found.lists])
     if (ties := block.ties()) is not None:
@@ -56,9 +55,9 @@ def _mean_above(ties: Ties, nonrelevant, most):
 def induced_ap(block: ListBlock, k):
     """AP of the list without its unjudged documents."""
     is_judged = block.in_order(block.judged)
-    relevant, found = find_relevant(block)
+    relevant, found = block.shows_relevant, block.relevant_cells
     place = found.count(is_judged)
-    precision = found.count(relevant) / place
+    precision = found.levels / place
     if k is not None:
         precision[place > k] = 0.0
     total = found.total(precision)

@@ -8,6 +8,7 @@ import pandas as pd
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import Block, GroupIndex
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.metrics._relevant_cells import RelevantCells
 from skfilterrank.metrics._ties import Ties, find_ties, mean_products
 
 TIES = ("average", "stable", "worst", "best")
@@ -276,6 +277,30 @@ class ListBlock:
         if depth not in self._ranked_relevant:
             self._ranked_relevant[depth] = self.ranked(self.relevant, k)
         return self._ranked_relevant[depth]
+
+    @cached_property
+    def shows_relevant(self) -> np.ndarray:
+        """Whether the documents of the returned lists are relevant; bool, ties in one order."""
+        return self.only_retained(self.in_order(self.gains > 0))
+
+    @cached_property
+    def relevant_cells(self) -> RelevantCells:
+        """Where they are."""
+        return RelevantCells.of(self.shows_relevant)
+
+    def best_relevant(self, k: int | None) -> np.ndarray:
+        """The highest gains of the pool that are above 0, descending, 0 after the last.
+
+        At most k, and as wide as the most relevant documents that a query has.
+        """
+        if self.has_forbidden or not self.has_unjudged:
+            # The sorted pool serves the other bound too, or is not much longer.
+            return np.maximum(self.best_first(k), 0.0)
+        cells = RelevantCells.of(self.gains > 0)
+        gains = np.zeros((cells.n_lists, max(1, int(cells.n_found.max()))))
+        gains[cells.lists, cells.levels - 1] = self.gains.take(cells.cells)
+        gains.sort(axis=1)
+        return gains[:, ::-1][:, : self.depth(k)]
 
     def best_first(self, k: int | None) -> np.ndarray:
         """The k highest gains of the pool, descending, 0 after its end."""

@@ -1,23 +1,49 @@
 """Where the relevant documents stand, for measures that look at nothing else."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from skfilterrank.metrics._lists import ListBlock
 
+@dataclass(frozen=True, eq=False)
+class RelevantCells:
+    """The relevant documents of the returned lists of a block, list by list from the top.
 
-class RelevantCells(NamedTuple):
-    """The relevant documents of the returned lists of a block, list by list from the top."""
+    Attributes
+    ----------
+    cells : ndarray of shape (n_found,)
+        Flat position of each in a matrix of the block in list order.
+    lists : ndarray of shape (n_found,)
+        The list of each.
+    places : ndarray of shape (n_found,)
+        The place of each in its list, from 0.
+    n_lists : int
+        Number of lists of the block.
+    """
 
     cells: np.ndarray
-    """Flat position of each in a matrix of the block in list order; shape (n_found,)."""
     lists: np.ndarray
-    """The list of each; shape (n_found,)."""
     places: np.ndarray
-    """The place of each in its list, from 0; shape (n_found,)."""
     n_lists: int
-    """Number of lists of the block."""
+
+    @classmethod
+    def of(cls, relevant: np.ndarray) -> "RelevantCells":
+        """Those that a bool matrix in list order marks."""
+        cells = np.flatnonzero(relevant)
+        lists = cells // relevant.shape[1]
+        return cls(cells, lists, cells - lists * relevant.shape[1], len(relevant))
+
+    @cached_property
+    def n_found(self) -> np.ndarray:
+        """How many each list has; shape (n_lists,)."""
+        return np.bincount(self.lists, minlength=self.n_lists)
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """How many there are from the top of its list down to each, itself included."""
+        n_before = np.cumsum(self.n_found) - self.n_found
+        return np.arange(1, len(self.cells) + 1) - n_before[self.lists]
 
     def count(self, marks: np.ndarray) -> np.ndarray:
         """How many marks there are from the top of its list down to each, itself included.
@@ -31,14 +57,3 @@ class RelevantCells(NamedTuple):
     def total(self, values: np.ndarray) -> np.ndarray:
         """Sum of each list's values; shape (n_lists,)."""
         return np.bincount(self.lists, values, minlength=self.n_lists)
-
-
-def find_relevant(block: ListBlock) -> tuple[np.ndarray, RelevantCells]:
-    """Whether the documents of the returned lists are relevant, in list order, and where they are.
-
-    Ties stand in one of their orders.
-    """
-    relevant = block.only_retained(block.in_order(block.gains > 0))
-    cells = np.flatnonzero(relevant)
-    lists = cells // block.width
-    return relevant, RelevantCells(cells, lists, cells - lists * block.width, len(relevant))

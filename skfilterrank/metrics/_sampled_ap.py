@@ -5,8 +5,8 @@ import pandas as pd
 
 from skfilterrank.metrics._lists import ListBlock
 from skfilterrank.metrics._measure import measure, score
-from skfilterrank.metrics._relevant_cells import find_relevant
 from skfilterrank.metrics._sampled_ties import mean_inferred_precision
+from skfilterrank.metrics._share import share
 
 EPSILON = 1e-5
 
@@ -15,18 +15,23 @@ def inferred_ap(block: ListBlock, k):
     """Sum of the inferred precision where relevant, over the number of relevant documents."""
     judged = block.in_order(block.judged)
     pooled = _pooled_in_order(block)
-    relevant, found = find_relevant(block)
+    relevant, found = block.shows_relevant, block.relevant_cells
     # Each is itself relevant, judged and pooled: what stands above it is one less.
-    n_relevant = found.count(relevant) - 1
+    n_relevant = found.levels - 1
     n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
-    n_pooled = found.places if pooled is None else found.count(pooled) - 1
-    share = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
-    total = found.total((1 + n_pooled * share) / (found.places + 1))
+    if pooled is None:
+        n_pooled = found.places
+    elif np.array_equal(pooled, judged):
+        n_pooled = n_judged
+    else:
+        n_pooled = found.count(pooled) - 1
+    precision_above = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
+    total = found.total((1 + n_pooled * precision_above) / (found.places + 1))
     if (ties := block.ties()) is not None:
         pooled = np.ones_like(judged) if pooled is None else pooled
         columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
         total[ties.lists] = mean_inferred_precision(ties, *columns, EPSILON).sum(axis=1)
-    return _over_relevant(total, block.n_relevant)
+    return share(total, block.n_relevant)
 
 
 def _pooled_in_order(block):
@@ -44,13 +49,6 @@ def _pooled_in_order(block):
     return block.in_order(pooled)
 
 
-def _over_relevant(total, n_relevant):
-    """total / n_relevant, NaN (undefined) where no document is relevant."""
-    result = np.full(len(total), np.nan)
-    np.divide(total, n_relevant, out=result, where=n_relevant > 0)
-    return result
-
-
 def stat_ap(block: ListBlock, k):
     """The Horvitz-Thompson estimate of sum precision, over that of the number of relevant."""
     probability = block.column("inclusion_probability", 1.0)
@@ -60,22 +58,23 @@ def stat_ap(block: ListBlock, k):
         weights = _inverse(probability, block)
         n_relevant = weights.sum(axis=1)
     if block.ties() is None:
-        relevant, found = find_relevant(block)
-        weight, above = _weights_above(block, weights, relevant, found, probability is not None)
+        found = block.relevant_cells
+        weight, above = _weights_above(block, weights, probability is not None)
         total = found.total(weight * (1 + above) / (found.places + 1))
     else:
         products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
         total = products @ (1 / np.arange(1.0, block.width + 1))
-    return _over_relevant(total, n_relevant)
+    return share(total, n_relevant)
 
 
-def _weights_above(block, weights, relevant, found, is_weighted):
+def _weights_above(block, weights, is_weighted):
     """Weight of each relevant document, and the sum of those above it in its list."""
+    found = block.relevant_cells
     if not is_weighted:
-        return 1, found.count(relevant) - 1
+        return 1, found.levels - 1
     own = block.in_order(weights).take(found.cells)
     # Only the relevant documents of each list, side by side: the sums are much shorter.
-    number = found.count(relevant) - 1
+    number = found.levels - 1
     side_by_side = np.zeros((found.n_lists, number.max(initial=0) + 1))
     side_by_side[found.lists, number] = own
     return own, np.cumsum(side_by_side, axis=1)[found.lists, number] - own
