@@ -119,7 +119,9 @@ default=None
 
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:
-    """The measures by the text that names them."""
+    """The measures by the text that names them; what is parsed already is taken as it is."""
+    if isinstance(measures, dict):
+        return measures
     texts = [measures] if isinstance(measures, str) else list(measures)
     if not texts:
         raise ValueError("measures is empty: name at least one, such as 'ndcg_f@10'.")

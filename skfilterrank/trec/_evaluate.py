@@ -287,7 +287,7 @@ def _evaluate(
     values = evaluate(
         aligned.y_true,
         aligned.y_score,
-        measures,
+        wanted,
         groups=aligned.index,
         # The rows of a topic stand in this order already.
         ties="stable" if ties == "docno" else ties,
