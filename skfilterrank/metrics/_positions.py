@@ -9,7 +9,6 @@ import pandas as pd
 
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._lists import TIES, ListBlock, RankedLists
-from skfilterrank.metrics._ties import find_ties
 
 WHOLE_ORDERS = ("worst", "best", "stable")
 IMPUTATIONS = ("pessimistic", "optimistic")
@@ -240,33 +239,8 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
     The positions count from 1, list by list, ascending within a list; all int64.
     """
-    relevant = block.gains > 0
-    marks = _in_order(block, relevant)
-    if block.n_retained.min() < block.width:
-        marks &= np.arange(block.width) < block.n_retained[:, None]
-    cells = np.flatnonzero(marks)
-    n_found = np.count_nonzero(marks, axis=1)
-    positions = cells - np.repeat(block.width * np.arange(len(n_found)) - 1, n_found)
-    return np.count_nonzero(relevant, axis=1), n_found, positions
-
-
-def _in_order(block, relevant):
-    """Whether each place of each list holds a relevant item."""
-    if block.tie_rule not in ("worst", "best"):
-        return block.in_order(relevant)
-    # Only the relevant of a tie have to change places: much faster than to sort by two keys.
-    cells = np.argsort(block.sort_key, axis=1)
-    cells += block.width * np.arange(len(cells))[:, None]
-    marks, keys = relevant.take(cells), block.sort_key.take(cells)
-    tied = keys[:, 1:] == keys[:, :-1]
-    if tied.any():
-        lists = np.flatnonzero((tied & (keys[:, 1:] < np.inf)).any(axis=1))
-        ties = find_ties(lists, keys[lists])
-        n_tied = ties.sums(marks[lists].astype(np.int64))
-        place = np.arange(block.width) - ties.first
-        is_worst = block.tie_rule == "worst"
-        marks[lists] = place >= ties.length - n_tied if is_worst else place < n_tied
-    return marks
+    found = block.relevant_cells
+    return np.count_nonzero(block.gains > 0, axis=1), found.n_found, found.places + 1
 
 
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
@@ -276,7 +250,7 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
     needed = block.n_retained + n_missing
     worst = int(needed.argmax())
     if needed[worst] > n_items:
-        query = block._lists.index.query_ids[block.queries[worst]]
+        query = block.query_ids[worst]
         raise ValueError(
             f"n_items={n_items} is too small for query {str(query)!r}, which has "
             f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} relevant "
