@@ -6,10 +6,12 @@ import re
 from math import isfinite
 from pathlib import Path
 
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 
 HERE = Path(__file__).parent
 MODULES = ("metrics", "robustness", "ranking", "io", "trec", "datasets", "plot")
+# Where measures are defined, in the order of the page.
+PACKAGES = ("forbidden", "complete", "robustness", "incomplete", "bounds")
 
 HEAD = """# Measures
 
@@ -61,11 +63,13 @@ def measures_page() -> str:
 
 def families() -> dict[str, list[str]]:
     """Names of the measures under the first line of the file that defines them."""
+    modules = {name: inspect.getmodule(measure.function) for name, measure in MEASURES.items()}
     found = {}
-    for name, measure in MEASURES.items():
-        module = inspect.getmodule(measure.function)
-        title = inspect.getdoc(module).splitlines()[0].rstrip(".")
-        found.setdefault(title, []).append(name)
+    for package in PACKAGES:
+        for name, module in modules.items():
+            if f"._{package}." in module.__name__:
+                title = inspect.getdoc(module).splitlines()[0].rstrip(".")
+                found.setdefault(title, []).append(name)
     return found
 
 

@@ -15,7 +15,7 @@ from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics._measure import parse_measure
+from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.trec import iter_evaluations
 from skfilterrank.trec._evaluate import name_of_path
 

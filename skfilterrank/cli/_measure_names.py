@@ -3,7 +3,7 @@
 import re
 from difflib import get_close_matches
 
-from skfilterrank.metrics._measure import MEASURES, parse_measure
+from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _WHOLE = {"map": "ap", "Rprec": "r_precision", "recip_rank": "rr", "infAP": "inferred_ap"}
 # trec_eval's nDCG takes negative labels for 0, as ndcg_0 does.

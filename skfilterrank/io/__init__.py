@@ -1,13 +1,13 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
-from skfilterrank.io._align import QrelsIndex, align
-from skfilterrank.io._aligned_run import AlignedRun
 from skfilterrank.io._files import FileFormatError
 from skfilterrank.io._letor import LetorData, dump_letor, load_letor
 from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._tables import read_judged_table
-from skfilterrank.io._trec_read import read_qrels, read_run
-from skfilterrank.io._trec_write import RunCounts, write_qrels, write_run
+from skfilterrank.io._trec.align import QrelsIndex, align
+from skfilterrank.io._trec.aligned_run import AlignedRun
+from skfilterrank.io._trec.read import read_qrels, read_run
+from skfilterrank.io._trec.write import RunCounts, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",

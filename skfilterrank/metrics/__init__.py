@@ -1,11 +1,29 @@
 """Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
 
-from skfilterrank.metrics._average_precision import (
+from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
+from skfilterrank.metrics._bounds.random_ranking import (
+    RandomRankingBound,
+    expected_dcg,
+    expected_sum_precision,
+    random_ranking_bound,
+)
+from skfilterrank.metrics._bounds.ul_normalized import ul_normalized_score
+from skfilterrank.metrics._complete.average_precision import (
     average_precision_score,
     q_measure_score,
     sum_precision_score,
 )
-from skfilterrank.metrics._dcg import (
+from skfilterrank.metrics._complete.precision_recall import (
+    precision_at_k_score,
+    r_precision_score,
+    recall_at_k_score,
+    reciprocal_rank_score,
+    success_at_k_score,
+)
+from skfilterrank.metrics._complete.user_models import err_score, rbp_score
+from skfilterrank.metrics._core.measure import get_measure_names
+from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._forbidden.dcg import (
     UnboundedQueries,
     dcg_bounds,
     dcg_score,
@@ -16,55 +34,37 @@ from skfilterrank.metrics._dcg import (
     ndcg_score,
     unbounded_queries,
 )
-from skfilterrank.metrics._evaluate import evaluate
-from skfilterrank.metrics._filtering import (
+from skfilterrank.metrics._forbidden.filtering import (
     empty_list_rate,
     false_reject_rate,
     forbidden_at_k,
 )
-from skfilterrank.metrics._incomplete import (
+from skfilterrank.metrics._forbidden.qwa import qwa_score
+from skfilterrank.metrics._incomplete.condensed import (
     bpref_score,
     induced_ap_score,
     judged_at_k_score,
 )
-from skfilterrank.metrics._informativeness import QueryInformativeness, query_informativeness
-from skfilterrank.metrics._lexicographic import (
+from skfilterrank.metrics._incomplete.sampled_ap import inferred_ap_score, stat_ap_score
+from skfilterrank.metrics._report import rank_filter_report
+from skfilterrank.metrics._robustness.lexicographic import (
     lexiprecision_score,
     lexirecall_score,
     metric_lexirecall_score,
 )
-from skfilterrank.metrics._measure import get_measure_names
-from skfilterrank.metrics._positions import RelevantPositions, relevant_positions
-from skfilterrank.metrics._precision_recall import (
-    precision_at_k_score,
-    r_precision_score,
-    recall_at_k_score,
-    reciprocal_rank_score,
-    success_at_k_score,
-)
-from skfilterrank.metrics._preferences import (
+from skfilterrank.metrics._robustness.positions import RelevantPositions, relevant_positions
+from skfilterrank.metrics._robustness.preferences import (
     PreferenceMatrix,
     lexicographic_preference,
     preference_matrix,
     preference_matrix_of_positions,
 )
-from skfilterrank.metrics._qwa import qwa_score
-from skfilterrank.metrics._random_ranking import (
-    RandomRankingBound,
-    expected_dcg,
-    expected_sum_precision,
-    random_ranking_bound,
-)
-from skfilterrank.metrics._report import rank_filter_report
-from skfilterrank.metrics._sampled_ap import inferred_ap_score, stat_ap_score
-from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
-from skfilterrank.metrics._search_effort import (
+from skfilterrank.metrics._robustness.search_effort import (
     recall_error_score,
     search_length_score,
     total_search_efficiency_score,
 )
-from skfilterrank.metrics._ul_normalized import ul_normalized_score
-from skfilterrank.metrics._user_models import err_score, rbp_score
+from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
 
 __all__ = [
     "PreferenceMatrix",

@@ -5,8 +5,8 @@ import pandas as pd
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
-from skfilterrank.metrics._lists import UNJUDGED, RankedLists
-from skfilterrank.metrics._measure import (
+from skfilterrank.metrics._core.lists import UNJUDGED, RankedLists
+from skfilterrank.metrics._core.measure import (
     MEASURES,
     ParsedMeasure,
     check_undefined,

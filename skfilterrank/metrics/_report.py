@@ -7,10 +7,10 @@ import pandas as pd
 from scipy import stats
 
 from skfilterrank._validation import check_k
-from skfilterrank.metrics import _dcg_kernels as dcg
-from skfilterrank.metrics import _filtering as rates
-from skfilterrank.metrics._lists import RankedLists
-from skfilterrank.metrics._measure import mean_over_queries, with_undefined
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.metrics._core.measure import mean_over_queries, with_undefined
+from skfilterrank.metrics._forbidden import dcg_kernels as dcg
+from skfilterrank.metrics._forbidden import filtering as rates
 
 
 def rank_filter_report(

@@ -7,7 +7,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from skfilterrank._gains import Gains
 from skfilterrank._response import document_scores
 from skfilterrank._validation import check_k, find_groups
-from skfilterrank.metrics._measure import (
+from skfilterrank.metrics._core.measure import (
     MEASURES,
     Measure,
     ParsedMeasure,

@@ -7,8 +7,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics import _dcg_kernels as kernels
-from skfilterrank.metrics._lists import RankedLists
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)

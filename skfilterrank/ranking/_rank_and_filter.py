@@ -12,7 +12,7 @@ from skfilterrank._groups import GroupIndex
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 from skfilterrank.ranking._carry import CARRIES, needs_common_scale, to_refitted_scale
 from skfilterrank.ranking._delegation import FeaturesOfInner
 from skfilterrank.ranking._out_of_fold import out_of_fold_scores

@@ -7,9 +7,14 @@ import numpy as np
 
 from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
-from skfilterrank.metrics._dcg_kernels import discounts
-from skfilterrank.metrics._lists import RankedLists
-from skfilterrank.metrics._measure import Measure, ParsedMeasure, check_undefined, parse_measure
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.metrics._core.measure import (
+    Measure,
+    ParsedMeasure,
+    check_undefined,
+    parse_measure,
+)
+from skfilterrank.metrics._forbidden.dcg_kernels import discounts
 
 # Means over queries that differ by less than this share of the largest are rounding apart, not
 # better or worse.

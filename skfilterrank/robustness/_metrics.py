@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
-from skfilterrank.metrics._exposure import (
+from skfilterrank.metrics._robustness.exposure import (
     NORMALIZATIONS,
     check_persistence,
     recall_level_values,

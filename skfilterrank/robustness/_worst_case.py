@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfilterrank._validation import check_choice
-from skfilterrank.metrics._exposure import resolve_exposure
+from skfilterrank.metrics._robustness.exposure import resolve_exposure
 from skfilterrank.robustness._metrics import (
     as_given,
     check_counts,

@@ -13,8 +13,8 @@ from tqdm import tqdm
 from skfilterrank._validation import check_choice
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
+from skfilterrank.metrics._core.measure import check_measure_parameters
 from skfilterrank.metrics._evaluate import parse_measures
-from skfilterrank.metrics._measure import check_measure_parameters
 
 # Positions of documents that a run does not retrieve need the size of the collection. Of any two
 # rankings of a topic every size prefers the same one; one size for all keeps values comparable.

@@ -4,7 +4,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from skfilterrank.io import QrelsIndex, align
-from skfilterrank.metrics._measure import MEASURES, ParsedMeasure
+from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.trec._evaluate import evaluate_run
 
 # As the field writes them; every measure goes by its name in the measure table too.

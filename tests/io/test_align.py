@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 
 from skfilterrank.io import (
     QrelsIndex,
-    _align,
-    _pairs,
-    _text_columns,
-    _trec_frames,
     align,
     read_qrels,
     read_run,
     write_run,
 )
+from skfilterrank.io._trec import align as align_module
+from skfilterrank.io._trec import frames, pairs, text_columns
 from skfilterrank.metrics import ndcg_score
 
 NO = -np.inf
@@ -168,10 +166,10 @@ def few_keys(monkeypatch):
     def keys(codes, docnos, salt=0):
         # The fourth salt tells all pairs apart, or no index could be built.
         mask = np.uint64(7) if salt < 3 << 32 else np.uint64(2**64 - 1)
-        return _pairs.pair_keys(codes, docnos, salt) & mask
+        return pairs.pair_keys(codes, docnos, salt) & mask
 
-    monkeypatch.setattr(_align, "pair_keys", keys)
-    monkeypatch.setattr(_trec_frames, "pair_keys", keys)
+    monkeypatch.setattr(align_module, "pair_keys", keys)
+    monkeypatch.setattr(frames, "pair_keys", keys)
 
 
 def test_keys_that_coincide(few_keys):
@@ -185,7 +183,9 @@ def test_keys_that_coincide(few_keys):
 
 
 def test_a_key_of_the_run_that_is_that_of_another_judgment(monkeypatch):
-    monkeypatch.setattr(_align, "pair_keys", lambda codes, docnos, salt: np.zeros(len(codes), "u8"))
+    monkeypatch.setattr(
+        align_module, "pair_keys", lambda codes, docnos, salt: np.zeros(len(codes), "u8")
+    )
     run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0, 2.0]})
     aligned = align(run, pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}))
     np.testing.assert_array_equal(aligned.y_true, [np.nan, 1])
@@ -277,7 +277,7 @@ def gzip_free(folder):
 def test_without_arrow_strings(monkeypatch, tmp_path):
     expected = align(RUN, QRELS).to_frame()
     write_run(tmp_path / "run", RUN)
-    monkeypatch.setattr(_text_columns, "_arrow_strings", lambda: None)
+    monkeypatch.setattr(text_columns, "_arrow_strings", lambda: None)
     with pd.option_context("mode.string_storage", "python"):
         run = read_run(tmp_path / "run")
         assert run["qid"].dtype.storage == "python"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.recall import n_worse_precision, n_worse_recall
-from skfilterrank.metrics._colex import _stirling_rest, log_choose, log_choose_ratio
-from skfilterrank.metrics._placements import Placements
+from skfilterrank.metrics._robustness.colex import _stirling_rest, log_choose, log_choose_ratio
+from skfilterrank.metrics._robustness.placements import Placements
 
 N_WORSE = {"recall": n_worse_recall, "precision": n_worse_precision}
 SCALES = ("share", "log")

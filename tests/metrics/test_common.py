@@ -15,7 +15,7 @@ from skfilterrank.metrics import (
     get_measure_names,
     unbounded_queries,
 )
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 
 NO = -np.inf
 ALL = sorted(MEASURES)

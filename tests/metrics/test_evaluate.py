@@ -6,7 +6,7 @@ import pytest
 
 from reference import NONNEGATIVE
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 
 NO = -np.inf
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.metrics import bpref_score, evaluate, induced_ap_score, judged_at_k_score
-from skfilterrank.metrics._measure import MEASURES, parse_measure
+from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 NO, NAN = -np.inf, np.nan
 

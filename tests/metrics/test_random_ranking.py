@@ -20,7 +20,7 @@ from skfilterrank.metrics import (
     ndcg_score,
     random_ranking_bound,
 )
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 
 # Measures whose expected value is exact.
 EXACT = sorted(

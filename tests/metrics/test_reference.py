@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import skfilterrank.metrics
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES
 
 NO = -np.inf
 

@@ -21,8 +21,8 @@ from skfilterrank.metrics import (
     ndcg_score,
     ul_normalized_score,
 )
-from skfilterrank.metrics._measure import MEASURES, parse_measure
-from skfilterrank.metrics._simulated_rankings import SimulatedRankings
+from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings
+from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 NO = -np.inf
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.metrics import filtering_difficulty, ndcg_f_score, qwa_score
-from skfilterrank.metrics._measure import MEASURES, get_measure_names
+from skfilterrank.metrics._core.measure import MEASURES, get_measure_names
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._threshold import best_position, candidate_curve, midpoint
 

@@ -1,0 +1,295 @@
+"""Runs joined with judgments: the arrays that the measures take."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_choice
+from skfilterrank.io._files import is_path
+from skfilterrank.io._trec.aligned_run import AlignedRun
+from skfilterrank.io._trec.frames import is_frame, qrels_frame_rows, run_frame_rows
+from skfilterrank.io._trec.pairs import pair_keys
+from skfilterrank.io._trec.read import read_qrels, run_rows
+
+
+def align(run, qrels, *, missing: str = "empty", precision: str = "double") -> AlignedRun:
+    """Join a run with judgments.
+
+    Parameters
+    ----------
+    run : DataFrame, str, PathLike or file object
+        A run with columns "qid" (or "query_id"), "docno" (or "doc_id") and "score", of which
+        `read_run` and the frames of PyTerrier and ir_measures are examples, as columns or index
+        levels; or where to read one. The order of the rows and a column "rank" do not matter. A
+        score of -inf says that the document is filtered out.
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        Judgments with columns "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or
+        "relevance"), or where to read them. A label of NaN says that the document is pooled, but
+        not judged. For many runs, pass one `QrelsIndex`.
+    missing : {"empty", "skip"}, default="empty"
+        What to do with topics of the judgments that are not in the run: keep them, as lists that
+        hold nothing (``trec_eval -c``), or leave them out (trec_eval's default).
+    precision : {"double", "single"}, default="double"
+        "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
+
+    Returns
+    -------
+    aligned : AlignedRun
+        The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Topics stand in
+        the order of their ids as text; within each, documents by score, higher first, ties by
+        document id in descending order as in trec_eval, then those judged but not retrieved. So
+        ``ties="stable"`` is trec_eval's tie rule in every measure.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
+        or +inf, a document that is twice in a topic, no topic in common.
+    FileFormatError
+        The same in a file.
+
+    See Also
+    --------
+    QrelsIndex : Judgments made ready for many runs.
+
+    Notes
+    -----
+    Ids are compared as text, so that topic 7 of one frame is topic "7" of the other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.io import align
+    >>> from skfilterrank.metrics import ndcg_score
+    >>> qrels = pd.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "label": [2, 0, 1]})
+    >>> run = pd.DataFrame({"qid": "1", "docno": ["b", "c", "a"], "score": [0.5, 0.7, 0.9]})
+    >>> aligned = align(run, qrels)
+    >>> aligned.to_frame()
+               label  score  pooled
+    qid docno
+    1   a        2.0    0.9    True
+        c        NaN    0.7   False
+        b        0.0    0.5    True
+    2   a        1.0   -inf    True
+    >>> print(aligned)
+    2 topics, 1 of them not in the run; 3 documents retrieved, 1 of them not judged; 1 judged \
+document not retrieved
+    >>> y_true, y_score, groups = aligned
+    >>> ndcg_score(y_true, y_score, groups=groups, average=None)
+    array([1., 0.])
+    """
+    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    return index.align(run, missing=missing, precision=precision)
+
+
+class QrelsIndex:
+    """Judgments, indexed once and joined with many runs.
+
+    Parameters
+    ----------
+    qrels : DataFrame, str, PathLike or file object
+        Judgments, as in `align`.
+
+    Attributes
+    ----------
+    topics : ndarray of shape (n_topics,), object (str)
+        The topics, sorted as text.
+    n_judged : int
+        Number of judgments.
+    n_pooled : int
+        Number of judgments and of documents that are pooled, but not judged (label NaN).
+
+    See Also
+    --------
+    align : The same for one run.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.io import QrelsIndex
+    >>> index = QrelsIndex(pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}))
+    >>> for score in (3.5, float("-inf")):
+    ...     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [score]})
+    ...     print(index.align(run))
+    1 topic; 1 document retrieved
+    1 topic; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
+    """
+
+    def __init__(self, qrels):
+        rows = qrels_frame_rows(qrels if is_frame(qrels) else read_qrels(_source(qrels, "qrels")))
+        order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
+        self.topics = np.array(rows.topics, dtype=object)[order]
+        self._topic_numbers = {topic: i for i, topic in enumerate(self.topics)}
+        codes = np.empty_like(order)
+        codes[order] = np.arange(len(order))
+        codes = codes[rows.codes]
+        by_topic = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
+        self._codes, self._labels = codes[by_topic], rows.values[by_topic]
+        self._docnos = rows.docnos.take(by_topic)
+        self._sizes = np.bincount(self._codes, minlength=len(order))
+        self.n_pooled = len(by_topic)
+        self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
+        # Different pairs with one key are a matter of chance: another salt parts them.
+        self._salt = 0
+        while len(pd.unique(keys := self._keys(self._codes, self._docnos))) < len(keys):
+            self._salt += 1 << 32
+        self._index = pd.Index(keys)
+
+    def __repr__(self):
+        return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
+
+    def align(self, run, *, missing: str = "empty", precision: str = "double") -> AlignedRun:
+        """Join a run with these judgments.
+
+        Parameters
+        ----------
+        run, missing, precision
+            As in `skfilterrank.io.align`.
+
+        Returns
+        -------
+        aligned : AlignedRun
+            As from `skfilterrank.io.align`.
+        """
+        check_choice(missing, "missing", ("empty", "skip"))
+        check_choice(precision, "precision", ("double", "single"))
+        rows = run_frame_rows(run) if is_frame(run) else run_rows(_source(run, "run"))
+        scores = rows.values
+        if precision == "single":
+            with np.errstate(over="ignore"):
+                scores = scores.astype(np.float32).astype(np.float64)
+
+        numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics])
+        if (numbers < 0).all():
+            raise ValueError(
+                f"the run and the judgments have no topic in common: the run's are such as "
+                f"{rows.topics[0]!r}, the judgments' such as {self.topics[0]!r}; bring them to "
+                "one form first."
+            )
+        codes, docnos = numbers[rows.codes], rows.docnos
+        is_filtered = scores == -np.inf
+        kept = (codes >= 0) & ~is_filtered
+        n_filtered = int(np.count_nonzero(is_filtered & (codes >= 0)))
+        n_left_out = int(np.count_nonzero(codes < 0))
+        if not kept.all():
+            codes, scores, docnos = codes[kept], scores[kept], docnos.take(kept)
+
+        in_run = np.zeros(len(self.topics), dtype=bool)
+        in_run[numbers[numbers >= 0]] = True
+        return self._lay_out(
+            codes,
+            scores,
+            docnos,
+            in_run,
+            keep_missing=missing == "empty",
+            n_filtered=n_filtered,
+            n_left_out=n_left_out,
+            unjudged_topics=tuple(t for t, n in zip(rows.topics, numbers, strict=True) if n < 0),
+            run=rows.run,
+        )
+
+    def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
+        """Put the retrieved rows and the judged ones that were not retrieved in their places."""
+        matches = self._match(codes, docnos)
+        found = matches >= 0
+        is_absent = np.ones(self.n_pooled, dtype=bool)
+        is_absent[matches[found]] = False
+        if not keep_missing:
+            is_absent &= in_run[self._codes]
+        absent = np.flatnonzero(is_absent)
+
+        n_topics = len(self.topics)
+        retrieved = np.bincount(codes, minlength=n_topics)
+        missed = np.bincount(self._codes[absent], minlength=n_topics)
+        sizes = retrieved + missed
+        starts = np.cumsum(sizes) - sizes
+        n_rows = int(sizes.sum())
+
+        order = _order(codes, scores, docnos)
+        rank = np.arange(len(codes)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+        places = np.empty(len(codes), dtype=np.int64)
+        places[order] = np.repeat(starts, retrieved) + rank
+        behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
+        absent_places = np.repeat(starts + retrieved, missed) + behind
+
+        y_true = np.full(n_rows, np.nan)
+        y_true[places[found]] = self._labels[matches[found]]
+        y_true[absent_places] = self._labels[absent]
+        y_score = np.full(n_rows, -np.inf)
+        y_score[places] = scores
+        pooled = np.zeros(n_rows, dtype=bool)
+        pooled[places[found]] = True
+        pooled[absent_places] = True
+
+        filled = sizes > 0
+        return AlignedRun(
+            y_true=y_true,
+            y_score=y_score,
+            groups=np.repeat(self.topics, sizes),
+            pooled=pooled,
+            index=GroupIndex(self.topics[filled], sizes[filled], starts[filled], None, n_rows),
+            missing_topics=tuple(self.topics[~in_run]),
+            n_retrieved=len(codes),
+            n_retrieved_unjudged=int(np.count_nonzero(np.isnan(y_true[places]))),
+            n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
+            keeps_missing_topics=keep_missing,
+            _documents=((docnos, places), (self._docnos.take(absent), absent_places)),
+            **counts,
+        )
+
+    def _keys(self, codes, docnos):
+        """Numbers of pairs of topic and document."""
+        return pair_keys(codes, docnos, self._salt)
+
+    def _match(self, codes, docnos):
+        """Row of the judgments of each pair of the run, -1 where there is none."""
+        matches = self._index.get_indexer(self._keys(codes, docnos))
+        found = np.flatnonzero(matches >= 0)
+        judged = matches[found]
+        same = (self._codes[judged] == codes[found]) & docnos.take(found).equal(
+            self._docnos.take(judged)
+        )
+        matches[found[~same]] = -1
+        return matches
+
+
+def _source(data, argument):
+    """A path or handle, or an error that says what else may be passed."""
+    if is_path(data) or hasattr(data, "read"):
+        return data
+    raise TypeError(
+        f"{argument} must be a data frame, a path or an open file, got {type(data).__name__}."
+    )
+
+
+def _order(codes, scores, docnos):
+    """Rows by topic, score descending, document id descending."""
+    order = _order_of_stretches(codes, scores)
+    if order is None:
+        order = np.lexsort((-scores, codes))
+    codes, scores = codes[order], scores[order]
+    tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
+    if not tied.any():
+        return order
+    # Only rows that share their score with another are sorted by document.
+    members = np.zeros(len(codes), dtype=bool)
+    members[1:] = tied
+    members[:-1] |= tied
+    spans = np.cumsum(np.concatenate(([True], ~tied)))[members]
+    rows = order[members]
+    keys = [~key for key in docnos.take(rows).sort_keys()]
+    order[members] = rows[np.lexsort([*keys, spans])]
+    return order
+
+
+def _order_of_stretches(codes, scores):
+    """Rows by topic and score, where each topic's rows stand together in order; else None."""
+    new_topic = codes[1:] != codes[:-1]
+    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
+        return None
+    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
+    by_topic = np.argsort(codes[heads])
+    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
+    if (np.diff(codes[heads]) == 0).any():
+        return None
+    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

@@ -1,0 +1,107 @@
+"""Rows of judgments and runs from data frames."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._validation import check_scores
+from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
+from skfilterrank.io._trec.text_columns import id_tokens
+
+# Our name of a column (PyTerrier's too), then that of ir_measures.
+_NAMES = {
+    "qid": ("qid", "query_id"),
+    "docno": ("docno", "doc_id"),
+    "label": ("label", "relevance"),
+    "score": ("score",),
+    "run": ("run",),
+}
+
+
+def is_frame(data):
+    """Whether data is a data frame of pandas or polars."""
+    return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
+
+
+def qrels_frame_rows(frame, argument="qrels") -> Rows:
+    """Rows of a data frame of judgments; labels may be NaN: pooled, but not judged."""
+    columns = columns_of(frame, ("qid", "docno", "label"), argument)
+    labels = _numbers(columns["label"], argument)
+    if np.isinf(labels).any():
+        raise ValueError(
+            f"{argument} holds the label {labels[np.isinf(labels)][0]} in row "
+            f"{int(np.isinf(labels).argmax())}; labels must be finite, or NaN where unjudged."
+        )
+    return _checked_rows(columns, labels, argument)
+
+
+def run_frame_rows(frame, argument="run") -> Rows:
+    """Rows of a data frame of a run; the name is that of the column "run" where it holds one."""
+    columns = columns_of(frame, ("qid", "docno", "score"), argument, optional=("run",))
+    try:
+        scores = check_scores(_numbers(columns["score"], argument))
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}".replace("y_score", "column 'score'")) from None
+    rows = _checked_rows(columns, scores, argument)
+    names = columns["run"].unique() if "run" in columns else []
+    return rows._replace(run=str(names[0]) if len(names) == 1 else None)
+
+
+def columns_of(frame, names, argument, optional=()):
+    """Columns (or index levels) of a frame by our names, whichever of the known ones it uses."""
+    if isinstance(frame, pd.DataFrame):
+        if any(level is not None for level in frame.index.names):
+            levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
+            frame = frame.reset_index(level=levels)
+        present = [str(column) for column in frame.columns]
+    else:
+        present = list(frame.columns)
+    columns = {}
+    for name in (*names, *optional):
+        known = [alias for alias in _NAMES[name] if alias in present]
+        if known:
+            columns[name] = _series(frame[known[0]], known[0], argument)
+        elif name not in optional:
+            raise ValueError(
+                f"{argument} has no column {' or '.join(map(repr, _NAMES[name]))}; its columns "
+                f"are {', '.join(map(repr, present)) or 'none'}. Rename one of these."
+            )
+    if not len(columns[names[0]]):
+        raise ValueError(f"{argument} has no rows; at least one was expected.")
+    return columns
+
+
+def _series(column, name, argument):
+    """A column as a pandas Series."""
+    if isinstance(column, pd.DataFrame):
+        raise ValueError(f"{argument} has several columns {name!r}; keep one of them.")
+    return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=name)
+
+
+def _numbers(column, argument):
+    """Values of a column of numbers as float64, missing ones as NaN."""
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        kinds = {type(value) for value in column if not pd.isna(value)}
+        if not all(issubclass(kind, int | float | np.number) for kind in kinds):
+            shown = next(v for v in column if not isinstance(v, int | float | np.number))
+            raise ValueError(
+                f"column {column.name!r} of {argument} must hold numbers, got {shown!r}; "
+                "convert it first, e.g. by pandas.to_numeric."
+            )
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _checked_rows(columns, values, argument):
+    """Rows of the columns; a document that is twice in a topic is an error."""
+    try:
+        codes, topics = id_tokens(columns["qid"], columns["qid"].name).factorize()
+        docnos = id_tokens(columns["docno"], columns["docno"].name)
+    except ValueError as error:
+        raise ValueError(f"{argument}: {error}") from None
+    repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
+    if repeated is not None:
+        row, before = repeated
+        raise ValueError(
+            f"{argument} holds document {docnos.take([row]).tolist()[0]!r} twice in topic "
+            f"{topics[codes[row]]!r} (rows {before} and {row}); keep one of the two rows."
+        )
+    return Rows(topics, codes, docnos, values)

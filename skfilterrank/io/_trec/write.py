@@ -1,0 +1,257 @@
+"""Writing runs and judgments in TREC format."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.io._files import open_for_writing
+from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
+from skfilterrank.io._trec.read import check_unjudged
+
+_DEFAULT_NAME = "skfilterrank"
+# What separates columns, or cannot be written and read back as UTF-8.
+_FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
+
+
+class RunCounts(NamedTuple):
+    """What `write_run` did.
+
+    Attributes
+    ----------
+    written : int
+        Rows in the file.
+    filtered : int
+        Rows with score -inf, which are left out.
+    empty_queries : int
+        Queries of which no row is left.
+    """
+
+    written: int
+    filtered: int
+    empty_queries: int
+
+
+def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None) -> RunCounts:
+    r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
+
+    Rows with score -inf are filtered out and do not appear. A query of which nothing is left does
+    not appear either; the counts say how many there are.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz".
+    groups : array-like of shape (n_rows,) or DataFrame
+        Query of each row, any order. Queries are written in sorted order. Or a run with columns
+        (or index levels) "qid", "docno", "score" and perhaps "run", in which case `docnos` and
+        `y_score` are not given; its column "rank" is not used.
+    docnos : array-like of shape (n_rows,)
+        Document id of each row.
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better, -inf where filtered.
+    run : str, default=None
+        Name of the run, the last column. By default the column "run" of a DataFrame that has one,
+        else "skfilterrank".
+
+    Returns
+    -------
+    counts : RunCounts
+        Named tuple ``(written, filtered, empty_queries)``.
+
+    Raises
+    ------
+    ValueError
+        Lengths that differ, no rows, a score that is NaN or +inf, an id that is missing or holds
+        white space, a document that is twice in a query.
+
+    See Also
+    --------
+    read_run : Read such a file.
+    write_qrels : Write judgments.
+
+    Notes
+    -----
+    Ranks count from 1, by score, ties by document id in descending order as trec_eval does. Scores
+    are written so that they read back exactly. trec_eval itself keeps scores in single precision:
+    scores that differ by less than that are ties to it.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from skfilterrank.io import write_run
+    >>> write_run(sys.stdout, [7, 7, 7, 8], ["a", "b", "c", "a"], [0.5, -float("inf"), 0.75,
+    ...           -float("inf")], run="demo")
+    7 Q0 c 1 0.75 demo
+    7 Q0 a 2 0.5 demo
+    RunCounts(written=2, filtered=2, empty_queries=1)
+    """
+    names = run
+    if is_frame(groups):
+        if docnos is not None or y_score is not None:
+            raise ValueError(
+                "a data frame holds documents and scores itself; leave docnos and y_score out."
+            )
+        columns = columns_of(groups, ("qid", "docno", "score"), "the run", optional=("run",))
+        groups, docnos, y_score = (columns[name] for name in ("qid", "docno", "score"))
+        names = columns.get("run") if run is None else run
+    elif docnos is None or y_score is None:
+        raise ValueError("docnos and y_score are missing; pass them, or a data frame of the run.")
+    groups, docnos = np.asarray(groups), np.asarray(docnos, dtype=object)
+    y_score = np.asarray(y_score, dtype=np.float64)
+    lengths = {"groups": groups.shape, "docnos": docnos.shape, "y_score": y_score.shape}
+    if len(set(lengths.values())) != 1 or y_score.ndim != 1 or not y_score.size:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in lengths.items())
+        raise ValueError(
+            f"groups, docnos and y_score must be 1-dimensional, of one length and not empty, "
+            f"got shapes {shapes}; pass one entry per row."
+        )
+    if (bad := np.isnan(y_score) | (y_score == np.inf)).any():
+        row = int(bad.argmax())
+        raise ValueError(
+            f"y_score must be finite, or -inf where filtered, got {y_score[row]} in row {row}; "
+            "repair the model that gave it."
+        )
+    names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
+
+    query_codes, queries = _factorize(groups, "groups")
+    docno_codes, documents = _factorize(docnos, "docnos")
+    _check_unique(query_codes, docno_codes, queries, documents)
+
+    kept = np.flatnonzero(y_score > -np.inf)
+    kept = kept[np.lexsort((-docno_codes[kept], -y_score[kept], query_codes[kept]))]
+    codes = query_codes[kept]
+    sizes = np.bincount(codes, minlength=len(queries))
+    ranks = np.arange(1, len(kept) + 1) - (np.cumsum(sizes) - sizes)[codes]
+    rows = zip(
+        queries[codes],
+        documents[docno_codes[kept]],
+        ranks.tolist(),
+        y_score[kept].tolist(),
+        names[kept],
+        strict=True,
+    )
+    with open_for_writing(path) as write:
+        write(
+            "".join(
+                [
+                    f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
+                    for qid, doc, rank, score, name in rows
+                ]
+            )
+        )
+    return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
+
+
+def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
+    r"""Write judgments in TREC format, ``qid 0 docno label``.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz".
+    qrels : DataFrame
+        Judgments with columns (or index levels) "qid" (or "query_id"), "docno" (or "doc_id") and
+        "label" (or "relevance"). They are written in the order of the rows.
+    unjudged : float, default=None
+        Label to write where it is NaN, for documents that are pooled, but not judged, such as the
+        -1 of trec_eval's infAP. By default a NaN is an error.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged`, or
+        equal to `unjudged`, an id that is missing or holds white space, a document that is twice
+        in a topic.
+
+    See Also
+    --------
+    read_qrels : Read such a file.
+
+    Notes
+    -----
+    Whole numbers are written without a decimal point, as trec_eval reads labels; others so that
+    they read back exactly.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import pandas as pd
+    >>> from skfilterrank.io import write_qrels
+    >>> labels = [2, -1.0, float("nan")]
+    >>> qrels = pd.DataFrame({"qid": [7, 7, 8], "docno": ["a", "b", "a"], "label": labels})
+    >>> write_qrels(sys.stdout, qrels, unjudged=-9)
+    7 0 a 2
+    7 0 b -1
+    8 0 a -9
+    """
+    unjudged = check_unjudged(unjudged)
+    if not is_frame(qrels):
+        raise TypeError(f"qrels must be a data frame, got {type(qrels).__name__}.")
+    rows = qrels_frame_rows(qrels)
+    labels, docnos = rows.values, rows.docnos.tolist()
+    _check_ids(rows.topics, "qid")
+    _check_ids(docnos, "docno")
+    missing = np.isnan(labels)
+    if unjudged is None and missing.any():
+        raise ValueError(
+            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or say "
+            "by unjudged= what to write for them."
+        )
+    if unjudged is not None and (same := labels == unjudged).any():
+        raise ValueError(
+            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which unjudged= "
+            "would make one of the missing ones; choose another number."
+        )
+    labels = np.where(missing, unjudged, labels) if missing.any() else labels
+    texts = [repr(int(label) if label.is_integer() else label) for label in labels.tolist()]
+    topics = np.array(rows.topics, dtype=object)[rows.codes]
+    rows = zip(topics, docnos, texts, strict=True)
+    with open_for_writing(path) as write:
+        write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in rows]))
+
+
+def _run_names(names, n_rows):
+    """Name of the run of each row, from one name or a column of them."""
+    if not isinstance(names, pd.Series):
+        names = pd.Series([names] * n_rows, dtype=object)
+    for name in names.unique():
+        if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
+            raise ValueError(f"run must be a name without white space, got {name!r}.")
+    return names.to_numpy(dtype=object)
+
+
+def _factorize(ids, name):
+    """Codes in sorted order of the ids, and the ids as text; objects sort as text."""
+    missing = pd.isna(ids)
+    if missing.any():
+        raise ValueError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
+    if ids.dtype == object:
+        ids = np.array([str(item) for item in ids], dtype=object)
+    codes, uniques = pd.factorize(ids, sort=True)
+    texts = np.array([str(item) for item in uniques], dtype=object)
+    _check_ids(texts, name)
+    return codes, texts
+
+
+def _check_ids(texts, name):
+    """Raise on the first id that would not be one column of a line."""
+    for text in texts:
+        if not text or _FORBIDDEN.search(text):
+            raise ValueError(
+                f"{name} holds {text!r}, which a TREC file cannot carry; "
+                "ids must not be empty or hold white space. Rename it."
+            )
+
+
+def _check_unique(query_codes, docno_codes, queries, documents):
+    """Raise on the first document that is a second time in its query."""
+    twice = pd.DataFrame({"query": query_codes, "docno": docno_codes}).duplicated().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise ValueError(
+            f"document {documents[docno_codes[row]]!r} is twice in query "
+            f"{queries[query_codes[row]]!r} (again in row {row}); "
+            "a run holds a document once per query."
+        )

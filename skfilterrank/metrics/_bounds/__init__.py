@@ -1,0 +1,1 @@
+"""Upper and lower bounds: normalisation between a random and a perfect ranking."""

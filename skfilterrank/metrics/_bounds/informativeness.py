@@ -1,0 +1,291 @@
+"""Queries on which systems do no better than chance, and those on which they shine.
+
+Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._gains import as_gains
+from skfilterrank._validation import check_groups
+from skfilterrank.metrics._bounds.random_ranking import find_measure, random_ranking_bound
+from skfilterrank.metrics._evaluate import evaluate
+
+
+@dataclass(frozen=True, eq=False)
+class QueryInformativeness:
+    """How far systems are above chance on each query, and the two ends of that order.
+
+    Attributes
+    ----------
+    query_ids : ndarray of shape (n_queries,)
+        The sorted query ids.
+    achieved : ndarray of shape (n_queries,), dtype float64
+        Mean over systems and cut-offs of what they score.
+    expected : ndarray of shape (n_queries,), dtype float64
+        Mean over cut-offs of what a random ranking scores.
+    difference : ndarray of shape (n_queries,), dtype float64
+        ``achieved - expected``; NaN where undefined.
+    uninformative : ndarray of shape (n_queries,), dtype bool
+        The queries of smallest difference.
+    ideal : ndarray of shape (n_queries,), dtype bool
+        The queries of greatest difference, as many.
+    """
+
+    query_ids: np.ndarray
+    achieved: np.ndarray
+    expected: np.ndarray
+    difference: np.ndarray
+    uninformative: np.ndarray
+    ideal: np.ndarray
+
+    @classmethod
+    def from_values(
+        cls, achieved, expected, *, query_ids=None, n_queries: int | float = 0.1
+    ) -> "QueryInformativeness":
+        """Find the two sets from values per query.
+
+        For systems whose rows differ, such as runs that returned different documents: average
+        their values per query first.
+
+        Parameters
+        ----------
+        achieved, expected : array-like of shape (n_queries,)
+            What the systems score on average and what a random ranking scores, NaN where
+            undefined; such queries are in neither set.
+        query_ids : array-like of shape (n_queries,), default=None
+            Ids of the queries; None numbers them from 0.
+        n_queries : int or float, default=0.1
+            Size of each set, or its share of the defined queries, rounded down, at least 1.
+
+        Returns
+        -------
+        QueryInformativeness
+            Of equal differences the earlier query counts as the smaller.
+
+        Raises
+        ------
+        ValueError
+            If the arrays differ in length, or the two sets would overlap.
+        """
+        achieved, expected = (np.asarray(v, dtype=np.float64) for v in (achieved, expected))
+        ids = np.arange(len(achieved)) if query_ids is None else np.asarray(query_ids)
+        if not achieved.shape == expected.shape == ids.shape:
+            raise ValueError(
+                "achieved, expected and query_ids must hold one entry per query, got shapes "
+                f"{achieved.shape}, {expected.shape} and {ids.shape}."
+            )
+        difference = achieved - expected
+        order = np.argsort(difference, kind="stable")
+        # NaN is sorted to the end.
+        order = order[: np.count_nonzero(~np.isnan(difference))]
+        size = _set_size(n_queries, len(order))
+        uninformative, ideal = np.zeros((2, len(ids)), dtype=bool)
+        uninformative[order[:size]] = True
+        ideal[order[len(order) - size :]] = True
+        return cls(ids, achieved, expected, difference, uninformative, ideal)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per query: index "qid", the attributes as columns."""
+        return pd.DataFrame(
+            {
+                "achieved": self.achieved,
+                "expected": self.expected,
+                "difference": self.difference,
+                "uninformative": self.uninformative,
+                "ideal": self.ideal,
+            },
+            index=pd.Index(self.query_ids, name="qid"),
+        )
+
+    def __str__(self):
+        sets = {
+            "all": ~np.isnan(self.difference),
+            "uninformative": self.uninformative,
+            "ideal": self.ideal,
+        }
+        columns = ["achieved", "expected", "difference"]
+        frame = self.to_frame()[columns]
+        table = pd.DataFrame({name: frame[mask].mean() for name, mask in sets.items()}).T
+        table.insert(0, "queries", [np.count_nonzero(mask) for mask in sets.values()])
+        return table.round(4).to_string()
+
+
+def query_informativeness(
+    y_true,
+    y_scores: Mapping,
+    *,
+    groups=None,
+    measure: str = "ndcg",
+    k=(5, 10, 15, 20, 30),
+    gains=None,
+    ties=None,
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    n_queries: int | float = 0.1,
+    n_samples: int = 1000,
+    random_state=0,
+) -> QueryInformativeness:
+    """Sort queries by how far several systems are above a random ranking.
+
+    On uninformative queries systems struggle to do better than chance, because the query says
+    little or because nearly none or nearly all of its documents are relevant; on ideal queries
+    they are the furthest above it. Differences between systems on the first are what
+    :func:`ul_normalized_score` brings out.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
+        in an index level named "qid".
+    y_scores : dict of str to array-like of shape (n_rows,)
+        Scores of each system, -inf where filtered.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    measure : str, default="ndcg"
+        A name of the measure table for which higher is better, with options where wanted.
+    k : int, None or sequence of these, default=(5, 10, 15, 20, 30)
+        Cut-offs over which values are averaged; None is the whole list. Give None for a measure
+        without a cut-off, or whose name holds it.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`. The paper's nDCG has "exp2".
+    ties : None, {"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
+default=None
+        Order of rows with equal scores, as in :func:`ndcg_f_score`; None takes the measure's
+        default.
+    unjudged : {"zero", "drop"}, default="zero"
+        As in :func:`ndcg_f_score`. The random ranking has judged documents alone.
+    undefined : float or "skip", default=0.0
+        Value, achieved and expected, of a query for which the measure is undefined, at each
+        cut-off: such a query is level with chance. "skip" leaves it out of both sets.
+    n_queries : int or float, default=0.1
+        Size of each set: a number of queries, or their share, rounded down, at least 1. The paper
+        takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
+    n_samples : int, default=1000
+        Number of random rankings drawn per query, for measures without a mean over ties alone.
+    random_state : int, RandomState instance or None, default=0
+        Seed of these.
+
+    Returns
+    -------
+    QueryInformativeness
+        Values per query and the two sets as masks, in the order of the sorted query ids; its
+        ``str`` is a table of the sets' sizes and means.
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_f_score` (a note names the system); also if `y_scores` is not a dict
+        of at least one system, if lower values of the measure are better, or if the two sets
+        would overlap.
+
+    See Also
+    --------
+    random_ranking_bound : What a random ranking scores.
+    ul_normalized_score : Measures normalised by it.
+
+    Notes
+    -----
+    Section 4.4 of [1]_, with nDCG there and with average precision in section 4.5. The difference
+    has a sign: queries on which the systems are worse than chance are the least informative. Of
+    equal differences the query of smaller id counts as the smaller.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    Both systems find the one relevant document of "b". In "a" they have nothing to win, as all
+    are relevant, and in "c" they are worse than chance.
+
+    >>> from skfilterrank.metrics import query_informativeness
+    >>> y_true = [1, 1, 1, 0, 0, 1, 1, 0, 1]
+    >>> systems = {"x": [3, 2, 1, 1, 2, 3, 1, 3, 2], "y": [1, 2, 3, 2, 1, 3, 2, 3, 1]}
+    >>> found = query_informativeness(
+    ...     y_true, systems, groups=list("aaabbbccc"), k=1, n_queries=1
+    ... )
+    >>> found.query_ids[found.uninformative].tolist(), found.query_ids[found.ideal].tolist()
+    (['c'], ['b'])
+    >>> print(found)
+                   queries  achieved  expected  difference
+    all                  3    0.6667    0.6667      0.0000
+    uninformative        1    0.0000    0.6667     -0.6667
+    ideal                1    1.0000    0.3333      0.6667
+    """
+    if not isinstance(y_scores, Mapping) or not y_scores:
+        raise ValueError(
+            "y_scores must be a dict {name: scores} of at least one system, got "
+            f"{type(y_scores).__name__}."
+        )
+    cutoffs = list(k) if isinstance(k, list | tuple | np.ndarray | range) else [k]
+    if not cutoffs:
+        raise ValueError("k is empty: give at least one cut-off, or None for whole lists.")
+    measures = [find_measure(measure, cutoff) for cutoff in cutoffs]
+    if not measures[0].measure.greater_is_better:
+        raise ValueError(f"measure must be one for which higher is better, got {measure!r}.")
+    gained = as_gains(y_true, gains)
+    index = check_groups(groups, y_true, n_rows=len(gained))
+    expected = np.mean(
+        [
+            random_ranking_bound(
+                gained,
+                measure,
+                groups=index,
+                k=cutoff,
+                n_samples=n_samples,
+                random_state=random_state,
+                undefined=undefined,
+                average=None,
+            ).value
+            for cutoff in cutoffs
+        ],
+        axis=0,
+    )
+    achieved = []
+    for system, y_score in y_scores.items():
+        try:
+            table = evaluate(
+                y_true,
+                y_score,
+                [found.text for found in measures],
+                groups=index,
+                gains=gains,
+                ties=ties,
+                unjudged=unjudged,
+                undefined=undefined,
+            )
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {system!r}.")
+            raise
+        achieved.append(table.to_numpy().mean(axis=1))
+    return QueryInformativeness.from_values(
+        np.mean(achieved, axis=0), expected, query_ids=index.query_ids, n_queries=n_queries
+    )
+
+
+def _set_size(n_queries, n_defined):
+    """Number of queries in each set."""
+    is_whole = isinstance(n_queries, Integral) and not isinstance(n_queries, bool)
+    is_share = isinstance(n_queries, Real) and not is_whole and not isinstance(n_queries, bool)
+    if is_whole and n_queries >= 1:
+        size = int(n_queries)
+    elif is_share and 0 < n_queries <= 0.5:
+        # 0.29 * 100 is a little less than 29.
+        size = max(1, int(n_queries * n_defined + 1e-9))
+    else:
+        raise ValueError(
+            "n_queries must be a whole number from 1 up or a share of the queries, above 0 and "
+            f"up to 0.5, got {n_queries!r}."
+        )
+    if 2 * size > n_defined:
+        raise ValueError(
+            f"n_queries={n_queries!r} makes sets that overlap: {n_defined} queries have a value, "
+            f"so take at most {n_defined // 2}."
+        )
+    return size

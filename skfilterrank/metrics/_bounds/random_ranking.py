@@ -1,0 +1,337 @@
+"""What a random ranking of a query's documents is worth: the lower bound of Karmaker and Feng.
+
+Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._validation import check_choice, check_k
+from skfilterrank.metrics._bounds.pools import tied_list
+from skfilterrank.metrics._bounds.simulated_rankings import (
+    SimulatedRankings,
+    check_n_samples,
+    check_seed,
+)
+from skfilterrank.metrics._core.lists import ListBlock, RankedLists
+from skfilterrank.metrics._core.measure import (
+    ParsedMeasure,
+    check_undefined,
+    mean_over_queries,
+    parse_measure,
+    with_undefined,
+)
+from skfilterrank.metrics._forbidden.dcg_kernels import discounts
+
+_METHODS = ("auto", "exact", "simulation")
+
+
+class RandomRankingBound(NamedTuple):
+    """Expected value of a measure under random rankings, and how well it is known."""
+
+    value: float | np.ndarray
+    standard_error: float | np.ndarray
+
+
+def mean_dcg(block: ListBlock, k) -> np.ndarray:
+    """E[DCG@k], equation 7."""
+    depth, n = block.depth(k), block.n_judged
+    discount_sums = np.concatenate([[0.0], np.cumsum(discounts(depth))])
+    return block.gains.sum(axis=1) / np.maximum(n, 1) * discount_sums[np.minimum(n, depth)]
+
+
+def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
+    """E[SP@k]; section 4.5.1 for "paper"."""
+    n, depth = block.n_judged, block.depth(k)
+    places = np.minimum(n, depth)
+    share = block.n_relevant / np.maximum(n, 1)
+    if method == "paper":
+        return places * share**2
+    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, depth + 1))])[places]
+    # Of the other documents, this share is relevant where one relevant document is taken out.
+    others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
+    return share * (harmonic + others * (places - harmonic))
+
+
+def find_measure(measure, k) -> ParsedMeasure:
+    """The measure that text names, with the cut-off of the text or of `k`."""
+    entry, cutoff, options = (
+        measure if isinstance(measure, ParsedMeasure) else parse_measure(measure)
+    )
+    k = check_k(k)
+    if k is not None and not entry.takes_k:
+        raise ValueError(f"{entry.name!r} has no cut-off, got k={k}.")
+    if k is not None and cutoff is not None and k != cutoff:
+        raise ValueError(
+            f"k={k} contradicts the cut-off of {entry.name}@{cutoff}: give one of the two."
+        )
+    return ParsedMeasure(entry, cutoff if k is None else k, options)
+
+
+def expected_dcg(
+    y_true,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    average: str | None = "mean",
+):
+    """Expected DCG of a uniformly random ranking of each query's documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
+        the query ids in an index level named "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Number of places that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`. The paper's gain is
+        ``2**label - 1``: "exp2".
+    average : {"mean", None}, default="mean"
+        "mean" returns the mean over queries, None one value per query.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,), dtype float64
+        Per query in the order of the sorted query ids; 0 for a query without judged documents.
+
+    Raises
+    ------
+    ValueError
+        As :func:`dcg_bounds`; also if `average` is neither.
+
+    See Also
+    --------
+    random_ranking_bound : The same for any measure.
+    ul_normalized_score : Measures normalised by it.
+
+    Notes
+    -----
+    ``E[DCG@k] = E[gain] * sum of 1 / log2(i + 1) for i up to min(k, n)``, equation 7 of [1]_,
+    where the sum runs to k. The n documents are the judged ones, label 0 included; to let
+    unjudged documents take part in the random ranking, give them label 0. Gains below 0 are
+    averaged like all others. Nothing is filtered in a random ranking.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import expected_dcg
+    >>> expected_dcg([2, 1, 0], groups=["a"] * 3, k=1)
+    1.0
+    >>> expected_dcg([2, 1, 0], groups=["a"] * 3, k=1, gains="exp2")
+    1.333...
+    """
+    k = check_k(k)
+    check_choice(average, "average", ("mean", None))
+    lists = RankedLists(y_true, groups=groups, gains=gains)
+    values = lists.per_query(lambda block: mean_dcg(block, k))
+    return values if average is None else mean_over_queries(values)
+
+
+def expected_sum_precision(
+    y_true,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    method: str = "exact",
+    average: str | None = "mean",
+):
+    """Expected sum of precisions of a uniformly random ranking of each query's documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
+        the query ids in an index level named "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Number of places that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`; a gain above 0 is relevant.
+    method : {"exact", "paper"}, default="exact"
+        "paper" is the printed formula, which takes the precision at a place and the relevance of
+        the document there as independent.
+    average : {"mean", None}, default="mean"
+        "mean" returns the mean over queries, None one value per query.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,), dtype float64
+        Between 0 and ``min(k, n)``; per query in the order of the sorted query ids; 0 for a
+        query without relevant documents.
+
+    Raises
+    ------
+    ValueError
+        As :func:`dcg_bounds`; also if `method` or `average` is neither of its choices.
+
+    See Also
+    --------
+    random_ranking_bound : The same for any measure.
+    ul_normalized_score : Measures normalised by it.
+
+    Notes
+    -----
+    With N documents, Np of them relevant, and ``p = Np / N``, the document at place i is relevant
+    with probability p, and then each document above it with probability ``(Np - 1) / (N - 1)``::
+
+        E[SP@k] = sum of (1 / i) * (p + (i - 1) * p * (Np - 1) / (N - 1)) for i up to min(k, N)
+
+    Section 4.5.1 of [1]_ prints ``k * p**2``, "paper" here with ``min(k, N)`` for k. It is too
+    low, most of all where few documents are relevant: with one in N it gives ``k / N**2``, the
+    exact value is ``(1 + 1/2 + ... + 1/k) / N``. The documents are the judged ones, label 0
+    included; to let unjudged documents take part in the random ranking, give them label 0.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    Of two documents one is relevant: it comes first (1) or second (1/2).
+
+    >>> from skfilterrank.metrics import expected_sum_precision
+    >>> expected_sum_precision([1, 0], groups=["a", "a"])
+    0.75
+    >>> expected_sum_precision([1, 0], groups=["a", "a"], method="paper")
+    0.5
+    """
+    k = check_k(k)
+    check_choice(method, "method", ("exact", "paper"))
+    check_choice(average, "average", ("mean", None))
+    lists = RankedLists(y_true, groups=groups, gains=gains)
+    values = lists.per_query(lambda block: mean_sum_precision(block, k, method=method))
+    return values if average is None else mean_over_queries(values)
+
+
+def random_ranking_bound(
+    y_true,
+    measure: str = "dcg",
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    method: str = "auto",
+    n_samples: int = 1000,
+    random_state=0,
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+) -> RandomRankingBound:
+    """Expected value of any measure under uniformly random rankings of each query's documents.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
+        the query ids in an index level named "qid".
+    measure : str, default="dcg"
+        A name of the measure table, with a cut-off and options where wanted, such as "ap",
+        "err@10" or "rbp(persistence=0.95)"; see :func:`get_measure_names`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Cut-off, where the name does not give it.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    method : {"auto", "exact", "simulation"}, default="auto"
+        "exact" takes the mean over all rankings, which is the value of a list whose documents
+        are all tied; measures without a mean over ties do not have it. "simulation" draws
+        rankings. "auto" is exact where that is possible.
+    n_samples : int, default=1000
+        Number of rankings drawn per query, at least 2.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the drawn rankings. None draws others at each call.
+    undefined : float or "skip", default=0.0
+        Value of a query for which the measure is undefined; "skip" leaves such queries out of
+        the mean and gives NaN in the per-query values.
+    average : {"mean", None}, default="mean"
+        "mean" returns the mean over queries, None one value per query.
+
+    Returns
+    -------
+    RandomRankingBound
+        Named tuple of two floats or two arrays of shape (n_queries,), dtype float64: ``value``
+        and its ``standard_error``, 0 where the value is exact. Per query in the order of the
+        sorted query ids.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, two different cut-offs, ``method="exact"`` for a measure that
+        looks at whole orders, and as :func:`dcg_bounds`.
+
+    See Also
+    --------
+    expected_dcg, expected_sum_precision : Closed forms.
+    ul_normalized_score : Measures normalised by it.
+
+    Notes
+    -----
+    ``RLB[A@k]`` of [1]_, which gives it for DCG and the sum of precisions. All judged documents
+    are ranked and none is filtered; to let unjudged documents take part, give them label 0.
+    The rankings drawn for a query depend on the seed and on its gains alone, so the result does
+    not change with row order, query ids or the other queries; queries of equal gains share it,
+    which the standard error of the mean takes into account. A simulation takes a Python loop
+    over the distinct queries.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import random_ranking_bound
+    >>> random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3)
+    RandomRankingBound(value=0.5, standard_error=0.0)
+    >>> drawn = random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3, method="simulation")
+    >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
+    True
+    """
+    entry, k, options = find_measure(measure, k)
+    check_choice(method, "method", _METHODS)
+    check_n_samples(n_samples)
+    check_undefined(undefined)
+    check_choice(average, "average", ("mean", None))
+    if method == "exact" and "average" not in entry.ties:
+        raise ValueError(
+            f"method='exact' is not possible for {entry.name!r}, which has no mean over tied "
+            "orders: take 'simulation'."
+        )
+    kernel, seed = entry.bind(k, options), check_seed(random_state)
+    lists = RankedLists(y_true, groups=groups, gains=gains)
+    if method == "simulation" or "average" not in entry.ties:
+        rankings = SimulatedRankings(kernel, n_samples, seed)
+        numbers = np.empty(lists.index.n_queries, dtype=np.intp)
+        for block in lists.blocks():
+            numbers[block.queries] = rankings.pool_numbers(block)
+        values, errors = rankings.results[numbers].T.copy()
+    else:
+        values = lists.per_query(lambda block: kernel(tied_list(block)))
+        errors, numbers = 0.0 * values, np.arange(len(values))
+    if undefined != "skip":
+        errors[np.isnan(values)] = 0.0
+    values = with_undefined(values, undefined)
+    if average is None:
+        return RandomRankingBound(values, errors)
+    return RandomRankingBound(mean_over_queries(values), _error_of_mean(errors, numbers))
+
+
+def _error_of_mean(errors, numbers):
+    """Standard error of the mean over queries; those of one number share their drawn rankings."""
+    n_defined = np.count_nonzero(~np.isnan(errors))
+    if n_defined == 0:
+        return float("nan")
+    totals = np.bincount(numbers, weights=np.nan_to_num(errors))
+    return float(np.sqrt((totals**2).sum()) / n_defined)

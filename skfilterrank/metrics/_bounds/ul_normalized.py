@@ -1,0 +1,266 @@
+"""Measures between what a random and what a perfect ranking of the query's documents scores."""
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
+from skfilterrank.metrics._bounds.random_ranking import find_measure, mean_dcg, mean_sum_precision
+from skfilterrank.metrics._bounds.simulated_rankings import (
+    SimulatedRankings,
+    check_n_samples,
+    check_seed,
+)
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import ParsedMeasure, score
+from skfilterrank.metrics._core.measure import measure as enter
+from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
+
+# Bounds that differ by less, in parts of the upper one, differ by rounding alone.
+_ROUNDING = 1e-12
+
+
+def check_measure(measure) -> ParsedMeasure:
+    """A measure of the table whose bounds are an ideal and a random ranking."""
+    found = find_measure(measure, None)
+    if found.measure.name == "ul_normalized":
+        raise ValueError("measure must be another measure than 'ul_normalized' itself.")
+    if not found.measure.greater_is_better:
+        raise ValueError(
+            f"measure must be one for which higher is better, got {measure!r}: the paper's "
+            "formulas have no meaning for it."
+        )
+    return found
+
+
+def check_variant(variant) -> str:
+    """V1 or V2."""
+    check_choice(variant, "variant", ("v1", "v2"))
+    return variant
+
+
+def check_expectation(expectation) -> str:
+    """How E[SP] is computed."""
+    check_choice(expectation, "expectation", ("exact", "paper"))
+    return expectation
+
+
+def check_norm(norm) -> str:
+    """The upper bound of SP."""
+    check_choice(norm, "norm", ("ideal", "k"))
+    return norm
+
+
+def ul_normalized(
+    block: ListBlock, k, *, measure, variant, expectation, norm, n_samples, random_state
+):
+    """Equation 5 or 6."""
+    found = find_measure(measure, k)
+    name = found.measure.name
+    if name != "sp" and norm == "k":
+        raise ValueError(f"norm='k' is the upper bound of measure='sp' alone, got {name!r}.")
+    if name not in ("sp", "dcg") and expectation == "paper":
+        raise ValueError(
+            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {name!r}."
+        )
+    if block.has_forbidden:
+        raise ValueError(
+            "ul_normalized needs gains from 0 up, and some gain is negative: a random ranking "
+            "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
+            "forbidden documents gain 0 with gains=."
+        )
+    found.measure.check_ties(block.tie_rule)
+    kernel = found.measure.bind(found.k, found.options)
+    achieved = kernel(block)
+    if name == "dcg":
+        upper, lower = ideal_dcg(block, found.k, filtering=False), mean_dcg(block, found.k)
+    elif name == "sp":
+        places = np.minimum(block.n_judged, block.depth(found.k))
+        perfect = np.minimum(places, block.n_relevant)
+        upper = np.where(perfect > 0, places, 0.0) if norm == "k" else perfect
+        lower = mean_sum_precision(block, found.k, method=expectation)
+    else:
+        upper = kernel(ideal_list(block))
+        if "average" in found.measure.ties:
+            lower = kernel(tied_list(block))
+        else:
+            rankings = SimulatedRankings(kernel, n_samples, random_state)
+            numbers = rankings.pool_numbers(block)
+            lower = rankings.results[numbers, 0]
+    for values in (achieved, lower):
+        if (values < 0).any():
+            raise ValueError(
+                f"ul_normalized needs a measure that is never negative, but {found.text!r} is "
+                f"{np.nanmin(values):g} for some query."
+            )
+    return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
+
+
+def _v1(achieved, lower, upper):
+    """Equation 5."""
+    values = np.full(len(achieved), np.nan)
+    # Lists that score 0 have no second factor where a random ranking scores 0 too, as drawn.
+    values[_is_defined(lower, upper)] = 0.0
+    where = _is_defined(lower, upper) & (achieved > 0)
+    np.divide(achieved * achieved, upper * (achieved + lower), out=values, where=where)
+    values[np.isnan(achieved)] = np.nan
+    return values
+
+
+def _v2(achieved, lower, upper):
+    """Equation 6."""
+    values = np.full(len(achieved), np.nan)
+    room = np.where(achieved >= lower, upper - lower, lower)
+    np.divide(achieved - lower, room, out=values, where=_is_defined(lower, upper))
+    return values
+
+
+def _is_defined(lower, upper):
+    """Whether rankings of the query differ at all."""
+    return upper - lower > _ROUNDING * upper
+
+
+@enter(
+    "ul_normalized",
+    ul_normalized,
+    undefined="all rankings of its pool score the same",
+    value_range=(-1, 1),
+    range_holds_for="nonnegative gains",
+    options={
+        "measure": check_measure,
+        "variant": check_variant,
+        "expectation": check_expectation,
+        "norm": check_norm,
+        "n_samples": check_n_samples,
+        "random_state": check_seed,
+    },
+)
+def ul_normalized_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    measure: str = "dcg",
+    variant: str = "v2",
+    expectation: str = "exact",
+    norm: str = "ideal",
+    n_samples: int = 1000,
+    random_state=0,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Any measure, normalised by what a perfect and what a random ranking score.
+
+    On a query with many relevant documents every ranking scores high. Here a system is credited
+    with what it does better than chance: a random ranking scores 0, a perfect one 1 (`variant`
+    "v2"). It makes queries with different shares of relevant documents comparable, and tells
+    systems apart on queries where all of them do little better than chance.
+
+    {parameters}
+    measure : str, default="dcg"
+        The measure that is normalised: "dcg", "sp" (sum of precisions), or any other name of the
+        measure table for which higher is better, with a cut-off and options where wanted, such as
+        "ap", "err@10" or "ndcg".
+    variant : {"v1", "v2"}, default="v2"
+        Equation 5 or equation 6 of the paper.
+    expectation : {"exact", "paper"}, default="exact"
+        How the random ranking's sum of precisions is computed, see
+        :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
+        for other measures.
+    norm : {"ideal", "k"}, default="ideal"
+        Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
+        the number of places, ``min(k, n)``, with which no list scores 1 where fewer documents
+        are relevant. Other measures have "ideal" alone.
+    n_samples : int, default=1000
+        Number of random rankings drawn per query, for measures without a mean over ties alone.
+    random_state : int, RandomState instance or None, default=0
+        Seed of these.
+
+    {returns}
+
+    See Also
+    --------
+    expected_dcg, expected_sum_precision, random_ranking_bound : The lower bound alone.
+    query_informativeness : The queries on which it matters.
+    ndcg_f_score : Normalised between the worst and the best list, also with negative gains.
+
+    Notes
+    -----
+    With A the measure, U its value for the ideal ranking (gains descending) and R its expected
+    value for a random ranking, all of the query's judged documents and at the same cut-off::
+
+        V1 = A / U * A / (A + R)                                (equation 5 of [1]_)
+        V2 = (A - R) / (U - R) where A >= R, else (A - R) / R   (equation 6)
+
+    V1 lies in [0, 1], where a perfect ranking scores ``U / (U + R)``, below 1, and a random one
+    ``R / (2 U)``; V2 lies in [-1, 1]. Sums end at ``min(k, n)`` for n judged documents. The paper
+    normalises DCG with ``gains="exp2"`` and the sum of precisions, "sp". R is exact where the
+    measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
+
+    Section 3.2 there calls k the upper bound of the sum of precisions, but on MQ2007 its Table 15
+    goes with k as ``norm="ideal"`` does. Its Table 5 has values of DCG that are higher than
+    equation 7 gives for lists of the same nDCG.
+
+    A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
+    So is a measure that is negative for some list. V1 and V2 are not linear in A: ties are
+    averaged in A, so that a system that gives all documents one score has V2 = 0.
+
+    Queries are undefined where no document is relevant or all are equally good, as U = R.
+
+    Filtered documents lower A alone, as the two bounds rank all judged documents: hiding
+    documents is not rewarded, and an empty list scores -1 in V2, 0 in V1. Unjudged documents take
+    places in A's list and are not part of the bounds.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    Three of four documents are relevant. Any two of them on top are perfect, and a random
+    ranking comes close to it, so one mistake is far worse than nDCG says:
+
+    >>> from skfilterrank.metrics import ndcg_score, ul_normalized_score
+    >>> y_true, groups = [1, 1, 1, 0], ["a"] * 4
+    >>> ul_normalized_score(y_true, [4, 3, 2, 1], groups=groups, k=2)
+    1.0
+    >>> ndcg_score(y_true, [4, 1, 2, 3], groups=groups, k=2)
+    0.613...
+    >>> ul_normalized_score(y_true, [4, 1, 2, 3], groups=groups, k=2)
+    -0.182...
+
+    All documents tied is a random ranking:
+
+    >>> ul_normalized_score(y_true, [0, 0, 0, 0], groups=groups, k=2)
+    0.0
+
+    By name, here for average precision:
+
+    >>> from skfilterrank.metrics import evaluate
+    >>> evaluate(y_true, [4, 1, 2, 3], "ul_normalized(measure=ap,variant=v1)", groups=groups)
+         ul_normalized(measure=ap,variant=v1)
+    qid
+    a                                 0.394...
+    """
+    return score(
+        "ul_normalized",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        measure=measure,
+        variant=variant,
+        expectation=expectation,
+        norm=norm,
+        n_samples=n_samples,
+        random_state=random_state,
+    )

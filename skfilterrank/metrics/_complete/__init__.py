@@ -1,0 +1,1 @@
+"""Measures of relevant or not, and of grades, with complete judgments."""

@@ -1,0 +1,375 @@
+"""Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
+
+from numbers import Real
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.share import share
+
+NORMALIZATIONS = ("R", "min", "k")
+
+
+def sum_precision(block: ListBlock, k):
+    """Sum of the precisions at the relevant documents of the top k: equation 4 of the paper."""
+    if block.ties(k) is None:
+        found = block.relevant_cells
+        precision = found.levels / (found.places + 1)
+        if k is not None:
+            precision[found.places >= k] = 0.0
+        return found.total(precision)
+    relevant = block.ranked_relevant(k)
+    total = _worth_at_relevant(block, k, relevant, relevant)
+    return total @ (1.0 / np.arange(1, total.shape[1] + 1))
+
+
+def _worth_at_relevant(block, k, relevant, worth):
+    """Sum of the worth of the documents down to each place, where the one there is relevant.
+
+    Mean over the tied orders; both matrices are means of their ties, in list order, and documents
+    that are not relevant are worth 0.
+    """
+    total = np.cumsum(worth, axis=1)
+    if (ties := block.ties(k)) is not None:
+        tied_relevant, tied_worth = relevant[ties.lists], worth[ties.lists]
+        above = total[ties.lists] - tied_worth
+    total *= relevant
+    if ties is not None:
+        n, first = (array[:, : total.shape[1]] for array in (ties.length, ties.first))
+        place = np.arange(total.shape[1]) - first
+        # Each of the tie's other relevant documents is as likely in each of its other places.
+        others = place * (tied_relevant * n - 1) / np.maximum(n - 1, 1)
+        above = np.take_along_axis(above, first, axis=1)
+        total[ties.lists] = tied_relevant * above + tied_worth * (1 + others)
+    return total
+
+
+def average_precision(block: ListBlock, k, normalize="R"):
+    """Sum of precisions over its divisor."""
+    return _normalized(sum_precision(block, k), block, k, normalize)
+
+
+def q_measure(block: ListBlock, k, beta=1.0, normalize="min"):
+    """Sum of blended ratios over its divisor."""
+    if not beta:
+        return average_precision(block, k, normalize)
+    relevant = block.ranked_relevant(k)
+    worth = block.ranked(np.maximum(block.gains, 0.0), k)
+    worth *= beta
+    worth += relevant
+    blended = _worth_at_relevant(block, k, relevant, worth)
+    blended /= 1.0 + np.arange(blended.shape[1]) + beta * _ideal_gain(block, blended.shape[1])
+    return _normalized(blended.sum(axis=1), block, k, normalize)
+
+
+def _ideal_gain(block, depth):
+    """Sum of the gains down to each place of the ideal list."""
+    # It stays as it is below the last relevant document.
+    reach = min(depth, max(1, int(block.n_relevant.max())))
+    best = np.maximum(block.best_first(reach), 0.0)
+    ideal = np.empty((len(best), depth))
+    np.cumsum(best, axis=1, out=ideal[:, :reach])
+    ideal[:, reach:] = ideal[:, reach - 1 : reach]
+    return ideal
+
+
+def _normalized(total, block, k, normalize):
+    """The sum over the number of relevant documents, or of those that can be in the top k, or k."""
+    divisor = block.n_relevant
+    if normalize == "k":
+        if k is None:
+            raise ValueError(
+                "normalize='k' divides by the cut-off, and k is None: pass k, or normalize='R' "
+                "or 'min'."
+            )
+        divisor = np.where(divisor > 0, k, 0.0)
+    elif normalize == "min" and k is not None:
+        divisor = np.minimum(divisor, k)
+    return share(total, divisor)
+
+
+def check_normalize(normalize):
+    """One of the divisors."""
+    check_choice(normalize, "normalize", NORMALIZATIONS)
+    return normalize
+
+
+def check_beta(beta) -> float:
+    """A finite number from 0 up."""
+    is_number = isinstance(beta, Real) and not isinstance(beta, bool)
+    if not (is_number and 0 <= beta < np.inf):
+        raise ValueError(
+            "beta, the weight of the gains in the Q-measure, must be a finite number from 0 up, "
+            f"got {beta!r}."
+        )
+    return float(beta)
+
+
+@measure("sp", sum_precision, undefined="never", value_range=(0, np.inf))
+def sum_precision_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Sum of the precisions at the relevant documents of the top k.
+
+    Average precision before it is divided by anything: what is compared with the sum that a
+    perfect and a random ranking have, when a measure is to be normalised from both sides.
+
+    {parameters}
+
+    See Also
+    --------
+    average_precision_score : Divided by the number of relevant documents.
+    expected_sum_precision : Its mean over all rankings.
+    ul_normalized_score : Between the two bounds.
+
+    Notes
+    -----
+    ``SP@k = sum of P(i) * rel(i) for i = 1 ... k``, where ``P(i)`` is the precision of the first i
+    documents of the returned list and ``rel(i)`` is 1 where the i-th has a gain above 0: equation 4
+    of [1]_. It reaches ``min(k, R)`` where all ``R`` relevant documents come first, and is 0, not
+    undefined, where none exists.
+
+    Filtered documents close up: those that are relevant add nothing, and filtering others improves
+    the precision below them. Unjudged documents count as not relevant, and with ``unjudged="drop"``
+    make room for those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022, equation 4.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import sum_precision_score
+    >>> y_true, groups = [1, 0, 1, 1], ["a"] * 4
+
+    The precisions at the first and the third place, ``1/1 + 2/3``:
+
+    >>> round(sum_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=3), 3)
+    1.667
+    >>> sum_precision_score(y_true, [4, 1, 3, 2], groups=groups, k=3)
+    3.0
+    """
+    return score(
+        "sp",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "ap",
+    average_precision,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    options={"normalize": check_normalize},
+)
+def average_precision_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    normalize: str = "R",
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Precision at each relevant document, averaged over the relevant documents.
+
+    The standard measure of a whole ranking where documents are relevant or not; its mean over
+    queries is MAP. It rewards relevant documents at the top and counts those that are missed.
+
+    {parameters}
+    normalize : {"R", "min", "k"}, default="R"
+        What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
+        of them, which a perfect top k reaches, or `k`, which must then be given. Without `k` the
+        first two are the same.
+
+    {returns}
+
+    See Also
+    --------
+    sum_precision_score : Before the division.
+    q_measure_score : For graded gains.
+    induced_ap_score, inferred_ap_score, stat_ap_score : For incomplete judgments.
+
+    Notes
+    -----
+    ``AP@k = (sum of P(i) * rel(i) for i = 1 ... k) / R``, where ``P(i)`` is the precision of the
+    first i documents of the returned list, ``rel(i)`` is 1 where the i-th has a gain above 0, and
+    ``R`` counts such rows in the query's whole pool, returned or not: ``map`` and ``map_cut_k`` of
+    trec_eval. Other tools and papers divide by ``min(R, k)``, or by ``k`` (equation 3 of [2]_):
+    values with a cut-off can only be compared where `normalize` is the same.
+
+    In a tie of n documents, r of them relevant, each place is relevant with probability ``r / n``,
+    and has then the mean precision ``(1 + a + j * (r - 1) / (n - 1)) / i``, where j places of the
+    tie and ``a`` relevant documents outside it stand above: the equation of [1]_ for AP.
+
+    Filtered documents close up: those that are relevant stay in ``R`` and add nothing, and
+    filtering others improves the precision below them. Unjudged documents count as not relevant,
+    and with ``unjudged="drop"`` make room for those after them. Forbidden documents are not
+    relevant.
+
+    References
+    ----------
+    .. [1] McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores", ECIR 2008.
+    .. [2] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
+       2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import average_precision_score
+    >>> y_true, groups = [1, 0, 1, 0], ["a"] * 4
+
+    The precisions at the first and the third place, averaged: ``(1/1 + 2/3) / 2``.
+
+    >>> round(average_precision_score(y_true, [4, 3, 2, 1], groups=groups), 3)
+    0.833
+
+    A filter can remove what stands above a relevant document, or that document itself:
+
+    >>> out = float("-inf")
+    >>> average_precision_score(y_true, [4, out, 2, 1], groups=groups)
+    1.0
+    >>> average_precision_score(y_true, [4, 3, out, 1], groups=groups)
+    0.5
+
+    Of two relevant documents, one fits into a list of one:
+
+    >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1)
+    0.5
+    >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
+    1.0
+    """
+    return score(
+        "ap",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        normalize=normalize,
+    )
+
+
+@measure(
+    "q_measure",
+    q_measure,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    options={"beta": check_beta, "normalize": check_normalize},
+)
+def q_measure_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    beta: float = 1.0,
+    normalize: str = "min",
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Average precision for graded gains.
+
+    Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the
+    ideal at each relevant document; the official measure of several NTCIR tasks.
+
+    {parameters}
+    beta : float, default=1.0
+        Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
+        more a good document is worth than a fair one, and the less its place matters.
+    normalize : {"R", "min", "k"}, default="min"
+        What the sum is divided by: the number R of relevant documents, ``min(R, k)`` of them, as
+        NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
+
+    {returns}
+
+    See Also
+    --------
+    average_precision_score : For relevant or not; its `normalize` has another default.
+    ndcg_score : A discount by place instead.
+
+    Notes
+    -----
+    With ``C(i)`` the number of relevant documents (gain above 0) and ``cg(i)`` the sum of the gains
+    among the first i of the returned list, and ``cg*(i)`` that sum for the pool in ideal order ::
+
+        Q = (1 / R) * sum of rel(i) * (C(i) + beta * cg(i)) / (i + beta * cg*(i))
+
+    over the places i up to k. Gains are taken as given ([1]_ uses 3, 2 and 1); negative ones count
+    as 0. The denominator belongs to the place, so that the mean over tied orders is exact in closed
+    form.
+
+    Filtered documents close up, and the ideal stays that of the whole pool: those that are relevant
+    add nothing, and filtering others improves the ratios below them. Unjudged documents have gain
+    0, and with ``unjudged="drop"`` make room for those after them. Forbidden documents count as
+    gain 0.
+
+    References
+    ----------
+    .. [1] Sakai and Lin, "Ranking Retrieval Systems without Relevance Assessments: Revisited",
+       EVIA 2010.
+    .. [2] Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded
+       Relevance", SIGIR 2011 (with a cut-off).
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import q_measure_score
+    >>> y_true, groups = [1, 0, 3], ["a"] * 3
+
+    At the first place ``(1 + 1) / (1 + 3)``, at the third ``(2 + 4) / (3 + 4)``:
+
+    >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups), 3)
+    0.679
+    >>> q_measure_score(y_true, [2, 1, 3], groups=groups)
+    1.0
+
+    Without weight on the gains, average precision, ``(1/1 + 2/3) / 2``:
+
+    >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups, beta=0), 3)
+    0.833
+    """
+    return score(
+        "q_measure",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        beta=beta,
+        normalize=normalize,
+    )

@@ -1,0 +1,396 @@
+"""Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
+
+import numpy as np
+
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.share import share
+from skfilterrank.metrics._core.ties import mean_none_relevant
+
+
+def precision(block: ListBlock, k):
+    """Relevant documents of the top k, over k."""
+    found = block.ranked_relevant(k).sum(axis=1)
+    return found / (np.maximum(block.n_retained, 1) if k is None else k)
+
+
+def recall(block: ListBlock, k):
+    """Relevant documents of the top k, over all relevant ones."""
+    return share(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
+
+
+def r_precision(block: ListBlock, k):
+    """Precision at R, the number of relevant documents."""
+    relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
+    in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
+    return share(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
+
+
+def reciprocal_rank(block: ListBlock, k):
+    """1 / place of the first relevant document, 0 where none is in the top k."""
+    relevant = block.ranked_relevant(k)
+    first = (relevant > 0).argmax(axis=1)
+    found = relevant[np.arange(len(first)), first] > 0
+    values = found / (first + 1.0)
+    if (ties := block.ties(k)) is not None:
+        none_yet = mean_none_relevant(ties, relevant[ties.lists])
+        here = -np.diff(none_yet, axis=1, prepend=1.0)
+        values[ties.lists] = here @ (1.0 / np.arange(1, here.shape[1] + 1))
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+def success(block: ListBlock, k):
+    """1 where a relevant document is in the top k."""
+    relevant = block.ranked_relevant(k)
+    values = (relevant > 0).any(axis=1).astype(np.float64)
+    if (ties := block.ties(k)) is not None:
+        values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+@measure("precision", precision, undefined="never", value_range=(0, 1))
+def precision_at_k_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the top k that is relevant.
+
+    How much of what a user sees is worth seeing, when she looks at k documents and their order
+    does not matter to her. It says nothing of what was missed, and a query with fewer than k
+    relevant documents cannot reach 1.
+
+    {parameters}
+
+    See Also
+    --------
+    recall_at_k_score : Share of the relevant documents that are in the top k.
+    r_precision_score : Precision at the number of relevant documents, which every query can reach.
+    average_precision_score : Precision at each relevant document, averaged.
+
+    Notes
+    -----
+    The number of rows of gain above 0 among the first k of the returned list, divided by k. As in
+    trec_eval (``P_k``), places that the list leaves empty count as not relevant: showing fewer than
+    k documents costs precision. Without `k` the divisor is the length of the returned list
+    (``set_P``), 0 for the empty list. A query with nothing relevant scores 0.
+
+    Filtered documents close up: the places they leave go to those after them, and only where fewer
+    than k are left does filtering cost anything. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores", ECIR 2008 (equation for precision with ties).
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import precision_at_k_score
+    >>> y_true, groups = [1, 0, 2, -1], ["a"] * 4
+    >>> precision_at_k_score(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups, k=2)
+    0.5
+
+    With the second document filtered out, the third moves up:
+
+    >>> precision_at_k_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
+    1.0
+
+    A list of one document does not fill two places:
+
+    >>> only = [0.9] + [float("-inf")] * 3
+    >>> precision_at_k_score(y_true, only, groups=groups, k=2)
+    0.5
+    >>> precision_at_k_score(y_true, only, groups=groups)
+    1.0
+    """
+    return score(
+        "precision",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure("recall", recall, undefined="no document of the query is relevant", value_range=(0, 1))
+def recall_at_k_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the relevant documents that are in the top k.
+
+    For a first stage whose list is ranked again by another, or where nothing relevant may be
+    missed. Two lists that find the same number score the same, wherever they have it.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score : Share of the top k that is relevant.
+    false_reject_rate : What the filter alone costs in recall.
+
+    Notes
+    -----
+    The number of rows of gain above 0 among the first k of the returned list, divided by their
+    number in the query's whole pool, returned or not (``recall_k`` of trec_eval). Without `k`, the
+    whole returned list counts.
+
+    Filtered documents that are relevant are missed; filtering others lets relevant ones move up
+    into the top k. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room
+    for those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores", ECIR 2008 (equation for recall with ties).
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import recall_at_k_score
+    >>> y_true, groups = [1, 0, 2, 1, 1], ["a"] * 5
+    >>> recall_at_k_score(y_true, [0.9, 0.8, 0.7, 0.6, 0.5], groups=groups, k=3)
+    0.5
+    >>> recall_at_k_score(y_true, [0.9, 0.8, 0.7, 0.6, float("-inf")], groups=groups)
+    0.75
+
+    Of three tied documents, two of them relevant, one is in the top 3, and relevant two times in
+    three:
+
+    >>> value = recall_at_k_score(y_true, [0.9, 0.8, 0.7, 0.7, 0.7], groups=groups, k=3)
+    >>> value
+    0.5
+    """
+    return score(
+        "recall",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "r_precision",
+    r_precision,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+)
+def r_precision_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Precision at R, where R is the number of relevant documents.
+
+    One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
+    queries with few and with many relevant documents can be averaged.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : The same with one cut-off for all queries.
+
+    Notes
+    -----
+    The number of rows of gain above 0 among the first R of the returned list, divided by R, their
+    number in the query's whole pool, returned or not (``Rprec`` of trec_eval).
+
+    Filtered documents close up, and those that are relevant stay in R: they cannot be made up for
+    by others. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for
+    those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] Buckley and Voorhees, "Evaluating Evaluation Measure Stability", SIGIR 2000.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import r_precision_score
+    >>> y_true, groups = [1, 0, 2, -1], ["a"] * 4
+    >>> r_precision_score(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups)
+    0.5
+    >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
+    1.0
+    """
+    return score(
+        "r_precision",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "rr", reciprocal_rank, undefined="no document of the query is relevant", value_range=(0, 1)
+)
+def reciprocal_rank_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """One over the place of the first relevant document.
+
+    For a user who wants one answer: known items, question answering, navigation. Its mean over
+    queries is MRR. Nothing after the first relevant document counts.
+
+    {parameters}
+
+    See Also
+    --------
+    success_at_k_score : Whether a relevant document is in the top k.
+    err_score : The same for a user whom each document satisfies with some probability.
+
+    Notes
+    -----
+    ``1 / i`` for the first place i of the returned list that holds a row of gain above 0, and 0
+    where the first k places hold none (``recip_rank`` of trec_eval, which has no cut-off).
+
+    The first tie that holds a relevant document decides. With ``n`` documents of which ``r`` are
+    relevant, its j-th place is the first relevant one with the probability of the negative
+    hypergeometric distribution, ``C(n - j, r - 1) / C(n, r)``.
+
+    Filtered documents close up: filtering those above the first relevant one improves the value.
+    Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for those after
+    them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently
+       in the Presence of Tied Scores", ECIR 2008 (equation for reciprocal rank with ties).
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import reciprocal_rank_score
+    >>> y_true, groups = [0, 0, 2, 1], ["a"] * 4
+    >>> round(reciprocal_rank_score(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups), 3)
+    0.333
+    >>> reciprocal_rank_score(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups, k=2)
+    0.0
+    >>> reciprocal_rank_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
+    0.5
+
+    A tie of a relevant and a non-relevant document at the top, as often the one first as the other:
+
+    >>> reciprocal_rank_score([1, 0], [0.9, 0.9], groups=["a", "a"])
+    0.75
+    """
+    return score(
+        "rr",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure("success", success, undefined="no document of the query is relevant", value_range=(0, 1))
+def success_at_k_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Whether a relevant document is in the top k.
+
+    Its mean is the share of the queries that get an answer at all: "hit rate" where items are
+    recommended.
+
+    {parameters}
+
+    See Also
+    --------
+    reciprocal_rank_score : The first relevant document's place counts too.
+
+    Notes
+    -----
+    1 where a row of gain above 0 is among the first k of the returned list, else 0 (``success_k``
+    of trec_eval); without `k`, anywhere in it. Where a tie runs over the cut-off the value is the
+    share of its orders that bring one in, ``1 - C(n - r, m) / C(n, m)`` for m of its n places and
+    r relevant documents among them.
+
+    Filtered documents close up, which can bring a relevant one into the top k; filtering all that
+    are relevant leaves 0. Unjudged documents count as not relevant, and with ``unjudged="drop"``
+    make room for those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] Craswell and Hawking, "Overview of the TREC 2004 Web Track", TREC 2004.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import success_at_k_score
+    >>> y_true, groups = [0, 1, 0, -1], ["a", "a", "b", "b"]
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=2, undefined="skip")
+    1.0
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="skip")
+    0.0
+    """
+    return score(
+        "success",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )

@@ -1,0 +1,263 @@
+"""Measures made of a user who walks down the list and stops: RBP and ERR."""
+
+from numbers import Real
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.ties import mean_products_to_here
+
+
+def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
+    """Rank-biased precision."""
+    if relevance == "binary":
+        relevant = block.ranked_relevant(k)
+    else:
+        highest = block.gains.max()
+        if highest > 1:
+            raise ValueError(
+                f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
+                "a fully relevant document, so map labels to gains up to 1, such as "
+                "gains={0: 0, 1: 0.5, 2: 1}."
+            )
+        relevant = block.ranked(np.maximum(block.gains, 0.0), k)
+    return relevant @ ((1 - persistence) * persistence ** np.arange(relevant.shape[1]))
+
+
+def err(block: ListBlock, k, max_grade=4.0):
+    """Mean of 1 / place where the user stops."""
+    highest = block.gains.max()
+    if highest > max_grade:
+        raise ValueError(
+            f"a gain of {highest:g} is above max_grade={max_grade:g}: pass max_grade, the highest "
+            "grade of the scale (the same for all data that are compared). ERR takes 2**gain - 1 "
+            "by itself, so labels need no gains='exp2'."
+        )
+    shown = block.only_retained(block.in_order(block.gains, k))
+    looking = np.cumprod(_not_satisfied(shown, max_grade), axis=1)
+    if (ties := block.ties(k)) is not None:
+        shown = block.only_retained(block.in_order(block.gains))[ties.lists]
+        factors = _not_satisfied(shown, max_grade)
+        looking[ties.lists] = mean_products_to_here(ties, factors, looking.shape[1])
+    stops = np.empty_like(looking)
+    np.subtract(1.0, looking[:, 0], out=stops[:, 0])
+    np.subtract(looking[:, :-1], looking[:, 1:], out=stops[:, 1:])
+    values = stops @ (1.0 / np.arange(1, stops.shape[1] + 1))
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+def _not_satisfied(gains, max_grade):
+    """Probability that a document leaves the user looking: 1 - R of the paper."""
+    result = np.ones(gains.shape)
+    relevant = np.flatnonzero(gains > 0)
+    satisfied = (np.exp2(gains.ravel()[relevant]) - 1) / 2.0**max_grade
+    result.ravel()[relevant] = 1 - satisfied
+    return result
+
+
+def check_persistence(persistence) -> float:
+    """A probability, neither 0 nor 1."""
+    is_number = isinstance(persistence, Real) and not isinstance(persistence, bool)
+    if not (is_number and 0 < persistence < 1):
+        raise ValueError(
+            "persistence, the probability that a user goes on to the next document, must be above "
+            f"0 and below 1, got {persistence!r}."
+        )
+    return float(persistence)
+
+
+def check_relevance(relevance) -> str:
+    """Binary or graded."""
+    check_choice(relevance, "relevance", ("binary", "graded"))
+    return relevance
+
+
+def check_max_grade(max_grade) -> float:
+    """A positive number of which a float can hold the power of two."""
+    is_number = isinstance(max_grade, Real) and not isinstance(max_grade, bool)
+    if not (is_number and 0 < max_grade <= 1000):
+        raise ValueError(
+            "max_grade, the highest grade of the relevance scale, must be a number above 0 and up "
+            f"to 1000, got {max_grade!r}."
+        )
+    return float(max_grade)
+
+
+@measure(
+    "rbp",
+    rbp,
+    undefined="never",
+    value_range=(0, 1),
+    options={"persistence": check_persistence, "relevance": check_relevance},
+)
+def rbp_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    persistence: float = 0.8,
+    relevance: str = "binary",
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Rank-biased precision: the rate of relevant documents that a patient user sees.
+
+    The user looks at the first document, and after each goes on to the next with the same
+    probability. It needs no number of relevant documents, so that values are comparable where that
+    is unknown; a query with few of them cannot reach 1.
+
+    {parameters}
+    persistence : float, default=0.8
+        Probability of going on to the next document, above 0 and below 1. 0.5 is an impatient
+        user, who sees 2 documents on average, 0.8 sees 5, 0.95 sees 20.
+    relevance : {"binary", "graded"}, default="binary"
+        Whether every gain above 0 counts as 1, or a gain counts as what it is; it must then not be
+        above 1.
+
+    {returns}
+
+    See Also
+    --------
+    err_score : A user whom good documents make stop.
+    precision_at_k_score : A user who looks at exactly k documents.
+
+    Notes
+    -----
+    ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
+    the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
+    gain itself, which [1]_ allows between 0 and 1. (Some tools multiply by labels above 1, which
+    leaves the range.) The places after the end of the list, or after `k`, count as not
+    relevant; what they could have added at most is the residual ``p**min(k, length)``. A query with
+    nothing relevant scores 0.
+
+    Filtered documents close up, and where none are left the user finds nothing: filtering relevant
+    documents costs most at the top. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
+
+    References
+    ----------
+    .. [1] Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness",
+       ACM Transactions on Information Systems 27(1), 2008.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import rbp_score
+    >>> y_true, groups = [1, 0, 2, 0], ["a"] * 4
+
+    ``(1 - 0.5) * (0.5**0 + 0.5**2)``:
+
+    >>> rbp_score(y_true, [4, 3, 2, 1], groups=groups, persistence=0.5)
+    0.625
+    >>> rbp_score(y_true, [4, float("-inf"), 2, 1], groups=groups, persistence=0.5)
+    0.75
+    """
+    return score(
+        "rbp",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        persistence=persistence,
+        relevance=relevance,
+    )
+
+
+@measure(
+    "err",
+    err,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    options={"max_grade": check_max_grade},
+)
+def err_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    max_grade: float = 4,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Expected reciprocal rank: one over the place where a user is satisfied.
+
+    Each document satisfies the user with a probability that grows with its grade, and then she
+    stops: what comes after a highly relevant document hardly counts. For graded labels where one
+    good answer is enough.
+
+    {parameters}
+    max_grade : float, default=4
+        Highest grade of the relevance scale, whether or not it occurs in these data. It decides
+        how much each grade satisfies, so values can only be compared where it is the same. A gain
+        above it is an error.
+
+    {returns}
+
+    See Also
+    --------
+    reciprocal_rank_score : The user is satisfied by the first relevant document.
+    rbp_score : A user who goes on whatever she sees.
+
+    Notes
+    -----
+    ``ERR = sum of (1 / i) * R(i) * product of (1 - R(j)) for j < i`` over the first k places of the
+    returned list, where a document of gain g satisfies with the probability
+    ``R = (2**g - 1) / 2**max_grade`` [1]_; gains below 0 count as 0. The exponential is part of the
+    measure: with labels as grades, leave ``gains=None``.
+
+    `max_grade` is never taken from the data, where it would change with each fold or each query
+    set. The default is that of the five-grade scales (0 to 4) for which the measure was made, and
+    of TREC's gdeval. On binary labels ``max_grade=1`` gives relevant documents R = 1/2.
+
+    The mean over tied orders is exact. The mean product of the first j of n factors, over all
+    their orders, is their elementary symmetric polynomial of degree j over its number of terms.
+
+    Filtered documents close up: filtering those that do not satisfy improves what stands below
+    them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for those after
+    them. Forbidden documents satisfy nobody, and only take places.
+
+    References
+    ----------
+    .. [1] Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance",
+       CIKM 2009.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import err_score
+    >>> y_true, groups = [1, 0, 2], ["a"] * 3
+
+    With grades up to 2, label 1 satisfies with probability 1/4 and label 2 with 3/4:
+    ``1/1 * 1/4 + 1/3 * (1 - 1/4) * 3/4``.
+
+    >>> err_score(y_true, [3, 2, 1], groups=groups, max_grade=2)
+    0.4375
+    >>> err_score(y_true, [2, 1, 3], groups=groups, max_grade=2)
+    0.78125
+    """
+    return score(
+        "err",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        max_grade=max_grade,
+    )

@@ -1,0 +1,1 @@
+"""What every measure stands on: ranked lists, ties, and the measure table."""

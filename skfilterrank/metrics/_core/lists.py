@@ -1,0 +1,363 @@
+"""Each query's ranked, filtered and judged list, a padded block of queries at a time."""
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._gains import as_gains
+from skfilterrank._groups import Block, GroupIndex
+from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.metrics._core.relevant_cells import RelevantCells
+from skfilterrank.metrics._core.ties import Ties, find_ties, mean_products
+
+TIES = ("average", "stable", "worst", "best")
+UNJUDGED = ("zero", "drop")
+
+
+class RankedLists:
+    """Checked rows, from which measures read one block of queries after the other.
+
+    Parameters
+    ----------
+    y_true, y_score, groups, gains, ties, unjudged
+        As in :func:`skfilterrank.metrics.ndcg_f_score`; `y_score` None means that only the
+        judgments matter.
+    """
+
+    def __init__(
+        self, y_true, y_score=None, *, groups=None, gains=None, ties="average", unjudged="zero"
+    ):
+        self.gains = as_gains(y_true, gains)
+        n_rows = len(self.gains)
+        if n_rows == 0:
+            raise ValueError("y_true is empty: expected at least one row.")
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        self.has_unjudged = bool(np.isnan(self.gains.sum()))
+        # Whole columns are asked once, so that no block spends time on what does not occur.
+        self.has_forbidden = bool(np.fmin.reduce(self.gains) < 0)
+        if y_score is not None:
+            check_same_index(y_true, y_score)
+            y_score = check_scores(y_score, n_rows=n_rows)
+            if unjudged == "drop" and self.has_unjudged:
+                y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
+        self.scores = y_score
+        self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
+        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
+        self.ties, self.tie_codes = _check_ties(ties, n_rows)
+        self.columns: dict[str, np.ndarray] = {}
+
+    def blocks(self):
+        """Yield the queries as :class:`ListBlock` objects."""
+        for block in self.index.blocks():
+            yield ListBlock(self, block)
+
+    def per_query(self, kernel) -> np.ndarray:
+        """One value per query, in the order of the query ids; NaN where undefined."""
+        values = np.empty(self.index.n_queries)
+        for block in self.blocks():
+            values[block.queries] = kernel(block)
+        return values
+
+
+class ListBlock:
+    """The lists of some queries of about the same size, as padded matrices."""
+
+    def __init__(self, lists: RankedLists, block: Block):
+        self._lists = lists
+        self.layout = block
+        self.queries = block.queries
+        self.sizes = block.sizes
+        self.width = block.width
+        self._ties: dict[int, Ties | None] = {}
+        self._cells_of_depth: dict[int, np.ndarray] = {}
+        self._behind: dict[int, np.ndarray] = {}
+        self._ranked_relevant: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def is_padded(self) -> bool:
+        """Whether some query is shorter than the block is wide."""
+        return bool(self.sizes[0] != self.width)
+
+    @property
+    def query_ids(self) -> np.ndarray:
+        """Ids of the queries of the block; shape (n_queries,)."""
+        return self._lists.index.query_ids[self.queries]
+
+    @property
+    def has_forbidden(self) -> bool:
+        """Whether any gain of the data, not only of this block, is below 0."""
+        return self._lists.has_forbidden
+
+    @property
+    def has_unjudged(self) -> bool:
+        """Whether any row of the data, not only of this block, is unjudged."""
+        return self._lists.has_unjudged
+
+    @property
+    def tie_rule(self) -> str:
+        """How rows of equal scores are ordered; "ids" for document ids."""
+        return self._lists.ties
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
+        if self._lists.has_unjudged:
+            return np.where(self.judged, self._labels, 0.0)
+        return self._lists.index.take(self._lists.gains, self.layout, 0.0)
+
+    @cached_property
+    def _labels(self):
+        """Gain of each row, NaN where unjudged or padding."""
+        return self._lists.index.take(self._lists.gains, self.layout, np.nan)
+
+    @cached_property
+    def _is_row(self):
+        """Where the matrices hold rows of the data, and not padding."""
+        return np.arange(self.width) < self.sizes[:, None]
+
+    @cached_property
+    def pool(self) -> np.ndarray:
+        """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
+        if self._lists.has_unjudged:
+            pool = self._labels.copy()
+        elif self.is_padded:
+            pool = np.where(self._is_row, self.gains, np.nan)
+        else:
+            pool = self.gains.copy()
+        pool.sort(axis=1)
+        return pool
+
+    @cached_property
+    def n_judged(self) -> np.ndarray:
+        """Number of judged rows of each query."""
+        if self._lists.has_unjudged:
+            return np.count_nonzero(self.judged, axis=1)
+        return self.sizes
+
+    @cached_property
+    def sort_key(self) -> np.ndarray:
+        """Ascending sort key: minus the score, +inf where filtered or padding."""
+        scores = self._lists.index.take(
+            self._lists.scores, self.layout, _padding(self._lists.scores)
+        )
+        if scores.dtype.kind != "f":
+            # Integers have no -inf: pad after the conversion.
+            scores = scores.astype(np.float64)
+            scores[~self._is_row] = -np.inf
+        return np.negative(scores, out=scores)
+
+    @cached_property
+    def n_retained(self) -> np.ndarray:
+        """Length of each returned list: the rows that are not filtered."""
+        if not self._lists.has_filtered:
+            return self.sizes
+        return np.count_nonzero(self.sort_key < np.inf, axis=1)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Columns of each list from the best score down; filtered rows and padding last."""
+        lists, key = self._lists, self.sort_key
+        if self._is_sorted:
+            return np.broadcast_to(np.arange(self.width), key.shape)
+        if lists.ties == "average":
+            return np.argsort(key, axis=1)
+        if lists.ties == "stable":
+            return np.argsort(key, axis=1, kind="stable")
+        order = np.argsort(key, axis=1)
+        # Only the lists that have ties are sorted by two keys, which takes several times as long.
+        ranked = np.take_along_axis(key, order, axis=1)
+        tied = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)
+        tied = np.flatnonzero(tied.any(axis=1))
+        if tied.size:
+            order[tied] = np.lexsort((self._second_key(tied), key[tied]), axis=1)
+        return order
+
+    def _second_key(self, rows):
+        """What orders documents of equal scores, ascending, for some lists of the block."""
+        lists = self._lists
+        if lists.ties == "ids":
+            return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
+        return self.gains[rows] if lists.ties == "worst" else -self.gains[rows]
+
+    @cached_property
+    def _is_sorted(self):
+        """Whether the rows stand in list order already, as those of a retrieval run do."""
+        key = self.sort_key
+        return self.tie_rule in ("average", "stable") and bool((key[:, 1:] >= key[:, :-1]).all())
+
+    def column(self, name: str, fill) -> np.ndarray | None:
+        """An option that holds one entry per row, as a padded matrix; None where not given."""
+        values = self._lists.columns.get(name)
+        if values is None:
+            return None
+        return self._lists.index.take(values, self.layout, fill)
+
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
+        if not self._lists.has_unjudged:
+            return self._is_row
+        return ~np.isnan(self._labels)
+
+    @cached_property
+    def relevant(self) -> np.ndarray:
+        """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
+        return (self.gains > 0).astype(np.float64)
+
+    @cached_property
+    def n_relevant(self) -> np.ndarray:
+        """Number of relevant rows of each query's pool, retrieved or not; float64."""
+        return self.relevant.sum(axis=1)
+
+    def depth(self, k: int | None) -> int:
+        """Number of places to look at."""
+        return self.width if k is None else min(k, self.width)
+
+    def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order as it is: ties are not averaged."""
+        depth = self.depth(k)
+        if self._is_sorted:
+            return values[:, :depth].copy()
+        return values.take(self._cells(depth))
+
+    def _cells(self, depth):
+        """Flat positions, in a matrix of the block, of the first places of each list."""
+        if depth not in self._cells_of_depth:
+            begins = self.width * np.arange(len(self.order))[:, None]
+            self._cells_of_depth[depth] = self.order[:, :depth] + begins
+        return self._cells_of_depth[depth]
+
+    def ties(self, k: int | None = None) -> Ties | None:
+        """Ties that reach into the first k places; None unless they are to be averaged.
+
+        The arrays cover the whole width of the lists that have such ties.
+        """
+        if self._lists.ties != "average" or self.width == 1:
+            return None
+        depth = self.depth(k)
+        if depth not in self._ties:
+            # One place more than asked for, to see whether a tie runs over the cut-off.
+            keys = self.in_order(self.sort_key, depth + 1)
+            tied = keys[:, 1:] == keys[:, :-1]
+            if self._lists.has_filtered or self.is_padded:
+                tied &= keys[:, 1:] < np.inf
+            self._ties[depth] = None
+            if tied.any():
+                lists = np.flatnonzero(tied.any(axis=1))
+                self._ties[depth] = find_ties(
+                    lists, self.sort_key.take(self._cells(self.width)[lists])
+                )
+        return self._ties[depth]
+
+    def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
+        """Bring `values` (n_queries, width) into list order, up to position k.
+
+        With averaged ties every place of a tie holds the tie's mean, so that any sum weighted by
+        position is the exact mean over the tied orders. Places after the end of the returned list
+        hold 0.
+        """
+        top = self.in_order(values, k)
+        if (ties := self.ties(k)) is not None:
+            tied = values.take(self._cells(self.width)[ties.lists])
+            top[ties.lists] = (ties.sums(tied) / ties.length)[:, : top.shape[1]]
+        return self.only_retained(top)
+
+    def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
+        """``left[i] * (sum of right above place i)`` at each place i of the list, up to k.
+
+        Exact means over the tied orders; 0 after the end of the returned list. A sum over such
+        places is what average precision and its kin are made of.
+        """
+        top_left, top_right = self.in_order(left, k), self.in_order(right, k)
+        products = top_left * (np.cumsum(top_right, axis=1) - top_right)
+        if (ties := self.ties(k)) is not None:
+            cells = self._cells(self.width)[ties.lists]
+            means = mean_products(ties, left.take(cells), right.take(cells))
+            products[ties.lists] = means[:, : products.shape[1]]
+        return self.only_retained(products)
+
+    def only_retained(self, top: np.ndarray) -> np.ndarray:
+        """Set the places after the end of each returned list to 0, in place."""
+        depth = top.shape[1]
+        if self.n_retained.min() < depth:
+            if depth not in self._behind:
+                self._behind[depth] = np.arange(depth) >= self.n_retained[:, None]
+            top[self._behind[depth]] = 0.0
+        return top
+
+    def ranked_relevant(self, k: int | None) -> np.ndarray:
+        """`relevant` in list order up to place k; read only, shared by several measures."""
+        depth = self.depth(k)
+        if depth not in self._ranked_relevant:
+            self._ranked_relevant[depth] = self.ranked(self.relevant, k)
+        return self._ranked_relevant[depth]
+
+    @cached_property
+    def shows_relevant(self) -> np.ndarray:
+        """Whether the documents of the returned lists are relevant; bool, ties in one order."""
+        return self.only_retained(self.in_order(self.gains > 0))
+
+    @cached_property
+    def relevant_cells(self) -> RelevantCells:
+        """Where they are."""
+        return RelevantCells.of(self.shows_relevant)
+
+    def best_relevant(self, k: int | None) -> np.ndarray:
+        """The highest gains of the pool that are above 0, descending, 0 after the last.
+
+        At most k, and as wide as the most relevant documents that a query has.
+        """
+        if self.has_forbidden or not self.has_unjudged:
+            # The sorted pool serves the other bound too, or is not much longer.
+            return np.maximum(self.best_first(k), 0.0)
+        cells = RelevantCells.of(self.gains > 0)
+        gains = np.zeros((cells.n_lists, max(1, int(cells.n_found.max()))))
+        gains[cells.lists, cells.levels - 1] = self.gains.take(cells.cells)
+        gains.sort(axis=1)
+        return gains[:, ::-1][:, : self.depth(k)]
+
+    def best_first(self, k: int | None) -> np.ndarray:
+        """The k highest gains of the pool, descending, 0 after its end."""
+        depth = self.depth(k)
+        if self._lists.has_unjudged or self.is_padded:
+            columns = self.n_judged[:, None] - 1 - np.arange(depth)
+            best = np.take_along_axis(self.pool, np.maximum(columns, 0), axis=1)
+            best[columns < 0] = 0.0
+            return best
+        return self.pool[:, ::-1][:, :depth]
+
+    def worst_first(self, k: int | None) -> np.ndarray:
+        """The k lowest gains of the pool, ascending, 0 after its end."""
+        depth = self.depth(k)
+        worst = self.pool[:, :depth]
+        if self._lists.has_unjudged or self.is_padded:
+            return np.nan_to_num(worst, nan=0.0)
+        return worst
+
+
+def _padding(scores):
+    """What pads a score matrix."""
+    return -np.inf if scores.dtype.kind == "f" else 0
+
+
+def _check_ties(ties, n_rows):
+    """The rule for ties, and the sort codes of the document ids where they decide."""
+    if isinstance(ties, str) or ties is None:
+        if ties not in TIES:
+            raise ValueError(
+                "ties must be 'average', 'stable', 'worst', 'best' or an array of document ids "
+                f"(one per row, descending order breaks ties), got {ties!r}."
+            )
+        return ties, None
+    if np.ndim(ties) != 1 or len(ties) != n_rows:
+        raise ValueError(
+            f"ties as document ids needs one id per row: expected {n_rows}, got shape "
+            f"{np.shape(ties)}."
+        )
+    if not isinstance(ties, np.ndarray | pd.Series | pd.Index):
+        ties = pd.Series(ties).to_numpy()
+    codes, _ = pd.factorize(ties, sort=True)
+    if codes.min() < 0:
+        raise ValueError(f"ties has a missing document id at row {int(codes.argmin())}.")
+    return "ids", codes

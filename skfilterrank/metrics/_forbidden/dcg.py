@@ -1,0 +1,553 @@
+"""nDCG_f and its family: ranking and filtering measured by one number.
+
+Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of Forbidden
+Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._validation import check_choice, check_k
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.metrics._core.measure import (
+    check_undefined,
+    mean_over_queries,
+    measure,
+    score,
+    with_undefined,
+)
+from skfilterrank.metrics._forbidden import dcg_kernels as kernels
+
+
+@measure("dcg", kernels.dcg, undefined="never", value_range=(-np.inf, np.inf))
+def dcg_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Discounted cumulative gain of the returned list.
+
+    The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
+    documents subtract. The empty list scores 0.
+
+    {parameters}
+
+    See Also
+    --------
+    ndcg_f_score : DCG between the worst and the best list a filter could return.
+
+    Notes
+    -----
+    ``DCG@k = sum over i <= min(k, length) of gain_i / log2(i + 1)``; section 2 of [1]_.
+
+    Filtered documents add nothing, and those below them move up. Unjudged documents add nothing
+    where they stand.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import dcg_score
+    >>> dcg_score([2, -1], [0.9, 0.1], groups=["a", "a"])  # 2 / log2(2) - 1 / log2(3)
+    1.369...
+    >>> dcg_score([2, -1], [0.9, float("-inf")], groups=["a", "a"])
+    2.0
+    """
+    return score(
+        "dcg",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "ndcg",
+    kernels.ndcg,
+    bounds=kernels.ndcg_bounds,
+    undefined="the best DCG of the pool is not above 0",
+    value_range=(0, 1),
+    range_holds_for="nonnegative gains",
+)
+def ndcg_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Normalised discounted cumulative gain, for labels without forbidden documents.
+
+    DCG divided by the DCG of all judged documents of the query in their best order. With negative
+    gains it is neither bounded by 0 nor by 1; use :func:`ndcg_f_score` then.
+
+    {parameters}
+
+    See Also
+    --------
+    ndcg_f_score : The bounded measure where documents are forbidden or filtered.
+
+    Notes
+    -----
+    ``nDCG@k = DCG@k / I_k``, equation 1 of [1]_. The ideal ``I_k`` is taken over all judged rows
+    of the query, retrieved or not; where it is negative or 0 the measure is undefined. The name
+    "ndcg_0" in the measure table is this measure with negative gains raised to 0, the official
+    measure of the TREC web tracks.
+
+    Filtered documents add nothing but stay in the ideal, and those below them move up. Unjudged
+    documents add nothing where they stand and are not in the ideal.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import ndcg_score
+    >>> ndcg_score([0, 1, 2], [0.1, 0.2, 0.3], groups=["a", "a", "a"])
+    1.0
+    >>> ndcg_score([0, 1, 2], [0.3, 0.2, 0.1], groups=["a", "a", "a"], k=2)  # (1/log2(3)) / I_2
+    0.239...
+    """
+    return score(
+        "ndcg",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "ndcg_0",
+    kernels.ndcg_0,
+    undefined="no judged document has a positive gain",
+    value_range=(0, 1),
+)
+def ndcg_0_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """nDCG with forbidden documents worth 0: the quality of the ranking alone.
+
+    Negative gains count as 0, so showing a forbidden document costs no more than showing a
+    useless one, and filtering never pays beyond moving the others up.
+
+    {parameters}
+
+    Notes
+    -----
+    :func:`ndcg_score` with gains ``max(0, gain)``; section 4.1.3 of [1]_.
+
+    Filtered documents add nothing but stay in the ideal: filtering a forbidden document pays only
+    in that those below it move up. Unjudged documents add nothing where they stand and are not in
+    the ideal.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import ndcg_0_score
+    >>> ndcg_0_score([2, -1], [0.9, 0.1], groups=["a", "a"])
+    1.0
+    """
+    return score(
+        "ndcg_0",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "ndcg_min",
+    kernels.ndcg_min,
+    bounds=kernels.ndcg_min_bounds,
+    undefined="the best and the worst DCG are equal",
+    value_range=(-np.inf, np.inf),
+)
+def ndcg_min_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """DCG between the worst and the best *unfiltered* list.
+
+    Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
+    filtered lists: use :func:`ndcg_f_score` for those.
+
+    {parameters}
+
+    See Also
+    --------
+    unbounded_queries : How many queries leave the bounds.
+
+    Notes
+    -----
+    ``nDCG_min@k = (DCG@k - W_k) / (I_k - W_k)``, equation 2 of [1]_, with the worst and the ideal
+    order of all judged rows of the query.
+
+    Filtered documents add nothing but stay in both bounds, which therefore do not hold for the
+    list that is left. Unjudged documents add nothing where they stand and are in neither bound.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    The pair of proposition 3.1 in [1]_, and how filtering leaves the bounds:
+
+    >>> from skfilterrank.metrics import ndcg_min_score
+    >>> ndcg_min_score([-1, 2], [0.1, 0.9], groups=["a", "a"])
+    1.0
+    >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
+    1.569...
+    """
+    return score(
+        "ndcg_min",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "ndcg_f",
+    kernels.ndcg_f,
+    bounds=kernels.ndcg_f_bounds,
+    undefined="every judged gain is 0, or nothing is judged",
+    value_range=(0, 1),
+)
+def ndcg_f_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """DCG between the worst and the best list that ranking *and* filtering can return.
+
+    1 for the list of all documents of positive gain in their best order, 0 for the list that
+    shows the forbidden documents alone, worst first. A list scores better than the empty list
+    exactly where it does more good than harm (:func:`filtering_difficulty`).
+
+    {parameters}
+
+    See Also
+    --------
+    filtering_difficulty : The score of the empty list.
+    skfilterrank.ranking.threshold_curve : The score at every possible threshold.
+
+    Notes
+    -----
+    ``nDCG_f@k = (DCG@k - W) / (I - W)``, equation 3 of [1]_: the ideal I sums the positive gains
+    of the pool, highest first, the worst W the negative gains, lowest first, both to place k. The
+    pool is all judged rows of the query, retrieved or not. Without forbidden documents it is
+    nDCG (proposition 3.2); it lies in [0, 1] for any list (3.3); with one document it is the
+    accuracy of the filter (3.4).
+
+    Filtered documents add nothing: where they are forbidden that is the best that can be done with
+    them, where they are good the value they would have had is lost. Unjudged documents add nothing
+    where they stand and are in neither bound.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+
+    Examples
+    --------
+    A good, a useful and a bad answer. Showing all three in the best order is not enough:
+
+    >>> from skfilterrank.metrics import ndcg_f_score
+    >>> y_true, groups = [2, 1, -1], ["a", "a", "a"]
+    >>> ndcg_f_score(y_true, [0.9, 0.5, 0.1], groups=groups)
+    0.862...
+
+    Filtering the bad one is:
+
+    >>> ndcg_f_score(y_true, [0.9, 0.5, float("-inf")], groups=groups)
+    1.0
+
+    An empty page is better than the bad answer alone:
+
+    >>> ndcg_f_score(y_true, [float("-inf")] * 3, groups=groups)
+    0.275...
+    >>> ndcg_f_score(y_true, [float("-inf"), float("-inf"), 0.1], groups=groups)
+    0.0
+    """
+    return score(
+        "ndcg_f",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+def filtering_difficulty(
+    y_true,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """nDCG_f of the empty list: what a system must reach to be worth showing.
+
+    The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
+    where nothing is good.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
+        in an index level named "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Number of places that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    undefined : float or "skip", default=0.0
+        Value of a query whose gains are all 0 or unjudged.
+    average : {"mean", None}, default="mean"
+        "mean" returns the mean over queries, None one value per query.
+
+    Returns
+    -------
+    float or ndarray of shape (n_queries,), dtype float64
+        Between 0 and 1; per query in the order of the sorted query ids.
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_f_score`.
+
+    Notes
+    -----
+    ``-W / (I - W)`` with the bounds of equation 3 in [1]_. Section 3.2 there prints the worst
+    *unfiltered* list in the numerator, which can make the value negative; this is the value that
+    equation 3 gives to the empty list.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import filtering_difficulty
+    >>> filtering_difficulty([1, -1, -1], groups=["easy", "hard", "hard"], average=None)
+    array([0., 1.])
+    """
+    k = check_k(k)
+    check_undefined(undefined)
+    check_choice(average, "average", ("mean", None))
+    lists = RankedLists(y_true, groups=groups, gains=gains)
+    values = lists.per_query(lambda block: kernels.empty_list(block, k))
+    values = with_undefined(values, undefined)
+    return values if average is None else mean_over_queries(values)
+
+
+def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.DataFrame:
+    """Best and worst DCG of each query, with and without filtering.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row, NaN where unjudged (left out). A Series may carry
+        the query ids in an index level named "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    k : int or None, default=None
+        Number of places that count; None means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+
+    Returns
+    -------
+    DataFrame of shape (n_queries, 4)
+        Index "qid", sorted; columns ``ideal`` and ``worst`` over all orders of all judged
+        documents, ``ideal_filtered`` and ``worst_filtered`` over all sublists too. All are 0 for
+        a query without judged documents.
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_f_score`.
+
+    Notes
+    -----
+    ``I_k``, ``W_k``, ``I_{k,f}`` and ``W_{k,f}`` of sections 2 and 3.1 of [1]_.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import dcg_bounds
+    >>> dcg_bounds([-1, 2], groups=["a", "a"]).round(3)
+         ideal  worst  ideal_filtered  worst_filtered
+    qid
+    a    1.369  0.262             2.0            -1.0
+    """
+    k = check_k(k)
+    lists = RankedLists(y_true, groups=groups, gains=gains)
+    bounds = np.empty((lists.index.n_queries, 4))
+    for block in lists.blocks():
+        bounds[block.queries] = np.column_stack(
+            [
+                kernels.ideal_dcg(block, k, filtering=False),
+                kernels.worst_dcg(block, k, filtering=False),
+                kernels.ideal_dcg(block, k, filtering=True),
+                kernels.worst_dcg(block, k, filtering=True),
+            ]
+        )
+    return pd.DataFrame(
+        bounds,
+        index=pd.Index(lists.index.query_ids, name="qid"),
+        columns=["ideal", "worst", "ideal_filtered", "worst_filtered"],
+    )
+
+
+class UnboundedQueries(NamedTuple):
+    """Shares of the queries whose nDCG_min leaves [0, 1]."""
+
+    unbounded: float
+    over: float
+    under: float
+
+
+def unbounded_queries(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+) -> UnboundedQueries:
+    """Share of queries for which nDCG_min leaves [0, 1], above and below.
+
+    Parameters
+    ----------
+    y_true, y_score, groups, k, gains, ties, unjudged
+        As in :func:`ndcg_min_score`.
+
+    Returns
+    -------
+    UnboundedQueries
+        Named tuple of floats in [0, 1]: ``unbounded`` = ``over`` + ``under``. Queries for which
+        nDCG_min is undefined count as bounded.
+
+    Raises
+    ------
+    ValueError
+        As :func:`ndcg_min_score`.
+
+    Notes
+    -----
+    Section 4.2 and Table 5 of [1]_. nDCG_f cannot leave [0, 1].
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import unbounded_queries
+    >>> y_true, groups = [-1, 2, -1, 2], ["a", "a", "b", "b"]
+    >>> unbounded_queries(y_true, [float("-inf"), 1, 0, 1], groups=groups)
+    UnboundedQueries(unbounded=0.5, over=0.5, under=0.0)
+    """
+    values = ndcg_min_score(
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        average=None,
+    )
+    # The ideal and the worst order themselves may miss 1 and 0 by rounding.
+    over = float(np.mean(values > 1 + 1e-9))
+    under = float(np.mean(values < -1e-9))
+    return UnboundedQueries(over + under, over, under)

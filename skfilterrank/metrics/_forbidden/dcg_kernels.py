@@ -1,0 +1,93 @@
+"""The arithmetic of nDCG_f and its family, on blocks of queries.
+
+Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of Forbidden
+Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
+"""
+
+import numpy as np
+
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.share import share
+
+
+def discounts(depth: int) -> np.ndarray:
+    """1 / log2(position + 1) of the first `depth` positions."""
+    return 1.0 / np.log2(np.arange(2, depth + 2))
+
+
+def _discounted(gains):
+    """Discounted sum of each row of a matrix of gains in list order."""
+    return gains @ discounts(gains.shape[1])
+
+
+def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """I_k of the pool; with filtering, forbidden documents are left out."""
+    if filtering or not block.has_forbidden:
+        return _discounted(block.best_relevant(k))
+    return _discounted(block.best_first(k))
+
+
+def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
+    """W_k of the pool; with filtering, documents of positive gain are left out."""
+    if filtering and not block.has_forbidden:
+        return np.zeros(len(block.sizes))
+    worst = block.worst_first(k)
+    return _discounted(np.minimum(worst, 0.0) if filtering else worst)
+
+
+def dcg(block: ListBlock, k):
+    """DCG@k of the returned list."""
+    return _discounted(block.ranked(block.gains, k))
+
+
+# The measures between two bounds. A measure of this form is linear in what each shown document
+# contributes, which is what makes an exact threshold possible.
+
+
+def ndcg_bounds(block: ListBlock, k):
+    """0 and the ideal: equation 1."""
+    return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
+
+
+def ndcg_min_bounds(block: ListBlock, k):
+    """The worst and the best order of all documents: equation 2."""
+    low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
+    # Summed up in another order, equal gains may leave a rest that would be divided by.
+    all_equal = block.best_first(1)[:, 0] == block.worst_first(1)[:, 0]
+    return np.where(all_equal, high, low), high
+
+
+def ndcg_f_bounds(block: ListBlock, k):
+    """The worst and the best list that filtering can return: equation 3."""
+    return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
+
+
+def _between(bounds, achieved):
+    low, high = bounds
+    return share(achieved - low, high - low)
+
+
+def ndcg(block: ListBlock, k):
+    """Equation 1."""
+    return _between(ndcg_bounds(block, k), dcg(block, k))
+
+
+def ndcg_0(block: ListBlock, k):
+    """Equation 1 with forbidden documents worth 0."""
+    top = _discounted(block.ranked(np.maximum(block.gains, 0.0), k))
+    return share(top, ideal_dcg(block, k, filtering=True))
+
+
+def ndcg_min(block: ListBlock, k):
+    """Equation 2."""
+    return _between(ndcg_min_bounds(block, k), dcg(block, k))
+
+
+def ndcg_f(block: ListBlock, k):
+    """Equation 3."""
+    return _between(ndcg_f_bounds(block, k), dcg(block, k))
+
+
+def empty_list(block: ListBlock, k):
+    """Equation 3 of the empty list."""
+    return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))

@@ -1,0 +1,192 @@
+"""The filter's own rates: what was shown that should not be, and hidden that should be seen."""
+
+import numpy as np
+
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.share import share
+
+
+def forbidden(block: ListBlock, k):
+    """Share of the shown places that hold a forbidden document."""
+    shown = np.minimum(block.n_retained, block.width if k is None else k)
+    bad = block.ranked((block.gains < 0).astype(np.float64), k)
+    return share(bad.sum(axis=1), shown)
+
+
+def false_reject(block: ListBlock, k):
+    """Share of the good documents that are filtered."""
+    good = block.gains > 0
+    rejected = good & (block.sort_key == np.inf)
+    return share(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+
+
+def empty(block: ListBlock, k):
+    """1 where nothing is shown."""
+    return (block.n_retained == 0).astype(np.float64)
+
+
+@measure(
+    "forbidden",
+    forbidden,
+    undefined="the returned list is empty",
+    value_range=(0, 1),
+    greater_is_better=False,
+)
+def forbidden_at_k(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the shown top k that is forbidden.
+
+    {parameters}
+
+    Notes
+    -----
+    The number of rows of negative gain among the first k of the returned list, divided by the
+    number shown there: ``min(k, length of the returned list)``. "%F-docs@k" in Table 7 of [1]_.
+
+    Filtered documents do not count. Unjudged documents count as shown and not forbidden.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import forbidden_at_k
+    >>> y_true, groups = [2, -1, 1, -1], ["a"] * 4
+    >>> forbidden_at_k(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups, k=2)
+    0.5
+    >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
+    0.0
+    """
+    return score(
+        "forbidden",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "false_reject_rate",
+    false_reject,
+    undefined="no document of the query is good",
+    value_range=(0, 1),
+    takes_k=False,
+    greater_is_better=False,
+)
+def false_reject_rate(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the good documents (gain above 0) that are filtered out.
+
+    {parameters}
+
+    Notes
+    -----
+    "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
+    ``undefined="skip"``.
+
+    Filtered documents are what is counted, if they are good. Unjudged documents do not count.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import false_reject_rate
+    >>> false_reject_rate([2, 1, -1], [0.9, float("-inf"), float("-inf")], groups=["a"] * 3)
+    0.5
+    """
+    return score(
+        "false_reject_rate",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "empty_list_rate",
+    empty,
+    undefined="never",
+    value_range=(0, 1),
+    takes_k=False,
+    greater_is_better=False,
+)
+def empty_list_rate(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the queries left with no document at all.
+
+    {parameters}
+
+    Notes
+    -----
+    "%queries left with no docs" in Table 7 of [1]_.
+
+    Filtered documents are not in the list. Unjudged documents are, so that a list of nothing else
+    is not empty; with ``unjudged="drop"`` it is.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import empty_list_rate
+    >>> empty_list_rate([1, -1, -1], [0.9, 0.1, float("-inf")], groups=["a", "a", "b"])
+    0.5
+    """
+    return score(
+        "empty_list_rate",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )

@@ -1,0 +1,324 @@
+"""Measures of what is judged alone: bpref, AP of the condensed list, and how much is judged."""
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.share import share
+from skfilterrank.metrics._core.ties import Ties
+
+VARIANTS = ("trec_eval", "buckley2004", "printed")
+
+
+def judged(block: ListBlock, k):
+    """Share of the shown places that hold a judged document."""
+    shown = np.minimum(block.n_retained, block.width if k is None else k)
+    if not block.has_unjudged:
+        return share(shown, shown)
+    if block.tie_rule not in ("worst", "best"):
+        return share(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
+    # By gain, unjudged rows and those of gain 0 would stand in the order of the input.
+    second = block.judged if block.tie_rule == "worst" else ~block.judged
+    order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
+    found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
+    return share(np.count_nonzero(found, axis=1), shown)
+
+
+def bpref(block: ListBlock, k, variant="trec_eval"):
+    """Mean over the relevant of 1 - share of the non-relevant that stand above it."""
+    n_nonrelevant = block.n_judged - block.n_relevant
+    most = n_nonrelevant if variant == "printed" else block.n_relevant
+    whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else block.n_relevant
+    whole = np.maximum(whole, 1)
+    nonrelevant = block.in_order(block.judged & (block.gains <= 0))
+    relevant, found = block.shows_relevant, block.relevant_cells
+    above = np.minimum(found.count(nonrelevant), most[found.lists])
+    total = found.total(1 - above / whole[found.lists])
+    if (ties := block.ties()) is not None:
+        tied = ties.lists
+        above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
+        # A sum over the places of a tie is one over its documents, all of the same mean.
+        total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
+    return share(total, block.n_relevant)
+
+
+def _mean_above(ties: Ties, nonrelevant, most):
+    """Mean over the tied orders of min(non-relevant above, most), for the relevant of each tie."""
+    above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
+    # A relevant document is equally likely to have 0, 1, ..., n of them above it in its tie.
+    n_below_most = np.clip(most - above, 0, n + 1)
+    total = n_below_most * (above + (n_below_most - 1) / 2) + (n + 1 - n_below_most) * most
+    return total / (n + 1)
+
+
+def induced_ap(block: ListBlock, k):
+    """AP of the list without its unjudged documents."""
+    is_judged = block.in_order(block.judged)
+    relevant, found = block.shows_relevant, block.relevant_cells
+    place = found.count(is_judged)
+    precision = found.levels / place
+    if k is not None:
+        precision[place > k] = 0.0
+    total = found.total(precision)
+    if (ties := block.ties()) is not None:
+        is_judged = block.only_retained(is_judged)[ties.lists]
+        total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
+    return share(total, block.n_relevant)
+
+
+def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
+    """Mean over the tied orders of the sum of precisions of the condensed lists."""
+    judged, relevant = is_judged.astype(np.float64), relevant.astype(np.float64)
+    n_judged, n_relevant = ties.sums(judged), ties.sums(relevant)
+    place = np.cumsum(judged, axis=1)
+    # The judged documents of a tie have their places of the condensed list in any order alike.
+    above_in_tie = place - 1 - ties.before(judged)
+    n_pairs = np.maximum(n_judged * (n_judged - 1), 1)
+    found = n_relevant / np.maximum(n_judged, 1) * (1 + ties.before(relevant))
+    found += above_in_tie * n_relevant * (n_relevant - 1) / n_pairs
+    counted = is_judged if k is None else is_judged & (place <= k)
+    return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
+
+
+def check_variant(variant):
+    """One of the readings of bpref."""
+    check_choice(variant, "variant", VARIANTS)
+    return variant
+
+
+@measure(
+    "judged",
+    judged,
+    undefined="the returned list is empty",
+    value_range=(0, 1),
+    reads_unjudged=True,
+)
+def judged_at_k_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Share of the shown top k that is judged.
+
+    It says how far any other measure at the same cut-off rests on judgments: where it is low,
+    they say little, because most of what is shown was never looked at.
+
+    {parameters}
+
+    See Also
+    --------
+    bpref_score, induced_ap_score, inferred_ap_score : Measures for incomplete judgments.
+
+    Notes
+    -----
+    The number of judged rows among the first k of the returned list, divided by the number shown
+    there, ``min(k, length of the returned list)``: "Judged@k" of ir_measures [1]_, which also
+    divides by what is shown (and takes a label of -1, with which TREC marks unjudged documents of
+    the pool, for a judgment). Here ``ties="worst"`` has the unjudged documents of a tie first, and
+    ``ties="best"`` last, whatever the gains.
+
+    Filtered documents are not shown and do not count. Unjudged documents that are shown lower the
+    share. Forbidden documents are judged.
+
+    References
+    ----------
+    .. [1] MacAvaney, Macdonald and Ounis, "Streamlining Evaluation with ir-measures", ECIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import judged_at_k_score
+    >>> y_true, y_score = [1, float("nan"), 0, 1], [0.9, 0.8, 0.7, float("-inf")]
+    >>> judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=2)
+    0.5
+
+    Three documents are shown where ten could be, and two of them are judged:
+
+    >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
+    0.667
+    """
+    return score(
+        "judged",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "bpref",
+    bpref,
+    undefined="the query has no relevant document",
+    value_range=(0, 1),
+    takes_k=False,
+    options={"variant": check_variant},
+    reads_unjudged=True,
+)
+def bpref_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    variant: str = "trec_eval",
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
+
+    For judgments that are incomplete: only the order of judged documents counts, so that a
+    document nobody looked at is neither punished nor rewarded. Its values are not on the scale of
+    average precision; :func:`induced_ap_score` and :func:`inferred_ap_score` are.
+
+    {parameters}
+    variant : {"trec_eval", "buckley2004", "printed"}, default="trec_eval"
+        How the non-relevant above a relevant document are counted, see Notes.
+
+    {returns}
+
+    See Also
+    --------
+    induced_ap_score : Average precision of the list without its unjudged documents.
+    inferred_ap_score : An estimate of average precision from a sample of judgments.
+
+    Notes
+    -----
+    With R relevant and N judged non-relevant documents in the query's pool, retrieved or not, each
+    relevant document that is retrieved, with n judged non-relevant ones above it, counts
+
+    * ``1 - min(n, R) / min(R, N)`` by "trec_eval", the rule of the program of that name;
+    * ``1 - min(n, R) / R`` by "buckley2004" [1]_: where N < R, the worst ranking scores above 0;
+    * ``1 - n / R`` by "printed" in [2]_, which falls below 0 where n > R;
+
+    and bpref is their sum, divided by R. Where nothing is judged non-relevant, each counts 1.
+
+    Filtered documents are as good as not retrieved: a relevant one adds nothing, a non-relevant
+    one stands above nothing. Unjudged documents count nowhere, wherever they stand. Forbidden
+    documents are judged non-relevant.
+
+    References
+    ----------
+    .. [1] Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information", SIGIR 2004.
+    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation", section 2.
+
+    Examples
+    --------
+    Two relevant and three non-relevant documents; one relevant document stands above all
+    non-relevant ones, the other below one of them: ``(1 + (1 - 1 / 2)) / 2``. The unjudged
+    document in the second place changes nothing.
+
+    >>> from skfilterrank.metrics import bpref_score
+    >>> y_true = [1, float("nan"), 0, 1, 0, 0]
+    >>> bpref_score(y_true, [6, 5, 4, 3, 2, 1], groups=["a"] * 6)
+    0.75
+
+    A relevant document below three non-relevant ones, of which no more than R = 2 count:
+
+    >>> y_score = [6, 5, 4, 1, 3, 2]
+    >>> [
+    ...     bpref_score(y_true, y_score, groups=["a"] * 6, variant=variant)
+    ...     for variant in ("trec_eval", "buckley2004", "printed")
+    ... ]
+    [0.5, 0.5, 0.25]
+    """
+    return score(
+        "bpref",
+        y_true,
+        y_score,
+        groups=groups,
+        variant=variant,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "induced_ap",
+    induced_ap,
+    undefined="the query has no relevant document",
+    value_range=(0, 1),
+    reads_unjudged=True,
+)
+def induced_ap_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Average precision of the list without its unjudged documents.
+
+    The simplest way to keep average precision where judgments are incomplete: what nobody looked
+    at is taken out of the list before it is measured. Too high where the documents that nobody
+    looked at are less often relevant than those judged.
+
+    {parameters}
+
+    See Also
+    --------
+    bpref_score : Counts the judged non-relevant documents above each relevant one.
+    inferred_ap_score : Reckons with the unjudged documents instead of leaving them out.
+
+    Notes
+    -----
+    ``indAP = sum of precision(i) over the places i of relevant documents / R`` [1]_, where i counts
+    the judged documents of the list, ``precision(i) = relevant documents down to i / i``, and R is
+    the number of relevant documents in the query's pool, retrieved or not. It is average
+    precision with ``unjudged="drop"``, of a condensed list [2]_; `k` counts its places.
+
+    Filtered documents are as good as not retrieved: a relevant one adds nothing but stays in R.
+    Unjudged documents are taken out of the list, and those below them move up. Forbidden
+    documents are judged non-relevant.
+
+    References
+    ----------
+    .. [1] Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect
+       Judgments", CIKM 2006.
+    .. [2] Sakai, "Alternatives to Bpref", SIGIR 2007.
+
+    Examples
+    --------
+    Without the unjudged document the relevant ones are at places 1 and 3:
+    ``(1 / 1 + 2 / 3) / 2``.
+
+    >>> from skfilterrank.metrics import induced_ap_score
+    >>> y_true = [1, float("nan"), 0, 1]
+    >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
+    0.833
+    """
+    return score(
+        "induced_ap",
+        y_true,
+        y_score,
+        groups=groups,
+        k=k,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )

@@ -1,0 +1,328 @@
+"""Average precision estimated from judgments of a sample: infAP and statAP."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._core.share import share
+from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
+
+EPSILON = 1e-5
+
+
+def inferred_ap(block: ListBlock, k):
+    """Sum of the inferred precision where relevant, over the number of relevant documents."""
+    judged = block.in_order(block.judged)
+    pooled = _pooled_in_order(block)
+    relevant, found = block.shows_relevant, block.relevant_cells
+    # Each is itself relevant, judged and pooled: what stands above it is one less.
+    n_relevant = found.levels - 1
+    n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
+    if pooled is None:
+        n_pooled = found.places
+    elif np.array_equal(pooled, judged):
+        n_pooled = n_judged
+    else:
+        n_pooled = found.count(pooled) - 1
+    precision_above = (n_relevant + EPSILON) / (n_judged + 2 * EPSILON)
+    total = found.total((1 + n_pooled * precision_above) / (found.places + 1))
+    if (ties := block.ties()) is not None:
+        pooled = np.ones_like(judged) if pooled is None else pooled
+        columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
+        total[ties.lists] = mean_inferred_precision(ties, *columns, EPSILON).sum(axis=1)
+    return share(total, block.n_relevant)
+
+
+def _pooled_in_order(block):
+    """Whether each document of the lists was in the pool; None where all were."""
+    pooled = block.column("pooled", False)
+    if pooled is None:
+        return None
+    bad = block.judged & ~pooled
+    if bad.any():
+        raise ValueError(
+            "pooled must be True wherever y_true holds a label, because what is judged was in the "
+            f"pool, but it is False at {np.count_nonzero(bad)} judged row(s): pass "
+            "pooled=pooled | ~np.isnan(y_true), or set the label of those rows to NaN."
+        )
+    return block.in_order(pooled)
+
+
+def stat_ap(block: ListBlock, k):
+    """The Horvitz-Thompson estimate of sum precision, over that of the number of relevant."""
+    probability = block.column("inclusion_probability", 1.0)
+    if probability is None:
+        weights, n_relevant = block.relevant, block.n_relevant
+    else:
+        weights = _inverse(probability, block)
+        n_relevant = weights.sum(axis=1)
+    if block.ties() is None:
+        found = block.relevant_cells
+        weight, above = _weights_above(block, weights, probability is not None)
+        total = found.total(weight * (1 + above) / (found.places + 1))
+    else:
+        products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
+        total = products @ (1 / np.arange(1.0, block.width + 1))
+    return share(total, n_relevant)
+
+
+def _weights_above(block, weights, is_weighted):
+    """Weight of each relevant document, and the sum of those above it in its list."""
+    found = block.relevant_cells
+    if not is_weighted:
+        return 1, found.levels - 1
+    own = block.in_order(weights).take(found.cells)
+    # Only the relevant documents of each list, side by side: the sums are much shorter.
+    number = found.levels - 1
+    side_by_side = np.zeros((found.n_lists, number.max(initial=0) + 1))
+    side_by_side[found.lists, number] = own
+    return own, np.cumsum(side_by_side, axis=1)[found.lists, number] - own
+
+
+def _inverse(probability, block):
+    """1 / probability where relevant, 0 elsewhere."""
+    bad = block.judged & ~(probability > 0)
+    if bad.any():
+        raise ValueError(
+            "inclusion_probability must be above 0 wherever y_true holds a label, because what "
+            f"was judged could be drawn, but it is {probability[bad][0]} at one of "
+            f"{np.count_nonzero(bad)} judged row(s) where it is not: pass the probability with "
+            "which the sampling draws each row, or set the label of those rows to NaN."
+        )
+    weights = np.zeros(probability.shape)
+    cells = np.flatnonzero(block.gains > 0)
+    weights.put(cells, 1 / probability.take(cells))
+    return weights
+
+
+def check_pooled(pooled, n_rows):
+    """True or False per row."""
+    values = _one_per_row("pooled", pooled, n_rows)
+    is_truth_value = values.dtype == bool or np.isin(values, (0, 1))
+    if not np.all(is_truth_value):
+        row = int(np.argmin(is_truth_value))
+        raise ValueError(
+            "pooled must hold True or False for each row: whether the document was in the pool "
+            f"that judged documents were drawn from; got {values.tolist()[row]!r} at row {row}."
+        )
+    return values.astype(bool)
+
+
+def check_inclusion_probability(inclusion_probability, n_rows):
+    """A number from 0 to 1 per row; NaN passes, which a judged row must not have."""
+    values = _one_per_row("inclusion_probability", inclusion_probability, n_rows)
+    try:
+        values = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"inclusion_probability must hold numbers, got dtype {values.dtype}."
+        ) from None
+    bad = (values < 0) | (values > 1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(
+            "inclusion_probability must lie in (0, 1]: the probability with which the sampling "
+            f"draws each row; got {values[row]} at row {row}."
+        )
+    return values
+
+
+def _one_per_row(name, column, n_rows):
+    """The column as an array of one entry per row."""
+    if np.ndim(column) != 1 or len(column) != n_rows:
+        raise ValueError(
+            f"{name} needs one entry per row: expected {n_rows}, got shape {np.shape(column)}."
+        )
+    if hasattr(column, "to_numpy"):
+        return column.to_numpy()
+    return column if isinstance(column, np.ndarray) else pd.Series(column).to_numpy()
+
+
+@measure(
+    "inferred_ap",
+    inferred_ap,
+    undefined="the query has no relevant document",
+    value_range=(0, 1),
+    takes_k=False,
+    columns={"pooled": check_pooled},
+    reads_unjudged=True,
+)
+def inferred_ap_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    pooled=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Average precision, inferred from judgments of a random sample of the pool.
+
+    For pools of which a random part was judged: where relevant documents stand, precision is
+    estimated by the share of relevant documents among the judged ones above. On average over the
+    samples it comes close to the average precision of the fully judged pool.
+
+    {parameters}
+    pooled : array-like of shape (n_rows,), dtype bool, default=None
+        Whether each row was in the pool that the judged documents were drawn from. A judged row
+        must be True. None takes every unjudged row as pooled, and only not drawn.
+
+    {returns}
+
+    See Also
+    --------
+    stat_ap_score : For samples that are not uniform.
+    induced_ap_score : Leaves the unjudged documents out.
+
+    Notes
+    -----
+    A document is judged, or it was in the pool and is unjudged, or it was not in the pool and is
+    taken as non-relevant. Of a relevant document at place i, with p pooled documents above it, j of
+    them judged and s of these relevant, the precision is expected to be [1]_
+
+    ``1 / i + (i - 1) / i * p / (i - 1) * (s + epsilon) / (j + 2 * epsilon)``
+
+    with ``epsilon = 1e-5``, as trec_eval has it. The sum over the relevant documents that are
+    retrieved is divided by the number of all relevant ones, retrieved or not. (Section 2 of [2]_
+    prints the share of relevant documents among *all* judged for the last factor, with which
+    complete judgments do not give average precision.)
+
+    With complete judgments it differs from average precision by the smoothing alone, by less than
+    ``epsilon / 2``. Where pooled documents stand above a relevant one and none of them is judged,
+    the smoothing takes half of them as relevant.
+
+    Judgment files of TREC mark pooled documents that are unjudged by a label of -1: give them the
+    label NaN here and True in `pooled`, for a gain below 0 means a forbidden document. What is
+    missing in such a file was not in the pool.
+
+    Filtered documents are as good as not retrieved: a relevant one adds nothing, but is counted in
+    the divisor. Unjudged documents take up places; those in the pool are expected to be relevant
+    as often as the judged documents beside them. Forbidden documents are judged non-relevant.
+
+    References
+    ----------
+    .. [1] Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect
+       Judgments", CIKM 2006.
+    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation", section 2.
+
+    Examples
+    --------
+    The second relevant document stands at place 4, below three pooled documents. Of the two
+    judged ones one is relevant: its precision is about ``1 / 4 + 3 / 4 * 1 / 2``.
+
+    >>> from skfilterrank.metrics import inferred_ap_score
+    >>> y_true, y_score = [1, 0, float("nan"), 1], [4, 3, 2, 1]
+    >>> round(inferred_ap_score(y_true, y_score, groups=["a"] * 4), 4)
+    0.8125
+
+    If the unjudged document was not in the pool, two pooled documents are above the second
+    relevant one: ``1 / 4 + 2 / 4 * 1 / 2``.
+
+    >>> pooled = [True, True, False, True]
+    >>> round(inferred_ap_score(y_true, y_score, groups=["a"] * 4, pooled=pooled), 4)
+    0.75
+    """
+    return score(
+        "inferred_ap",
+        y_true,
+        y_score,
+        groups=groups,
+        pooled=pooled,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )
+
+
+@measure(
+    "stat_ap",
+    stat_ap,
+    undefined="the query has no relevant document",
+    value_range=(0, np.inf),
+    takes_k=False,
+    columns={"inclusion_probability": check_inclusion_probability},
+    reads_unjudged=True,
+)
+def stat_ap_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    inclusion_probability=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+):
+    """Average precision, estimated from a sample of known inclusion probabilities.
+
+    For judgments of documents that were drawn with different probabilities, as when documents
+    near the top of many rankings are judged more often. Each relevant document stands for as many
+    as its probability says: one drawn with probability 1/4 for four.
+
+    {parameters}
+    inclusion_probability : array-like of shape (n_rows,), default=None
+        Probability, above 0 and up to 1, with which the sampling judges each row. Of unjudged rows
+        it is not looked at, except that it must not lie outside of 0 to 1; NaN will do. None takes
+        1 for all: whatever is unjudged is not relevant.
+
+    {returns}
+
+    See Also
+    --------
+    inferred_ap_score : For uniform samples of a pool.
+
+    Notes
+    -----
+    The estimator of Horvitz and Thompson for the sum of precisions and for the number of relevant
+    documents [1]_, where any two documents i and j are drawn with probability ``pi_i * pi_j``:
+
+    ``statAP = sum of 1 / pi_i * precision(i) / sum of 1 / pi_i``
+
+    over the judged relevant documents i, retrieved ones above and all of them below. The precision
+    at the place r of document i is estimated by ``(1 + sum of 1 / pi_j) / r`` over the relevant
+    documents j above it. Both sums are unbiased estimates if documents are drawn independently;
+    their ratio is not quite, and may exceed 1. With all probabilities 1 it is average precision.
+
+    Filtered documents are as good as not retrieved: a relevant one counts in the second sum
+    alone. Unjudged documents take up places; the judged ones stand for them by their
+    probabilities. Forbidden documents are judged non-relevant.
+
+    References
+    ----------
+    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
+       technical report, Northeastern University, 2007.
+
+    Examples
+    --------
+    Relevant documents at places 1 and 3, of which the second stands for two. The sum of
+    precisions is ``1 + 2 * (1 + 1) / 3``, the number of relevant documents 3.
+
+    >>> from skfilterrank.metrics import stat_ap_score
+    >>> y_true, y_score, nan = [1, float("nan"), 1], [3, 2, 1], float("nan")
+    >>> value = stat_ap_score(
+    ...     y_true, y_score, groups=["a"] * 3, inclusion_probability=[1, nan, 0.5]
+    ... )
+    >>> round(value, 4)
+    0.7778
+    """
+    return score(
+        "stat_ap",
+        y_true,
+        y_score,
+        groups=groups,
+        inclusion_probability=inclusion_probability,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+    )

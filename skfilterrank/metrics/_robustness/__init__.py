@@ -1,0 +1,1 @@
+"""Recall as robustness: positions, preferences, and the numbers made of them."""

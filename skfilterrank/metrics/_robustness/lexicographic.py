@@ -1,0 +1,339 @@
+"""Lexicographic recall and precision as one number per ranking.
+
+Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.
+"""
+
+from numbers import Real
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._robustness.placements import Placements
+from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items
+
+SCALES = ("share", "log")
+
+
+def check_scale(scale) -> str:
+    """How the number of worse placements becomes a score."""
+    check_choice(scale, "scale", SCALES)
+    return scale
+
+
+def check_epsilon(epsilon) -> float:
+    """A number above 0 and below 1."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < epsilon < 1:
+        raise ValueError(f"epsilon must be a number above 0 and below 1, got {epsilon!r}.")
+    return float(epsilon)
+
+
+def _per_query(block, values):
+    """The values of the queries that have relevant items; NaN for the others."""
+    result = np.full(len(block.sizes), np.nan)
+    result[block.n_relevant > 0] = values
+    return result
+
+
+def lexirecall(block: ListBlock, k, n_items=None, scale="share"):
+    """Placements that are worse from the last position up."""
+    placed = Placements.of_block(block, n_items)
+    return _per_query(block, placed.scored(placed.worse_from_the_end(), scale))
+
+
+def lexiprecision(block: ListBlock, k, n_items=None, scale="share"):
+    """Placements that are worse from the first position down."""
+    placed = Placements.of_block(block, n_items)
+    return _per_query(block, placed.scored(placed.worse_from_the_top(), scale))
+
+
+def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
+    """Equation 12."""
+    placed = Placements.of_block(block, n_items)
+    n, m, n_found = placed.n, placed.m, placed.n_found
+    # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
+    up = np.arange(min(m.max(initial=0), 32.0))[:, None]
+    at = (placed.first + n_found - 1) - (up - (m - n_found)).astype(np.int64)
+    is_found = (up >= m - n_found) & (up < m)
+    positions = np.append(placed.positions, 0)
+    position = np.where(is_found, positions[np.where(is_found, at, -1)], n - up)
+    ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
+    weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
+    weight[up >= m] = 0.0
+    # Added up from the smallest to the largest.
+    value = (weight * ((n - position) / n))[::-1].sum(axis=0)
+    return _per_query(block, value)
+
+
+_SHARED = {"n_items": check_n_items, "scale": check_scale}
+
+
+@measure(
+    "lexirecall",
+    lexirecall,
+    undefined="nothing is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    options=_SHARED,
+    ties=WHOLE_ORDERS,
+)
+def lexirecall_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="worst",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    n_items: int | None = None,
+    scale: str = "share",
+):
+    """Lexicographic recall: the share of worse placements, from the last relevant item up.
+
+    How robust a ranking is for the searcher who is served worst: rankings are compared by the
+    position of their last relevant item, those that agree by that of the last but one, and so
+    on. Use it where recall at a depth ties rankings that are not equally good; whether one
+    ranking is preferred to another is :func:`lexicographic_preference`, this is one number for
+    each that orders them the same way.
+
+    {parameters}
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query. Values of a query can be compared only for the same
+        `n_items`.
+    scale : {"share", "log"}, default="share"
+        "share" is the share of worse placements; "log" the logarithm of their number, which
+        tells rankings that miss relevant items apart more visibly.
+
+    {returns}
+
+    See Also
+    --------
+    lexicographic_preference : Exact comparison of two rankings.
+    lexiprecision_score : The same from the first relevant item down.
+    metric_lexirecall_score : The weighted sum of positions that the paper gives as a number.
+
+    Notes
+    -----
+    The m relevant items can stand at ``C(n, m)`` sets of positions among n items. Of these,
+    ``sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of [1]_), and
+    the others, but for p itself, are worse. "share" is ``worse / (C(n, m) - 1)``: 1 for the ideal
+    ranking, 0 for the worst, 1/2 on average over random rankings, whatever n and m. "log" is
+    ``log(1 + worse) / log C(n, m)``, with the same ends. Where every item is relevant, all
+    rankings are alike and score 1.
+
+    The values are computed level by level, so that a preferred ranking never has the lower one;
+    two rankings have the same value where float64 cannot tell theirs apart, and share values
+    below 1e-300 are 0. A query in which half the relevant items are missing has a share that
+    is tiny, but not 0; averages of such values say little, and those of "log" more.
+
+    Relevant items that were not retrieved stand at the last positions of all, where they leave
+    worse placements only to what was retrieved. Filtered documents count as not retrieved.
+    Unjudged documents take positions, as documents that are not relevant; dropped ones count as
+    not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 5.2.
+
+    Examples
+    --------
+    Two of four documents are relevant, and ``C(4, 2) = 6``. From worst to best the placements are
+    3 4, 2 4, 1 4, 2 3, 1 3, 1 2:
+
+    >>> from skfilterrank.metrics import lexirecall_score
+    >>> float(round(lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    0.4
+    >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    0.6
+    """
+    return score(
+        "lexirecall",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        n_items=n_items,
+        scale=scale,
+    )
+
+
+@measure(
+    "lexiprecision",
+    lexiprecision,
+    undefined="nothing is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    options=_SHARED,
+    ties=WHOLE_ORDERS,
+)
+def lexiprecision_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="worst",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    n_items: int | None = None,
+    scale: str = "share",
+):
+    """Lexicographic precision: the share of worse placements, from the first relevant item down.
+
+    Reciprocal rank without its ties: rankings are compared by the position of their first
+    relevant item, those that agree by that of the second, and so on. Whenever reciprocal rank
+    prefers a ranking, so does this.
+
+    {parameters}
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query. Values of a query can be compared only for the same
+        `n_items`.
+    scale : {"share", "log"}, default="share"
+        "share" is the share of worse placements; "log" the logarithm of their number.
+
+    {returns}
+
+    See Also
+    --------
+    lexicographic_preference : Exact comparison of two rankings, with ``kind="precision"``.
+    lexirecall_score : The same from the last relevant item up.
+
+    Notes
+    -----
+    Section 7.3.1 of [1]_. Of the ``C(n, m)`` sets of positions that m relevant items of n can
+    have, ``worse = sum over i of C(n - p_i, m + 1 - i)`` are worse than ``p_1 < ... < p_m``.
+    "share" is ``worse / (C(n, m) - 1)``: 1 for the ideal ranking, 0 for the worst, 1/2 on average
+    over random rankings. "log" is ``log(1 + worse) / log C(n, m)``. Where every item is relevant,
+    all rankings are alike and score 1. A preferred ranking never has the lower value; two
+    rankings have the same value where float64 cannot tell theirs apart.
+
+    Among good rankings of a large collection the share hardly differs from 1: for one relevant
+    item it is ``(n - p) / (n - 1)``. Compare rankings by :func:`lexicographic_preference` where
+    what counts is which is better.
+
+    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
+    count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; dropped ones count as not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 7.3.1.
+
+    Examples
+    --------
+    Two of four documents are relevant, and ``C(4, 2) = 6``. From worst to best the placements are
+    3 4, 2 4, 2 3, 1 4, 1 3, 1 2:
+
+    >>> from skfilterrank.metrics import lexiprecision_score
+    >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    0.6
+    >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    0.4
+    """
+    return score(
+        "lexiprecision",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        n_items=n_items,
+        scale=scale,
+    )
+
+
+@measure(
+    "metric_lexirecall",
+    metric_lexirecall,
+    undefined="nothing is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    options={"n_items": check_n_items, "epsilon": check_epsilon},
+    ties=WHOLE_ORDERS,
+)
+def metric_lexirecall_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="worst",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    n_items: int | None = None,
+    epsilon: float = 0.5,
+):
+    """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
+
+    The number that the paper gives for lexicographic recall, here for comparison with it. To
+    compare rankings use :func:`lexirecall_score` or :func:`lexicographic_preference`.
+
+    {parameters}
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query. Values of a query can be compared only for the same
+        `n_items`.
+    epsilon : float, default=0.5
+        Free parameter of the weights, in (0, 1).
+
+    {returns}
+
+    See Also
+    --------
+    lexirecall_score : A number that keeps the order of rankings in float64.
+
+    Notes
+    -----
+    Equation 12 of [1]_: the sum over i of ``w_i * (n - p_i) / n``, where, with
+    ``delta = 1 / (n + epsilon)``, the weight of the first relevant item is
+    ``(delta / (1 + delta)) ** (m - 1)`` and of the others
+    ``delta ** (m - i) / (1 + delta) ** (m + 1 - i)``. The weights add up to 1. The value of the
+    ideal ranking depends on n and m and is below 1.
+
+    Every level weighs about n times less than the next: in float64 the value can tell positions
+    apart only at the last ``log(2 ** 53) / log(n)`` levels, 5 for 1000 items and 2 for ten
+    million. Rankings that agree there have the same value, or one that rounding decides.
+
+    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
+    count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; dropped ones count as not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 7.3.2.
+
+    Examples
+    --------
+    One relevant document at position 3 of 4, and so ``(4 - 3) / 4``:
+
+    >>> from skfilterrank.metrics import metric_lexirecall_score
+    >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4)
+    0.25
+    """
+    return score(
+        "metric_lexirecall",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        n_items=n_items,
+        epsilon=epsilon,
+    )

@@ -1,0 +1,123 @@
+"""The order of many rankings of a query, found by sorting the positions of what is relevant."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._robustness.positions import IMPUTATIONS, impute
+
+_CELLS = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceMatrix:
+    """Which system ranks better, query by query: the result of `preference_matrix`.
+
+    ``str`` gives the share of queries in which the system of the row is preferred to that of
+    the column.
+
+    Attributes
+    ----------
+    ranks : DataFrame of shape (n_queries, n_systems)
+        Rank of each system for each query: 1 is the best, equal rankings share the mean of their
+        ranks. All are equal where nothing is relevant.
+    n_relevant : ndarray of shape (n_queries,), dtype int64
+        Number of relevant items of each query.
+    kind : {"recall", "precision"}
+        What was compared.
+    """
+
+    ranks: pd.DataFrame
+    n_relevant: np.ndarray
+    kind: str
+
+    @property
+    def preferences(self) -> np.ndarray:
+        """The comparison of each two systems for each query.
+
+        Array of shape (n_queries, n_systems, n_systems), dtype int8: +1 where the first system is
+        preferred to the second, -1 the other way round, 0 where they are equal.
+        """
+        ranks = self.ranks.to_numpy()
+        better = ranks[:, :, None] < ranks[:, None, :]
+        return better.astype(np.int8) - better.transpose(0, 2, 1)
+
+    @property
+    def n_preferred(self) -> pd.DataFrame:
+        """Number of queries in which the row's system is preferred to the column's.
+
+        DataFrame of shape (n_systems, n_systems), dtype int64.
+        """
+        ranks = self.ranks.to_numpy()
+        counts = [
+            np.count_nonzero(ranks[:, [system]] < ranks, axis=0) for system in range(len(ranks.T))
+        ]
+        return pd.DataFrame(counts, index=self.ranks.columns, columns=self.ranks.columns)
+
+    def __str__(self) -> str:
+        n_queries = np.count_nonzero(self.n_relevant)
+        shares = (self.n_preferred / max(n_queries, 1)).rename_axis(None, axis=1)
+        head = f"lexi{self.kind}: share of {n_queries} queries in which the row is preferred"
+        return f"{head}\n{shares.to_string(float_format='{:.3f}'.format)}"
+
+
+def comparable(systems, imputation, n_items):
+    """Positions of each system, missing items imputed alike."""
+    check_choice(imputation, "imputation", IMPUTATIONS)
+    if n_items is None:
+        longest = np.max([system.n_retrieved for system in systems], axis=0)
+        n_items = longest + systems[0].n_relevant
+    return [impute(system, n_items, imputation) for system in systems]
+
+
+def sort_systems(positions, kind, imputation, n_items):
+    """Sort the systems of each query."""
+    some = next(iter(positions.values()))
+    values = np.stack(comparable(list(positions.values()), imputation, n_items))
+    n_systems = len(values)
+    ranks = np.full((len(some), n_systems), (n_systems + 1) / 2)
+    dtype = np.dtype(">u4" if values.max(initial=0) <= np.iinfo(np.uint32).max else ">u8")
+    for queries in _similar(some.n_relevant, n_systems):
+        m = some.n_relevant[queries][:, None]
+        place = np.arange(m.max())
+        at = some.starts[queries][:, None] + (m - 1 - place if kind == "recall" else place)
+        tuples = values[:, np.where(place < m, at, 0)]
+        tuples[:, place >= m] = 0
+        # Greatest byte first, tuples sort as texts of one length do: by what differs first.
+        text = tuples.astype(dtype, order="C").view(f"S{dtype.itemsize * len(place)}")[..., 0]
+        ranks[queries] = _mid_ranks(text).T
+    index = pd.Index(some.query_ids, name="qid")
+    columns = pd.Index(list(positions), name="system", tupleize_cols=False)
+    return PreferenceMatrix(pd.DataFrame(ranks, index, columns), some.n_relevant, kind)
+
+
+def _similar(n_relevant, n_systems):
+    """Queries of similar numbers of relevant items, as many at a time as memory should hold."""
+    queries = np.argsort(n_relevant, kind="stable")
+    queries = queries[n_relevant[queries] > 0]
+    while len(queries):
+        sizes = n_relevant[queries]
+        cells = np.arange(1, len(queries) + 1) * sizes * n_systems
+        is_similar = sizes <= 2 * sizes[0]
+        n_taken = max(1, int(np.searchsorted(cells, _CELLS, side="right")))
+        n_taken = min(n_taken, int(np.count_nonzero(is_similar)))
+        yield queries[:n_taken]
+        queries = queries[n_taken:]
+
+
+def _mid_ranks(values):
+    """Rank of each value in its column, from 1; equal values share the mean of their ranks."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    place = np.arange(1, len(values) + 1)[:, None]
+    is_new = np.ones(values.shape, dtype=bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    first = np.maximum.accumulate(np.where(is_new, place, 0), axis=0)
+    is_end = np.ones(values.shape, dtype=bool)
+    is_end[:-1] = is_new[1:]
+    last = np.minimum.accumulate(np.where(is_end, place, len(values))[::-1], axis=0)[::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2, axis=0)
+    return ranks

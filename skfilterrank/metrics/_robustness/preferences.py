@@ -1,0 +1,349 @@
+"""Lexicographic preferences between rankings, exactly: of two of them, or of many by sorting.
+
+Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._robustness.position_order import (
+    PreferenceMatrix,
+    comparable,
+    sort_systems,
+)
+from skfilterrank.metrics._robustness.positions import (
+    RelevantPositions,
+    check_n_items,
+    positions_of,
+    ranked_lists,
+)
+
+KINDS = ("recall", "precision")
+
+
+def lexicographic_preference(
+    y_true,
+    y_score_a,
+    y_score_b,
+    *,
+    groups=None,
+    kind: str = "recall",
+    gains=None,
+    ties="worst",
+    unjudged: str = "zero",
+    n_items: int | None = None,
+    imputation: str = "pessimistic",
+) -> np.ndarray:
+    """Which of two rankings is preferred for each query, by lexicographic recall or precision.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
+    y_score_a, y_score_b : array-like of shape (n_rows,)
+        Scores of each row, higher is better; -inf means filtered out or not retrieved.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+    kind : {"recall", "precision"}, default="recall"
+        Whether the last relevant items decide first, or the first ones.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    ties : {"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
+        Order of rows with equal scores in one query: lowest gain first, highest gain first, the
+        order of the rows, or document ids, of which the greatest comes first.
+    unjudged : {"zero", "drop"}, default="zero"
+        Whether an unjudged row stands in the list as a document that is not relevant, or is
+        taken out of it before positions are counted.
+    n_items : int or None, default=None
+        Number of items that could have been retrieved. None means more than any list holds: a
+        relevant item that is missing is then worse than one at any position of a list.
+    imputation : {"pessimistic", "optimistic"}, default="pessimistic"
+        Where missing relevant items are thought to be: at the last positions of all items, or
+        right behind the last one retrieved.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,), dtype int8
+        For each query, in the order of the sorted query ids, +1 where a is preferred, -1 where b
+        is, and 0 where the relevant items have the same positions or nothing is relevant.
+
+    Raises
+    ------
+    ValueError
+        If `n_items` is smaller than what a query's list and its missing relevant documents need,
+        or the data or a parameter are not as described.
+
+    See Also
+    --------
+    preference_matrix : The same for many systems at once.
+    lexirecall_score : One number per ranking that orders rankings in this way.
+
+    Notes
+    -----
+    Equation 11 of [1]_: with ``p_1 < ... < p_m`` the positions of the relevant items of a, and q
+    those of b, a is preferred if ``p_i < q_i`` at the last level i at which they differ; for
+    ``kind="precision"`` at the first level (section 7.3.1). Exact for any number of items.
+
+    The scores never contradict a preference found with the same `n_items`. By default they have
+    the number of rows of each query; that makes a difference only where a list holds all of
+    these but some of the relevant.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
+
+    Examples
+    --------
+    The relevant documents stand at 1 and 4 in one ranking, and at 2 and 3 in the other:
+
+    >>> from skfilterrank.metrics import lexicographic_preference
+    >>> y_true, a, b, groups = [1, 1, 0, 0], [4, 1, 3, 2], [3, 2, 4, 1], ["q"] * 4
+    >>> lexicographic_preference(y_true, a, b, groups=groups)
+    array([-1], dtype=int8)
+    >>> lexicographic_preference(y_true, a, b, groups=groups, kind="precision")
+    array([1], dtype=int8)
+    """
+    check_choice(kind, "kind", KINDS)
+    positions = _positions_of_systems(
+        y_true,
+        {"y_score_a": y_score_a, "y_score_b": y_score_b},
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        n_items=n_items,
+    )
+    a, b = positions.values()
+    first, second = comparable([a, b], imputation, n_items)
+    differ = np.flatnonzero(first != second)
+    begins = np.searchsorted(differ, a.starts)
+    ends = np.searchsorted(differ, a.starts + a.n_relevant)
+    preference = np.zeros(len(a), dtype=np.int8)
+    decided = begins < ends
+    where = differ[ends[decided] - 1 if kind == "recall" else begins[decided]]
+    preference[decided] = np.where(first[where] < second[where], 1, -1)
+    return preference
+
+
+def preference_matrix(
+    y_true,
+    y_scores,
+    *,
+    groups=None,
+    kind: str = "recall",
+    gains=None,
+    ties="worst",
+    unjudged: str = "zero",
+    n_items: int | None = None,
+    imputation: str = "pessimistic",
+) -> PreferenceMatrix:
+    """Order many systems for each query, by lexicographic recall or precision.
+
+    For systems that rank the same documents. For runs that retrieved different ones, see
+    :func:`preference_matrix_of_positions`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid". A row is relevant if its gain is above 0.
+    y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
+        Scores of each system, by name, in columns by name, or in columns that are numbered.
+    groups, kind, gains, ties, unjudged, n_items, imputation
+        As in :func:`lexicographic_preference`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The rank of each system for each query, and the preferences that follow from them.
+
+    Raises
+    ------
+    ValueError
+        If `y_scores` holds no system, or the data or a parameter are not as described.
+
+    See Also
+    --------
+    preference_matrix_of_positions : The same for runs with documents of their own.
+    lexicographic_preference : Two rankings.
+
+    Notes
+    -----
+    Lexicographic preferences are an order, so the systems of a query are sorted; no two of
+    them are compared alone. Exact for any number of items.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import preference_matrix
+    >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
+    >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
+    >>> result = preference_matrix(y_true, systems, groups=groups)
+    >>> result.ranks
+    system    a    b    c
+    qid
+    q       3.0  2.0  1.0
+    >>> result.preferences[0]
+    array([[ 0, -1, -1],
+           [ 1,  0, -1],
+           [ 1,  1,  0]], dtype=int8)
+    """
+    check_choice(kind, "kind", KINDS)
+    positions = _positions_of_systems(
+        y_true,
+        _systems(y_scores),
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        n_items=n_items,
+    )
+    return sort_systems(positions, kind, imputation, n_items)
+
+
+def preference_matrix_of_positions(
+    positions,
+    *,
+    kind: str = "recall",
+    n_items: int | None = None,
+    imputation: str = "pessimistic",
+) -> PreferenceMatrix:
+    """Order many systems for each query, from the positions of the relevant items.
+
+    For runs that retrieved different documents, each one read and aligned with the judgments by
+    itself.
+
+    Parameters
+    ----------
+    positions : dict of RelevantPositions
+        What :func:`relevant_positions` returns, by name of the system, for the same queries and
+        judgments. Positions of items that were not retrieved are imputed anew.
+    kind, n_items, imputation
+        As in :func:`lexicographic_preference`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The rank of each system for each query, and the preferences that follow from them.
+
+    Raises
+    ------
+    ValueError
+        If there is no system, if the systems differ in their queries or in the number of
+        relevant items of a query, if `n_items` is smaller than what a query needs, or if a
+        parameter is not as described.
+
+    See Also
+    --------
+    preference_matrix : The same from scores.
+
+    Examples
+    --------
+    The second run finds only one of two relevant documents:
+
+    >>> from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+    >>> not_retrieved = float("-inf")
+    >>> runs = {
+    ...     "long": relevant_positions([0, 0, 1, 1], [4, 3, 2, 1], groups=["q"] * 4),
+    ...     "short": relevant_positions([1, 1], [2, not_retrieved], groups=["q"] * 2),
+    ... }
+    >>> preference_matrix_of_positions(runs).ranks
+    system  long  short
+    qid
+    q        1.0    2.0
+    >>> preference_matrix_of_positions(runs, kind="precision").ranks
+    system  long  short
+    qid
+    q        2.0    1.0
+    """
+    check_choice(kind, "kind", KINDS)
+    if not isinstance(positions, Mapping) or not positions:
+        raise ValueError(
+            "positions must be a dict {name: result of relevant_positions} of at least one "
+            f"system, got {type(positions).__name__}."
+        )
+    reference = next(iter(positions))
+    for system, result in positions.items():
+        if not isinstance(result, RelevantPositions):
+            raise ValueError(
+                f"positions[{system!r}] must be a result of relevant_positions, got "
+                f"{type(result).__name__}."
+            )
+        _check_same_relevant(system, result, reference, positions[reference])
+        _check_enough_items(system, result, check_n_items(n_items))
+    return sort_systems(positions, kind, imputation, n_items)
+
+
+def _systems(y_scores):
+    """Scores by name of the system."""
+    if isinstance(y_scores, pd.DataFrame):
+        y_scores = dict(y_scores.items())
+    elif not isinstance(y_scores, Mapping):
+        columns = np.asarray(y_scores)
+        if columns.ndim != 2:
+            raise ValueError(
+                "y_scores must be a dict {name: scores}, a DataFrame or an array of shape "
+                f"(n_rows, n_systems), got shape {columns.shape}."
+            )
+        y_scores = dict(enumerate(columns.T))
+    if not y_scores:
+        raise ValueError("y_scores is empty: expected the scores of at least one system.")
+    return y_scores
+
+
+def _positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
+    """Positions by system; an error says whose scores it came up with."""
+    n_items, positions = check_n_items(n_items), {}
+    for system, y_score in y_scores.items():
+        try:
+            lists = ranked_lists(
+                y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
+            )
+            positions[system] = positions_of(lists, n_items=n_items)
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {system!r}.")
+            raise
+        groups = lists.index
+    return positions
+
+
+def _check_same_relevant(system, result, reference, expected):
+    """The same queries and numbers of relevant items as the first system."""
+    if not np.array_equal(result.query_ids, expected.query_ids):
+        theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
+        odd = sorted(theirs ^ ours, key=str)[0]
+        raise ValueError(
+            f"{system!r} and {reference!r} have different queries: {odd!r} is in only one of "
+            "them. Give every system all judged queries, those without a list as rows of score "
+            "-inf."
+        )
+    differ = result.n_relevant != expected.n_relevant
+    if differ.any():
+        query = int(differ.argmax())
+        raise ValueError(
+            f"query {str(result.query_ids[query])!r} has {result.n_relevant[query]} relevant "
+            f"items for {system!r} and {expected.n_relevant[query]} for {reference!r}: align all "
+            "systems with the same judgments, relevant documents that were not retrieved as rows "
+            "of score -inf."
+        )
+
+
+def _check_enough_items(system, result, n_items):
+    """Room for what was retrieved and what is missing."""
+    if n_items is None:
+        return
+    needed = result.n_retrieved + result.n_relevant - result.n_found
+    if len(needed) and needed.max() > n_items:
+        query = int(needed.argmax())
+        raise ValueError(
+            f"n_items={n_items} is too small for query {str(result.query_ids[query])!r} of "
+            f"{system!r}, which needs {needed[query]} or more: pass the number of documents in "
+            "the collection, or None for more than any list holds."
+        )

@@ -1,0 +1,352 @@
+"""How far a searcher must read to find all that is relevant.
+
+Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
+"""
+
+import numpy as np
+
+from skfilterrank.metrics._core.lists import ListBlock
+from skfilterrank.metrics._core.measure import measure, score
+from skfilterrank.metrics._robustness.exposure import check_persistence, resolve_exposure
+from skfilterrank.metrics._robustness.positions import check_n_items, items_of
+
+
+def _check_exposure(exposure):
+    """A known name or a callable."""
+    resolve_exposure(exposure)
+    return exposure
+
+
+def _check_persistence(persistence):
+    """A number above 0 and below 1."""
+    check_persistence(persistence)
+    return float(persistence)
+
+
+def _n_found(block):
+    """Number of relevant items in each list."""
+    if block.n_retained.min() == block.width:
+        return block.n_relevant
+    return (block.relevant * (block.sort_key < np.inf)).sum(axis=1)
+
+
+def _last_positions(block, n_items):
+    """Last position a relevant item can have in each list: all n items where one is missing.
+
+    Also whether all were found. 0 where nothing is relevant.
+    """
+    found = _n_found(block)
+    n = items_of(block, block.n_relevant - found, n_items)
+    is_complete = found == block.n_relevant
+    marks = block.ranked_relevant(None) > 0
+    last = np.where(is_complete, block.width - marks[:, ::-1].argmax(axis=1), n)
+    last[block.n_relevant == 0] = 0
+    return last, is_complete
+
+
+def _open_ties(block, last, is_complete):
+    """The lists whose last relevant item is tied: list numbers, length and relevant of the tie."""
+    ties = block.ties(None)
+    if ties is None:
+        return None
+    rows = np.flatnonzero(is_complete[ties.lists] & (last[ties.lists] > 0))
+    lists = ties.lists[rows]
+    place = last[lists] - 1
+    length = ties.length[rows, place]
+    # Places of a tie hold its mean.
+    relevant = np.rint(block.ranked_relevant(None)[lists, place] * length)
+    tied = length > 1
+    return lists[tied], length[tied], relevant[tied]
+
+
+def _defined(block, values):
+    """NaN where nothing is relevant."""
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+def total_search_efficiency(block: ListBlock, k, exposure="ap", persistence=0.8, n_items=None):
+    """Equation 3."""
+    exposure = resolve_exposure(exposure, persistence=persistence)
+    last, is_complete = _last_positions(block, n_items)
+    values = np.full(len(last), np.nan)
+    some = last > 0
+    values[some] = exposure(last[some].astype(np.float64))
+    if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
+        lists, length, relevant = tied
+        # Column t: the last of c relevant items is t places above the end of a tie of L places,
+        # with probability C(L - t - 1, c - 1) / C(L, c).
+        place = length[:, None] - np.arange(int((length - relevant).max()) + 1)
+        ratio = (place - relevant[:, None]) / np.maximum(place - 1, 1)
+        probability = np.empty(place.shape)
+        probability[:, 0] = relevant / length
+        probability[:, 1:] = np.maximum(ratio[:, :-1], 0.0)
+        probability = np.cumprod(probability, axis=1)
+        position = (last[lists] - length)[:, None] + np.maximum(place, 1)
+        values[lists] = (probability * exposure(position.astype(np.float64))).sum(axis=1)
+    return values
+
+
+def search_length(block: ListBlock, k, n_items=None):
+    """Documents that are not relevant above the last relevant one."""
+    last, is_complete = _last_positions(block, n_items)
+    last = last.astype(np.float64)
+    if (tied := _open_ties(block, last.astype(np.int64), is_complete)) is not None:
+        lists, length, relevant = tied
+        # The last of c items drawn for L places stands at c (L + 1) / (c + 1) on average.
+        last[lists] -= length - relevant * (length + 1) / (relevant + 1)
+    return _defined(block, last - block.n_relevant)
+
+
+def recall_error(block: ListBlock, k, n_items=None):
+    """Mean position of the relevant items, above that of the ideal ranking."""
+    found = _n_found(block)
+    n = items_of(block, block.n_relevant - found, n_items)
+    m = block.n_relevant
+    missing = m - found
+    total = block.ranked_relevant(None) @ np.arange(1.0, block.width + 1)
+    total += missing * (n - (missing - 1) / 2)
+    return _defined(block, total / np.maximum(m, 1) - (m + 1) / 2)
+
+
+@measure(
+    "tse",
+    total_search_efficiency,
+    undefined="nothing is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    options={
+        "exposure": _check_exposure,
+        "persistence": _check_persistence,
+        "n_items": check_n_items,
+    },
+)
+def total_search_efficiency_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    exposure="ap",
+    persistence: float = 0.8,
+    n_items: int | None = None,
+):
+    """Total search efficiency: the exposure of the last relevant item.
+
+    Reciprocal rank's counterpart for recall: how easily a searcher finds everything that is
+    relevant, which is also how well the ranking serves the searcher, or provider, who is served
+    worst. It ties all rankings that miss a relevant item; :func:`lexirecall_score` does not.
+
+    {parameters}
+    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
+        Exposure of position i: ``1 / i``, ``1 / log2(i + 1)`` or
+        ``(1 - persistence) * persistence ** (i - 1)``. A callable takes an array of positions
+        from 1 (float64) and returns an array of that shape.
+    persistence : float, default=0.8
+        Probability of going on to the next position, in (0, 1), for ``exposure="rbp"``.
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query.
+
+    {returns}
+
+    See Also
+    --------
+    search_length_score : The same position, as a number of documents.
+    lexirecall_score : Goes on to the other relevant items where the last ones tie.
+
+    Notes
+    -----
+    Equation 3 of [1]_: ``exposure(p_m)``, where ``p_m`` is the last position of a relevant item.
+    The ideal ranking has ``exposure(m)``, not 1.
+
+    Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
+    Filtered documents count as not retrieved. Unjudged documents take positions, as documents
+    that are not relevant; dropped ones count as not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import total_search_efficiency_score
+    >>> y_true, groups = [1, 0, 0, 1, 0], ["q"] * 5
+    >>> total_search_efficiency_score(y_true, [5, 4, 3, 2, 1], groups=groups)  # 1 / 4
+    0.25
+
+    The second relevant document is filtered out, and thought to be the last of five, or of a
+    thousand:
+
+    >>> filtered = [5, 4, 3, float("-inf"), 1]
+    >>> total_search_efficiency_score(y_true, filtered, groups=groups)
+    0.2
+    >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
+    0.001
+    """
+    return score(
+        "tse",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        exposure=exposure,
+        persistence=persistence,
+        n_items=n_items,
+    )
+
+
+@measure(
+    "search_length",
+    search_length,
+    undefined="nothing is relevant",
+    value_range=(0, np.inf),
+    takes_k=False,
+    greater_is_better=False,
+    options={"n_items": check_n_items},
+)
+def search_length_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    n_items: int | None = None,
+):
+    """Search length for everything relevant: documents read in vain until all are found.
+
+    Cooper's search length of type 3. Lower is better. Use it to say in documents what a
+    searcher who needs everything has to read too much.
+
+    {parameters}
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query.
+
+    {returns}
+
+    See Also
+    --------
+    total_search_efficiency_score : The same position, as an exposure.
+    recall_error_score : The mean over all relevant documents.
+
+    Notes
+    -----
+    ``p_m - m``, where ``p_m`` is the last position of the m relevant items (section 3.2 of [1]_):
+    0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant documents
+    count as 0, the best value, unless `undefined` says otherwise.
+
+    Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
+    Filtered documents count as not retrieved. Unjudged documents take positions, as documents
+    that are not relevant; dropped ones count as not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
+    .. [2] Cooper, "Expected search length: A single measure of retrieval effectiveness based on
+       the weak ordering action of retrieval systems", American Documentation 19 (1), 1968.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import search_length_score
+    >>> search_length_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    2.0
+    """
+    return score(
+        "search_length",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        n_items=n_items,
+    )
+
+
+@measure(
+    "recall_error",
+    recall_error,
+    undefined="nothing is relevant",
+    value_range=(0, np.inf),
+    takes_k=False,
+    greater_is_better=False,
+    options={"n_items": check_n_items},
+)
+def recall_error_score(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
+    n_items: int | None = None,
+):
+    """Recall error: mean position of the relevant items, above that of the ideal ranking.
+
+    Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
+    low ranks, which large collections often have.
+
+    {parameters}
+    n_items : int or None, default=None
+        Number of items that could have been retrieved, the collection's size; None means the
+        number of rows of each query.
+
+    {returns}
+
+    See Also
+    --------
+    search_length_score : The same for the last relevant document alone.
+
+    Notes
+    -----
+    ``(p_1 + ... + p_m) / m - (m + 1) / 2`` for the positions of the m relevant items (section 3.2
+    of [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
+    documents count as 0, the best value, unless `undefined` says otherwise.
+
+    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
+    count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; dropped ones count as not retrieved.
+
+    References
+    ----------
+    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023.
+    .. [2] Rocchio, "Performance Indices for Document Retrieval Systems", in Salton (ed.),
+       "Information Storage and Retrieval", ISR-8, Harvard University, 1964.
+
+    Examples
+    --------
+    Relevant at 1 and 4, ``(1 + 4) / 2 - 3 / 2``:
+
+    >>> from skfilterrank.metrics import recall_error_score
+    >>> recall_error_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    1.0
+    """
+    return score(
+        "recall_error",
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        average=average,
+        n_items=n_items,
+    )
