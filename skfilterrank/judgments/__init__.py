@@ -1,0 +1,3 @@
+"""Judging less: which documents to judge, labels nobody made, systems without judgments."""
+
+__all__ = []
