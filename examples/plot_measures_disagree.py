@@ -3,8 +3,9 @@
 On the 143 runs of TREC-COVID round 1 (https://ir.nist.gov/trec-covid/archive.html). Left: nDCG@20
 does not ask what else a run shows; nDCG_f@20, with documents judged not relevant as forbidden,
 does, and a run that shows fewer of them gains. Right: recall@1000 counts the relevant documents
-found anywhere; lexirecall asks how deep one has to read for the last of them, then for the last
-but one.
+found; lexirecall asks how deep one has to read for the last of them, then for the last but one, and
+so tells runs apart that found equally many. Its preferences make an order of the runs for each
+topic, and the mean of the ranks an order over topics, in which no topic weighs more than another.
 
 Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
@@ -13,26 +14,51 @@ import os
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 from scipy.stats import kendalltau
 
-from skfilterrank.io import read_qrels
+from skfilterrank.io import QrelsIndex
+from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
 from skfilterrank.trec import evaluate_runs
 
 folder = Path(os.environ.get("SKFILTERRANK_DATA", "../shared/data")) / "trec-covid-round1"
 if not folder.is_dir():
     raise SystemExit(f"no runs in {folder}: set SKFILTERRANK_DATA to the folder of the data")
-qrels = read_qrels(folder / "qrels.txt.gz")
-runs = sorted((folder / "runs").glob("*.txt.gz"))
+qrels = QrelsIndex(folder / "qrels.txt.gz")
+aligned = {
+    path.name.removesuffix(".txt.gz"): qrels.align(path)
+    for path in sorted((folder / "runs").glob("*.txt.gz"))
+}
+
 # Showing a document that is not relevant costs as much as showing a partially relevant one gains.
 strict = {0: -1, 1: 1, 2: 2}
+values = evaluate_runs(aligned, qrels, ["ndcg@20", "recall@1000"])
+filtering = evaluate_runs(aligned, qrels, "ndcg_f@20", gains=strict)
+means = values.join(filtering).groupby("run").mean()
 
-plain = evaluate_runs(runs, qrels, ["ndcg@20", "recall@1000", "lexirecall(scale=log)"])
-filtering = evaluate_runs(runs, qrels, "ndcg_f@20", gains=strict)
-means = plain.join(filtering).groupby("run").mean()
+positions = {
+    name: relevant_positions(run.y_true, run.y_score, groups=run.index, ties="stable")
+    for name, run in aligned.items()
+}
+preferences = preference_matrix_of_positions(positions)
+# Rank 1 is the best, other measures are better the higher.
+means["lexirecall"] = -preferences.ranks.mean()
 
-pairs = (("ndcg@20", "ndcg_f@20"), ("recall@1000", "lexirecall(scale=log)"))
+recall = values["recall@1000"].to_numpy().reshape(len(aligned), -1).T
+pairs = np.triu_indices(len(aligned), 1)
+tied_recall = recall[:, pairs[0]] == recall[:, pairs[1]]
+tied_lexirecall = preferences.preferences[:, pairs[0], pairs[1]] == 0
+opposite = np.sign(recall[:, pairs[0]] - recall[:, pairs[1]]) == (
+    -preferences.preferences[:, pairs[0], pairs[1]]
+)
+opposite &= ~tied_recall
+print(
+    f"comparisons of two runs on a topic: recall@1000 ties {tied_recall.mean():.1%}, lexirecall "
+    f"{tied_lexirecall.mean():.1%}; they contradict each other in {opposite.mean():.1%}"
+)
+
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-for axis, (first, second) in zip(axes, pairs):
+for axis, (first, second) in zip(axes, (("ndcg@20", "ndcg_f@20"), ("recall@1000", "lexirecall"))):
     ranks = means[[first, second]].rank(ascending=False)
     moved = (ranks[first] - ranks[second]).sort_values()
     axis.scatter(ranks[first], ranks[second], s=14, color="0.6")

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from skfilterrank._validation import check_k
 from skfilterrank.metrics._core.lists import RankedLists
@@ -164,6 +163,7 @@ def _interval(values, confidence):
     """Student's t interval of the mean; NaN for a single query."""
     if len(values) < 2:
         return np.nan, np.nan
+    stats = _scipy_stats()
     error = values.std(ddof=1) / np.sqrt(len(values))
     half = error * stats.t.ppf(0.5 + confidence / 2, len(values) - 1)
     return float(values.mean() - half), float(values.mean() + half)
@@ -177,4 +177,11 @@ def _paired_p_value(differences):
         return np.nan
     if np.ptp(differences) == 0:
         return 0.0
-    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+    return float(_scipy_stats().ttest_1samp(differences, 0.0).pvalue)
+
+
+def _scipy_stats():
+    """Imported where needed: it takes longer than all the rest, and measures need none of it."""
+    from scipy import stats
+
+    return stats
