@@ -1,0 +1,257 @@
+"""The pool of some runs: which documents they return for each topic, and where."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._validation import check_scores
+
+# Our name of a column, then that of ir_measures.
+_NAMES = {"qid": ("qid", "query_id"), "docno": ("docno", "doc_id"), "score": ("score",)}
+
+
+def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
+    """Ranks of all documents that some run returns.
+
+    The table is the pool of the runs, one row for each topic and document, and tells at which rank
+    each run returns it. What works on runs takes this table, so that it is made once.
+
+    Parameters
+    ----------
+    runs : dict of str to DataFrame
+        Name of each run and its rows, columns "qid", "docno" and "score", as
+        :func:`skfilterrank.io.read_run` gives them; pandas or polars.
+    depth : int, default=None
+        Only the first so many documents of each run and topic count. None takes all.
+
+    Returns
+    -------
+    table : DataFrame of shape (n_documents_of_all_pools, n_runs)
+        Index levels "qid" and "docno", sorted. One float64 column for each run, in the order of
+        `runs`: the rank of the document, from 1, NaN where the run does not return it.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, one has no rows or columns missing, holds a document twice in a topic,
+        a score that is NaN or infinite (-inf will do), or shares no topic with any other run.
+
+    See Also
+    --------
+    PoolingSelector : Judge what stands high in some run.
+    statap_prior : How likely each document is to be relevant, by its ranks.
+
+    Notes
+    -----
+    Rank 1 is the highest score; the column "rank", where there is one, is not looked at. Documents
+    of equal score are ranked by their id, descending, as in trec_eval. A score of -inf means that
+    the document is filtered out: it is not returned.
+
+    The table holds 8 bytes for each document and run.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d3", "d1"], "score": [0.5, 0.5]})
+    >>> rank_table({"a": a, "b": b})
+                 a    b
+    qid docno
+    1   d1     1.0  2.0
+        d2     2.0  NaN
+        d3     NaN  1.0
+    """
+    depth = check_depth(depth)
+    columns = _run_columns(runs)
+    lengths = [len(scores) for _, _, scores in columns]
+    topics, topic_ids = _factorize([topic for topic, _, _ in columns], "qid")
+    documents, document_ids = _factorize([docno for _, docno, _ in columns], "docno")
+    if len(topics) == 0:
+        raise ValueError("the runs return no document at all: each score is -inf (filtered).")
+    names, offsets = list(runs), np.cumsum([0, *lengths])
+    stretches = [slice(*ends) for ends in pairwise(offsets)]
+    _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
+    pairs = topics.astype(np.int64) * len(document_ids) + documents
+    found = []
+    for name, rows, (_, _, scores) in zip(names, stretches, columns):
+        _check_no_duplicates(pairs[rows], name, topic_ids, document_ids)
+        found.append(_ranks(pairs[rows], topics[rows], scores, depth))
+    pool, places = np.unique(np.concatenate([pair for pair, _ in found]), return_inverse=True)
+    ranks = np.full((len(found), len(pool)), np.nan)
+    offset = 0
+    for row, (own, rank) in zip(ranks, found):
+        row[places[offset : offset + len(own)]] = rank
+        offset += len(own)
+    index = pd.MultiIndex(
+        levels=[topic_ids, document_ids],
+        codes=np.divmod(pool, len(document_ids)),
+        names=["qid", "docno"],
+        verify_integrity=False,
+    )
+    # Transposed, each column of the frame is one stretch of memory.
+    table = pd.DataFrame(ranks.T, columns=names, copy=False)
+    return table.set_axis(index.remove_unused_levels(), axis=0)
+
+
+def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
+    """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
+    if isinstance(runs, Mapping):
+        return rank_table(runs, depth=depth)
+    depth = check_depth(depth)
+    if not isinstance(runs, pd.DataFrame):
+        raise ValueError(
+            "runs must be a dict of names and DataFrames, or the table that rank_table makes of "
+            f"it, got {type(runs).__name__}."
+        )
+    if not {"qid", "docno"} <= set(runs.index.names):
+        raise ValueError(
+            "a rank table must have index levels named 'qid' and 'docno', got "
+            f"{list(runs.index.names)}: make it by rank_table; of one frame of several runs, by "
+            "rank_table(dict(list(frame.groupby('run'))))."
+        )
+    if runs.shape[1] == 0 or len(runs) == 0:
+        raise ValueError(f"the rank table is empty, its shape is {runs.shape}.")
+    ranks = rank_values(runs)
+    if runs.index.has_duplicates:
+        topic_and_docno = runs.index[runs.index.duplicated()][0]
+        raise ValueError(f"the rank table holds {topic_and_docno} twice: keep one of the rows.")
+    if depth is None:
+        return runs
+    table = runs.where(ranks <= depth)
+    return table[~np.isnan(rank_values(table)).all(axis=1)]
+
+
+def rank_values(table) -> np.ndarray:
+    """The ranks of a rank table, float64 of shape (n_documents, n_runs)."""
+    try:
+        ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise ValueError("a rank table must hold numbers, NaN where not returned.") from None
+    # Comparisons with NaN are False.
+    if (ranks < 1).any() or np.isinf(ranks).any():
+        bad = ranks[(ranks < 1) | np.isinf(ranks)][0]
+        raise ValueError(
+            f"a rank table must hold ranks from 1 on, NaN where not returned, got {bad:g}; "
+            "of scores, make one by rank_table."
+        )
+    return ranks
+
+
+def check_depth(depth) -> int | None:
+    """None, or a positive whole number."""
+    if depth is None:
+        return None
+    if isinstance(depth, bool | np.bool_) or not isinstance(depth, int | np.integer) or depth < 1:
+        raise ValueError(f"depth must be None or a positive integer, got {depth!r}.")
+    return int(depth)
+
+
+def _run_columns(runs):
+    """Topics, documents and scores of each run, without what is filtered out."""
+    if not isinstance(runs, Mapping):
+        raise ValueError(
+            "runs must be a dict of names and DataFrames with columns 'qid', 'docno' and 'score', "
+            f"got {type(runs).__name__}."
+        )
+    if not runs:
+        raise ValueError("runs is empty: expected at least one run.")
+    columns = []
+    for name, run in runs.items():
+        qids, docnos, scores = (_column(run, column, name) for column in _NAMES)
+        if len(qids) == 0:
+            raise ValueError(f"run {name!r} has no rows: leave it out.")
+        try:
+            scores = check_scores(scores.to_numpy(), name="column 'score'").astype(np.float64)
+        except ValueError as error:
+            raise ValueError(f"run {name!r}: {error}") from None
+        for ids in (qids, docnos):
+            if ids.isna().any():
+                raise ValueError(
+                    f"run {name!r} has {ids.isna().sum()} missing value(s) in column {ids.name!r}."
+                )
+        returned = scores != -np.inf
+        if not returned.all():
+            qids, docnos, scores = qids[returned], docnos[returned], scores[returned]
+        columns.append((qids, docnos, scores))
+    return columns
+
+
+def _column(run, name, run_name):
+    """A column or index level of a run as a Series."""
+    if isinstance(run, pd.DataFrame):
+        for alias in _NAMES[name]:
+            if alias in run.columns:
+                return run[alias]
+            if alias in run.index.names:
+                return run.index.get_level_values(alias).to_series()
+        present = [*run.columns, *(level for level in run.index.names if level is not None)]
+    elif hasattr(run, "get_column"):
+        for alias in _NAMES[name]:
+            if alias in run.columns:
+                return pd.Series(run.get_column(alias).to_list(), name=alias)
+        present = run.columns
+    else:
+        raise ValueError(
+            f"run {run_name!r} must be a DataFrame with columns 'qid', 'docno' and 'score', got "
+            f"{type(run).__name__}."
+        )
+    raise ValueError(f"run {run_name!r} has no column {name!r}; its columns are {present}.")
+
+
+def _factorize(columns, name):
+    """Codes over all runs, and the sorted distinct ids."""
+    is_text = [pd.api.types.is_string_dtype(column.dtype) for column in columns]
+    if len(set(is_text)) > 1:
+        raise ValueError(
+            f"column {name!r} is text in some runs and not in others: convert them, e.g. by "
+            f"run[{name!r}].astype(str)."
+        )
+    # Distinct ids of each run first: a concatenation of long columns of text is slow.
+    parts = [pd.factorize(column) for column in columns]
+    distinct = pd.concat([pd.Series(ids) for _, ids in parts], ignore_index=True)
+    codes, ids = pd.factorize(distinct, sort=True)
+    offsets = np.cumsum([0, *(len(part) for _, part in parts)])
+    return np.concatenate(
+        [codes[offset:][own] for offset, (own, _) in zip(offsets, parts)]
+    ), pd.Index(ids)
+
+
+def _check_common_topics(topics_of_runs, names, topic_ids):
+    """Raise on a run whose topics no other run has: its ids are of another kind."""
+    if len(names) < 2:
+        return
+    counts = np.bincount(np.concatenate(topics_of_runs), minlength=len(topic_ids))
+    for name, topics in zip(names, topics_of_runs):
+        if len(topics) and counts[topics].max() < 2:
+            others = np.setdiff1d(np.arange(len(topic_ids)), topics)
+            raise ValueError(
+                f"run {name!r} has no topic in common with the other runs: its topics are such as "
+                f"{topic_ids[topics[0]]!r}, theirs such as {topic_ids[others[0]]!r}. Leave it "
+                "out, or give it their ids."
+            )
+
+
+def _check_no_duplicates(pairs, name, topic_ids, document_ids):
+    """Raise on the first document that is a second time in its topic."""
+    again = pd.Series(pairs).duplicated().to_numpy()
+    if again.any():
+        topic, document = np.divmod(pairs[again.argmax()], len(document_ids))
+        raise ValueError(
+            f"run {name!r} holds document {document_ids[document]!r} twice in topic "
+            f"{topic_ids[topic]!r}: keep one of the two rows."
+        )
+
+
+def _ranks(pairs, topics, scores, depth):
+    """Pairs of one run up to `depth`, and their ranks."""
+    order = np.lexsort((-pairs, -scores, topics))
+    sorted_topics = topics[order]
+    starts = np.flatnonzero(np.append(True, sorted_topics[1:] != sorted_topics[:-1]))[: len(order)]
+    sizes = np.diff(starts, append=len(order))
+    ranks = np.arange(1, len(order) + 1) - np.repeat(starts, sizes)
+    if depth is not None:
+        order, ranks = order[ranks <= depth], ranks[ranks <= depth]
+    return pairs[order], ranks

@@ -1,0 +1,351 @@
+"""What all strategies share that say which documents of a topic to judge first."""
+
+import warnings
+from collections.abc import Mapping
+from fractions import Fraction
+from numbers import Integral, Real
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+from tqdm.auto import tqdm
+
+from skfilterrank._sklearn_compat import num_samples, safe_indexing
+from skfilterrank._validation import check_groups, check_same_index
+from skfilterrank.judgments._pool import as_rank_table
+
+_SEEDS = np.iinfo(np.int32).max
+_SHOWN = 5
+
+
+class TopicSelector(BaseEstimator):
+    """Base class of the strategies: each ranks the documents of one topic at a time.
+
+    A strategy defines `__init__` and `_rank_topic`, and where it looks at the documents,
+    `_prepare`. Constructor parameters `n_jobs`, `verbose` and `random_state` are served here where
+    a strategy has them.
+
+    Attributes
+    ----------
+    ranking_ : ndarray of shape (n_rows,), dtype int64
+        Place of each document in the order of judging, from 1, within its topic.
+    gains_ : ndarray of shape (n_rows,), dtype float64
+        What each document adds to the strategy's objective when it is chosen at its place; NaN
+        where the strategy has no such number.
+    index_ : GroupIndex
+        Rows of each topic.
+    n_features_in_ : int
+        Number of features, where X has features.
+    feature_names_in_ : ndarray of str
+        Names of the features, where X has names that are all strings.
+    """
+
+    # scikit-learn's metadata routing brings both without being asked to.
+    __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
+
+    def _rank_topic(self, X, prior, random_state):
+        """Rank one topic: hook of each strategy.
+
+        Parameters
+        ----------
+        X : object
+            What `_topic_rows` gives for the topic's rows.
+        prior : ndarray of shape (n_rows_of_topic,), dtype float64, or None
+            Prior of the rows, None where `fit` was given none.
+        random_state : RandomState or None
+            The topic's own, whatever the other topics draw; None without such a parameter.
+
+        Returns
+        -------
+        order : ndarray of shape (n_rows_of_topic,), dtype int
+            The topic's rows by their number within the topic, first to be judged first.
+        gains : ndarray of shape (n_rows_of_topic,), dtype float64
+            Gain of each, in this order.
+
+        Notes
+        -----
+        It runs on a clone, maybe in another process: it sees constructor parameters and its
+        arguments, no fitted attributes.
+        """
+        raise NotImplementedError
+
+    def _read(self, X):
+        """X as the strategy wants it, before rows are counted: hook."""
+        return X
+
+    def _prepare(self, X, index):
+        """Features for all topics at once, from checked input: hook. None where none are used."""
+        return None
+
+    def _topic_rows(self, X, rows):
+        """The part of what `_prepare` gave that belongs to a topic: hook."""
+        return None if X is None else safe_indexing(X, rows)
+
+    def fit(self, X, y=None, *, groups=None, prior=None):
+        """Rank the documents of each topic.
+
+        Parameters
+        ----------
+        X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
+            One document per row, topics in any order: texts or features.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None takes the index level "qid" of X, or else of `prior`.
+        prior : array-like of shape (n_rows,), default=None
+            How likely each document is to be relevant, up to a factor; at least 0. A Series with
+            topics in its index must have the index of X.
+
+        Returns
+        -------
+        self : TopicSelector
+            The strategy, fitted.
+
+        Raises
+        ------
+        ValueError
+            If topics are missing, a prior is negative or not finite, or the index of X holds a
+            document twice in a topic.
+        """
+        X = self._read(X)
+        n_rows = num_samples(X)
+        check_same_rows(X, prior)
+        index = check_groups(
+            groups, X, prior, n_rows=n_rows, carrier="X or prior as a pandas object"
+        )
+        check_no_duplicates(X, index)
+        prior = check_prior(prior, n_rows)
+        validate_data(self, X, skip_check_array=True)
+        features = self._prepare(X, index)
+        order = index.row_order()
+        starts = np.cumsum(index.sizes) - index.sizes
+        topics = [order[start : start + size] for start, size in zip(starts, index.sizes)]
+        streams = self._streams(len(topics))
+        # The clone leaves behind what an earlier fit has found, which workers need not be sent.
+        strategy = clone(self)
+        jobs = (
+            delayed(_ranked)(
+                strategy,
+                self._topic_rows(features, rows),
+                None if prior is None else prior[rows],
+                stream,
+            )
+            for rows, stream in zip(topics, streams)
+        )
+        found = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
+        found = tqdm(
+            found,
+            total=len(topics),
+            desc="topics",
+            unit="topic",
+            disable=not getattr(self, "verbose", False),
+            leave=None,
+        )
+        ranking = np.empty(n_rows, dtype=np.int64)
+        gains = np.empty(n_rows)
+        for rows, (places, gain) in zip(topics, found):
+            ranking[rows[places]] = np.arange(1, len(rows) + 1)
+            gains[rows[places]] = gain
+        self.ranking_ = ranking
+        self.gains_ = gains
+        self.index_ = index
+        return self
+
+    def select(self, n_select) -> np.ndarray:
+        """Say which documents to judge under a budget.
+
+        Parameters
+        ----------
+        n_select : int or float
+            An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
+            share of each topic's documents, rounded half up, but at least one document.
+
+        Returns
+        -------
+        selected : ndarray of shape (n_rows,), dtype bool
+            True for the first documents of each topic's ranking. A smaller budget selects a part
+            of what a larger one does.
+
+        Warns
+        -----
+        UserWarning
+            If `n_select` is above the number of documents of some topics, with their number: all
+            of their documents are selected.
+        """
+        check_is_fitted(self)
+        budgets = topic_budgets(n_select, self.index_)
+        return self.ranking_ <= budgets[self.index_.codes()]
+
+    def _streams(self, n_topics):
+        """A random generator for each topic, or None for all."""
+        if "random_state" not in self.get_params(deep=False):
+            return [None] * n_topics
+        seed = check_random_state(self.random_state).randint(_SEEDS)
+        return topic_streams(seed, n_topics)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+
+class RunSelector(TopicSelector):
+    """Base class of the strategies that look at ranks in runs.
+
+    X is a rank table, or the runs that :func:`rank_table` makes one of; `_rank_topic` gets the
+    ranks of the topic's documents, float64 of shape (n_rows_of_topic, n_runs), NaN where a run does
+    not return a document.
+
+    Attributes
+    ----------
+    pool_ : MultiIndex of length n_rows
+        Topic and document of each row, levels "qid" and "docno".
+    """
+
+    def _read(self, X):
+        """The rank table of X."""
+        return as_rank_table(X)
+
+    def _prepare(self, X, index):
+        """Ranks as an array."""
+        self.pool_ = X.index
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.string = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _ranked(strategy, X, prior, random_state):
+    """Order and gains of one topic; a function, because workers cannot be sent a method's self."""
+    return strategy._rank_topic(X, prior, random_state)
+
+
+def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
+    """Independent random generators, one for each topic by its number."""
+    seeds = np.random.SeedSequence(seed).spawn(n_topics)
+    return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
+
+
+def topic_budgets(n_select, index) -> np.ndarray:
+    """Number of documents to select in each topic; more than there are warns."""
+    is_number = isinstance(n_select, Real) and not isinstance(n_select, bool | np.bool_)
+    if is_number and isinstance(n_select, Integral) and n_select >= 1:
+        n_above = np.count_nonzero(index.sizes < n_select)
+        if n_above:
+            warnings.warn(
+                f"n_select={n_select} is above the number of documents of {n_above} of "
+                f"{index.n_queries} topic(s): all of their documents are selected.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return np.minimum(index.sizes, int(n_select))
+    if is_number and not isinstance(n_select, Integral) and 0 < n_select <= 1:
+        return np.maximum(round_half_up(n_select, index.sizes), 1)
+    raise ValueError(
+        "n_select must be a number of documents per topic (an int from 1 on) or a share of them "
+        f"(a float in (0, 1]), got {n_select!r}."
+    )
+
+
+def round_half_up(share: float, sizes) -> np.ndarray:
+    """The share of each size as a whole number, by the decimal digits of the share."""
+    # 0.29 * 50 is 14.499999999999998 as a product of floats.
+    exact = Fraction(str(float(share)))
+    distinct, places = np.unique(sizes, return_inverse=True)
+    rounded = [int(exact * size + Fraction(1, 2)) for size in distinct.tolist()]
+    return np.array(rounded, dtype=np.int64)[places]
+
+
+def check_prior(prior, n_rows: int) -> np.ndarray | None:
+    """One finite number from 0 on for each row, as float64."""
+    if prior is None:
+        return None
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("prior must hold one number per row.") from None
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"prior needs one number per row: expected {n_rows}, got shape {values.shape}."
+        )
+    for bad, what, advice in (
+        (np.isnan(values), "NaN", "give documents that nothing is known of a prior of 0"),
+        (values < 0, "negative", "a prior says how likely a document is to be relevant"),
+        (np.isinf(values), "infinite", "give such documents a large, but finite prior"),
+    ):
+        if bad.any():
+            raise ValueError(
+                f"prior must be finite and at least 0, but it is {what} at "
+                f"{np.count_nonzero(bad)} row(s), the first is row {bad.argmax()}: {advice}."
+            )
+    return values
+
+
+def check_same_rows(X, prior) -> None:
+    """Two pandas objects that both carry query ids must have the same index."""
+    try:
+        check_same_index(X, prior)
+    except ValueError:
+        raise ValueError(
+            "X and prior have different indexes: rows are compared by position, so align them "
+            "first, e.g. prior = prior.reindex(X.index).fillna(0)."
+        ) from None
+
+
+def check_no_duplicates(X, index) -> None:
+    """Where the index of X has a level "docno", no document may be twice in a topic."""
+    names = getattr(getattr(X, "index", None), "names", ())
+    if "docno" not in names:
+        return
+    docnos = X.index.get_level_values("docno")
+    again = pd.DataFrame({"topic": index.codes(), "docno": docnos}).duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        raise ValueError(
+            f"X holds document {docnos[row]!r} twice in topic "
+            f"{index.query_ids[index.codes()[row]]!r} ({np.count_nonzero(again)} row(s) repeat "
+            "another one): keep one row for each topic and document."
+        )
+
+
+def is_texts(X) -> bool:
+    """Whether X is a list, an array or a Series of texts."""
+    if isinstance(X, Mapping) or hasattr(X, "tocsr") or getattr(X, "ndim", 1) != 1:
+        return False
+    if hasattr(X, "get_column"):
+        return False
+    return any(isinstance(text, str) for text in X)
+
+
+def check_texts(texts, name: str = "X") -> list[str]:
+    """Texts as a list of str; missing ones are empty, and a warning counts and lists them."""
+    values = list(texts)
+    is_text = np.array([isinstance(text, str) for text in values], dtype=bool)
+    without = np.flatnonzero(~is_text)
+    for row in without:
+        if not pd.isna(values[row]):
+            raise ValueError(f"{name} must hold texts, got {values[row]!r} at row {row}.")
+        values[row] = ""
+    if len(without):
+        warnings.warn(
+            f"{len(without)} of {len(values)} documents have no text and are taken as empty: "
+            f"{shown_rows(texts, without)}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return values
+
+
+def shown_rows(X, rows) -> str:
+    """The first of some rows, by their index where X has one."""
+    labels = X.index[rows[:_SHOWN]].tolist() if isinstance(X, pd.Series) else rows[:_SHOWN].tolist()
+    rest = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return "rows " + ", ".join(map(str, labels)) + rest
