@@ -1,0 +1,213 @@
+"""Judgments that nobody made, out of what the runs agree on."""
+
+from numbers import Integral, Real
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
+
+from skfilterrank._validation import check_choice
+from skfilterrank.judgments._bias import most_biased
+from skfilterrank.judgments._condorcet import condorcet_counts
+from skfilterrank.judgments._run_pool import only_pool_of, run_pool
+from skfilterrank.judgments._selector import round_half_up
+
+# Shares of the pool that are relevant in the paper's experiments.
+_SELECTED = 0.3
+_DRAWN = 0.1
+
+
+def pseudo_qrels(
+    runs,
+    method: str = "nruns",
+    *,
+    depth: int | None = 30,
+    share: float | None = None,
+    teams=None,
+    n_trials: int = 10,
+    ties: str = "docno",
+    random_state=None,
+) -> pd.DataFrame:
+    """Judgments without judges: documents that many runs return pass for relevant.
+
+    The table can take the place of real judgments wherever these are read, to tell before the
+    judging which systems will come out well. :func:`rank_systems` does so in one step.
+
+    Parameters
+    ----------
+    runs : dict {name: DataFrame} or DataFrame
+        The runs, each with columns "qid", "docno" and "score" as
+        :func:`skfilterrank.io.read_run` returns them; or a rank table, see :func:`rank_table`.
+        At least two.
+    method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
+        How documents of a topic's pool come to be relevant:
+
+        - "nruns": those that most runs return (the simplest, and as good as any in [1]_);
+        - "sakai": the same, ties to the smaller sum of ranks;
+        - "condorcet": those with the most wins over other documents of the pool, where a run lets
+          a document win against all that it ranks below or not at all; ties to fewer losses;
+        - "bias+condorcet": the same with the more biased half of the runs alone, which [1]_ found
+          to do harm;
+        - "soboroff": documents drawn at random from the pool in which a document stands as often
+          as runs return it.
+    depth : int or None, default=30
+        Places of each run that go into the pool; None takes them all.
+    share : float, default=None
+        Share of the pool that is relevant, above 0 and at most 1; of its documents, or with
+        "soboroff" of its entries, the same document drawn twice being relevant once. The number
+        of documents is rounded half up and at least 1. None means 0.3, with "soboroff" 0.1.
+    teams : dict or Series {run: team}, default=None
+        Team of each run: of each team only the first run by name is taken. None takes all runs.
+        Runs that are not in `runs` may be named.
+    n_trials : int, default=10
+        Number of drawings of "soboroff"; the other methods make one table.
+    ties : {"docno", "random"}, default="docno"
+        Which of the documents that are left equal is relevant: the greater id as text, or one at
+        random. "soboroff" has no ties.
+    random_state : int, RandomState instance or None, default=None
+        Seed of "soboroff" and of random ties; one number gives the same table every time.
+
+    Returns
+    -------
+    DataFrame of shape (n_documents, 3), or with "soboroff" (n_trials * n_documents, 4)
+        Columns "qid", "docno" and "label" (int64): 1 where relevant, 0 for the others of the
+        pool; sorted by topic and document. With "soboroff" a last column "trial" from 0 up, the
+        tables one below the other: ``table[table["trial"] == 0]`` are judgments of their own.
+
+    Raises
+    ------
+    ValueError
+        Unknown `method` or `ties`; `depth`, `share` or `n_trials` out of range; fewer than two
+        runs, or teams; a run without a team; a run that has no topic in common with any other;
+        what :func:`rank_table` finds wrong with a run.
+
+    See Also
+    --------
+    rank_systems : Systems in the order that such judgments predict.
+
+    Notes
+    -----
+    With ``runs(d)`` the runs that return d within the depth [1]_ sorts by ::
+
+        sakai      |runs(d)| + 1 / (sum of d's ranks in runs(d))
+        condorcet  (sum of wins of d) + 1 / (1 + sum of losses of d)
+
+    which is the first number, then the second for ties. Wins over all documents of a pool are
+    counted from ranks, without comparing pairs. The bias of a run is one minus the cosine between
+    its response vector (for each document the sum of depth / rank over topics) and the sum of all
+    runs' vectors, its own included; half of the runs, rounded half up, are kept, and the pool is
+    theirs. "soboroff" is the variant of [1]_: it needs no guess at the number of relevant
+    documents. Documents outside the pool are in none of these tables: unjudged, which measures
+    count as not relevant.
+
+    References
+    ----------
+    .. [1] Sakai and Lin, "Ranking Retrieval Systems without Relevance Assessments: Revisited",
+       EVIA 2010, sections 3.1, 3.4 and 3.5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import pseudo_qrels
+    >>> lists = {"one": "abc", "two": "bad", "three": "bef"}
+    >>> runs = {
+    ...     name: pd.DataFrame({"qid": "1", "docno": list(docnos), "score": [3, 2, 1]})
+    ...     for name, docnos in lists.items()
+    ... }
+
+    Three runs return b, two a, and each of the others is in one; 0.3 of six are two:
+
+    >>> pseudo_qrels(runs)
+      qid docno  label
+    0   1     a      1
+    1   1     b      1
+    2   1     c      0
+    3   1     d      0
+    4   1     e      0
+    5   1     f      0
+    """
+    check_choice(method, "method", METHODS)
+    check_pseudo(share, n_trials, ties)
+    table, _ = run_pool(runs, depth=depth, teams=teams)
+    labels = pseudo_labels(
+        table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
+    )
+    trials = [
+        labels.index.to_frame(index=False).assign(label=labels[trial].to_numpy(), trial=trial)
+        for trial in labels
+    ]
+    qrels = pd.concat(trials, ignore_index=True)
+    return qrels if method == "soboroff" else qrels.drop(columns="trial")
+
+
+def check_pseudo(share, n_trials, ties) -> None:
+    """What can be said of the parameters before runs are looked at."""
+    check_choice(ties, "ties", ("docno", "random"))
+    is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
+    if share is not None and not (is_number and 0 < share <= 1):
+        raise ValueError(f"share must be a number above 0 and at most 1, got {share!r}.")
+    if isinstance(n_trials, bool) or not isinstance(n_trials, Integral) or n_trials < 1:
+        raise ValueError(f"n_trials must be a positive integer, got {n_trials!r}.")
+
+
+def pseudo_labels(table, method, *, share, n_trials, ties, random_state) -> pd.DataFrame:
+    """Label of each document of the pool, a column for each trial."""
+    random_state = check_random_state(random_state)
+    if method == "soboroff":
+        share = _DRAWN if share is None else share
+        labels = [_draw(table, share, random_state) for _ in range(n_trials)]
+        return pd.DataFrame(np.column_stack(labels), index=table.index)
+    if method == "bias+condorcet":
+        table = only_pool_of(table, most_biased(table))
+    docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
+    last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
+    share = _SELECTED if share is None else share
+    labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), share)
+    return pd.DataFrame(labels, index=table.index)
+
+
+def _by_runs(table):
+    """The more runs, the better."""
+    return [-table.notna().to_numpy().sum(axis=1)]
+
+
+def _by_runs_and_ranks(table):
+    """The more runs, then the smaller the sum of ranks, the better."""
+    return [*_by_runs(table), np.nansum(table.to_numpy(), axis=1)]
+
+
+def _by_wins(table):
+    """The more wins, then the fewer losses, the better."""
+    wins, losses = condorcet_counts(table)
+    return [-wins, losses]
+
+
+_ORDERS = {
+    "nruns": _by_runs,
+    "sakai": _by_runs_and_ranks,
+    "condorcet": _by_wins,
+    "bias+condorcet": _by_wins,
+}
+METHODS = (*_ORDERS, "soboroff")
+
+
+def _draw(table, share, random_state):
+    """Draw entries of runs, without replacement: 1 for the documents that came up."""
+    rows = np.nonzero(table.notna().to_numpy())[0]
+    drawn = _take_first([random_state.random_sample(len(rows))], _topics(table)[rows], share)
+    return np.bincount(rows, weights=drawn, minlength=len(table)).astype(bool).astype(np.int64)
+
+
+def _take_first(keys, topics, share):
+    """1 for a share of each topic's rows, the smallest by the keys; topics come in order."""
+    order = np.lexsort((*reversed(keys), topics))
+    sizes = np.bincount(topics)
+    places = np.arange(len(topics)) - (np.cumsum(sizes) - sizes)[topics]
+    labels = np.empty(len(topics), dtype=np.int64)
+    labels[order] = places < np.maximum(round_half_up(share, sizes), 1)[topics]
+    return labels
+
+
+def _topics(table):
+    """Number of the topic of each row, in the order of the table."""
+    return pd.factorize(table.index.get_level_values("qid"))[0]

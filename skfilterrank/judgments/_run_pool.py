@@ -1,0 +1,53 @@
+"""The pool on which runs are compared without judgments."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from skfilterrank.judgments._pool import as_rank_table, rank_table
+from skfilterrank.judgments._teams import first_runs
+
+
+def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | None]:
+    """Rank table of the runs down to a depth, and team by run; one run for each team."""
+    is_table = isinstance(runs, pd.DataFrame)
+    if not is_table and not isinstance(runs, Mapping):
+        raise ValueError(
+            "runs must be a dict {name: DataFrame}, or the table that rank_table makes of it, got "
+            f"{type(runs).__name__}."
+        )
+    names = list(runs.columns if is_table else runs)
+    team_of = first_runs(names, teams)
+    chosen = names if team_of is None else list(team_of)
+    if len(chosen) < 2:
+        counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
+        raise ValueError(
+            f"runs must be at least 2{' (of different teams)' if teams is not None else ''}, got "
+            f"{counted}: runs are predicted from what they have in common."
+        )
+    if is_table:
+        table = as_rank_table(only_pool_of(runs, chosen), depth=depth).sort_index()
+    else:
+        table = rank_table({name: runs[name] for name in chosen}, depth=depth)
+    _check_topics(table)
+    return table, team_of
+
+
+def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
+    """The rank table of some of the runs, without the documents that only others return."""
+    return table[list(names)].dropna(how="all")
+
+
+def _check_topics(table):
+    """Every run must have a topic that another run has too."""
+    has = table.notna().groupby(level="qid").any().to_numpy()
+    is_apart = ~(has & (has.sum(axis=1) > 1)[:, None]).any(axis=0)
+    if is_apart.any():
+        apart = [str(name) for name in table.columns[is_apart]]
+        shown = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
+        topic = table.index.get_level_values("qid")[0]
+        raise ValueError(
+            f"{len(apart)} of {len(has[0])} runs ({shown}) have no topic in common with any other "
+            f"run; topics of the runs are such as {topic!r}. Leave these runs out, or bring their "
+            "topics to one form."
+        )
