@@ -1,0 +1,299 @@
+"""Judgments that nobody made: by hand, against loops, and what must not change them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pooled_runs import random_runs, run_of, runs_of
+from skfilterrank.io import QrelsIndex, write_qrels
+from skfilterrank.judgments import pseudo_qrels, rank_table
+from skfilterrank.judgments._bias import most_biased
+
+METHODS = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
+# Six documents of which a is in three runs, b and c in two, and x, y, z in one.
+SIX = runs_of(one="abcx", two="cay", three="zab")
+
+
+def relevant(qrels, qid="1"):
+    """Relevant documents of a topic as one word."""
+    rows = qrels[(qrels["qid"] == qid) & (qrels["label"] == 1)]
+    return "".join(sorted(rows["docno"]))
+
+
+def share_of(share, size):
+    """Rounded half up, at least 1, with exact numbers."""
+    return max(int(Fraction(str(share)) * size + Fraction(1, 2)), 1)
+
+
+def selected(keys, share):
+    """The documents with the smallest keys; the greater id of equal ones."""
+    order = sorted(sorted(keys, reverse=True), key=keys.get)
+    return set(order[: share_of(share, len(keys))])
+
+
+def by_loops(lists, method, depth, share):
+    """Relevant pairs, by the letter of the paper."""
+    found = set()
+    for topic in {topic for topics in lists.values() for topic in topics}:
+        cut = [list(topics.get(topic, ()))[:depth] for topics in lists.values()]
+        pool = {docno for run in cut for docno in run}
+        keys = {}
+        for docno in pool:
+            ranks = [run.index(docno) + 1 for run in cut if docno in run]
+            if method == "nruns":
+                keys[docno] = -len(ranks)
+            elif method == "sakai":
+                keys[docno] = -(len(ranks) + Fraction(1, sum(ranks)))
+            else:
+                wins = sum(len(pool) - rank for rank in ranks)
+                losses = sum(rank - 1 for rank in ranks)
+                losses += sum(len(run) for run in cut if docno not in run)
+                keys[docno] = (-wins, losses)
+        found |= {(topic, docno) for docno in selected(keys, share)}
+    return found
+
+
+def pairs(qrels):
+    rows = qrels[qrels["label"] == 1]
+    return set(zip(rows["qid"], rows["docno"]))
+
+
+def test_nruns_by_hand():
+    # 0.3 of 6 documents is 1.8: a, then the greater id of b and c.
+    assert relevant(pseudo_qrels(SIX)) == "ac"
+    assert relevant(pseudo_qrels(SIX, share=0.5)) == "abc"
+
+
+def test_sakai_by_hand():
+    # In two runs each: b at 2 + 3, c at 3 + 1.
+    assert relevant(pseudo_qrels(SIX, "sakai")) == "ac"
+    swapped = runs_of(one="acbx", two="bay", three="zac")
+    # b at 3 + 1, c at 2 + 3.
+    assert relevant(pseudo_qrels(swapped, "sakai")) == "ab"
+
+
+def test_condorcet_prefers_one_first_place_to_two_last_ones():
+    # With ranks to n = 4 and n' = 2 runs in a pool of N = 7 < (4 * 2 - 1) / (2 - 1) documents, d
+    # at the end of two runs wins 2 (N - 4), e at the head of one N - 1.
+    runs = runs_of(one="abcd", two="abcd", three="efg")
+    table = rank_table(runs)
+    assert len(table) == 7
+    # Below a (2 * 6) and b (2 * 5) there are c with 2 * 4, and then e with 6, d with 6: the latter
+    # loses 3 + 3 + 3 times, e 0 + 4 + 4 times.
+    assert relevant(pseudo_qrels(runs, "condorcet", share=4 / 7)) == "abce"
+    assert relevant(pseudo_qrels(runs, "nruns", share=4 / 7)) == "abcd"
+
+
+def test_bias_keeps_the_pool_of_the_biased_half():
+    runs = runs_of(b="xyz", a="xyw", c="pq", d="xy")
+    # c is far from all others; a and b are as far as each other, and a comes first.
+    assert most_biased(rank_table(runs)) == ["a", "c"]
+    qrels = pseudo_qrels(runs, "bias+condorcet")
+    pd.testing.assert_frame_equal(
+        qrels, pseudo_qrels({"a": runs["a"], "c": runs["c"]}, "condorcet")
+    )
+    assert set(qrels["docno"]) == set("xywpq")
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    method=st.sampled_from(["nruns", "sakai", "condorcet"]),
+    depth=st.sampled_from([1, 3, 30]),
+    share=st.sampled_from([0.1, 0.25, 0.3, 0.5, 1.0]),
+)
+def test_the_same_as_loops(seed, method, depth, share):
+    runs, lists = random_runs(seed)
+    qrels = pseudo_qrels(runs, method, depth=depth, share=share)
+    assert pairs(qrels) == by_loops(lists, method, depth, share)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_form(method):
+    runs, _ = random_runs(1)
+    qrels = pseudo_qrels(runs, method, random_state=0)
+    columns = ["qid", "docno", "label", "trial"]
+    assert list(qrels) == (columns if method == "soboroff" else columns[:3])
+    assert qrels["label"].dtype == np.int64
+    assert set(qrels["label"]) == {0, 1}
+    trials = qrels.groupby("trial") if method == "soboroff" else [(0, qrels)]
+    for _, table in trials:
+        pd.testing.assert_frame_equal(
+            table.sort_values(["qid", "docno"]), table, check_index_type=False
+        )
+        assert not table.duplicated(["qid", "docno"]).any()
+        if method != "bias+condorcet":
+            assert len(table) == len(rank_table(runs, depth=30))
+    assert (qrels.groupby("qid")["label"].max() == 1).all()
+
+
+def test_it_takes_the_place_of_judgments(tmp_path):
+    qrels = pseudo_qrels(SIX)
+    write_qrels(tmp_path / "qrels.txt", qrels)
+    assert QrelsIndex(tmp_path / "qrels.txt").n_judged == 6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_must_not_change_it(method):
+    runs, _ = random_runs(2)
+    expected = pseudo_qrels(runs, method, depth=10, random_state=0)
+    shuffled = {name: run.sample(frac=1, random_state=0) for name, run in runs.items()}
+    stretched = {name: run.assign(score=np.exp(run["score"])) for name, run in runs.items()}
+    table = rank_table(runs)
+    for other in (shuffled, stretched, table, table.sample(frac=1, random_state=0)):
+        again = pseudo_qrels(other, method, depth=10, random_state=0)
+        pd.testing.assert_frame_equal(again, expected)
+    if method != "soboroff":
+        renamed = {f"x{name}": runs[name] for name in reversed(runs)}
+        pd.testing.assert_frame_equal(pseudo_qrels(renamed, method, depth=10), expected)
+
+
+@pytest.mark.parametrize("method", ["nruns", "sakai", "condorcet", "bias+condorcet"])
+def test_new_ids_that_keep_their_order_change_nothing(method):
+    runs, _ = random_runs(3)
+    expected = pseudo_qrels(runs, method)
+    renamed = {name: run.assign(docno="new" + run["docno"]) for name, run in runs.items()}
+    found = pseudo_qrels(renamed, method)
+    assert list(found["docno"]) == ["new" + docno for docno in expected["docno"]]
+    assert list(found["label"]) == list(expected["label"])
+
+
+def test_a_topic_is_by_itself():
+    runs, _ = random_runs(4)
+    whole = pseudo_qrels(runs, "condorcet")
+    one = {name: run[run["qid"] == "q1"] for name, run in runs.items() if "q1" in set(run["qid"])}
+    expected = whole[whole["qid"] == "q1"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(pseudo_qrels(one, "condorcet"), expected)
+
+
+def test_depth():
+    runs = runs_of(one="abcd", two="bacd", three="abdc")
+    assert sorted(pseudo_qrels(runs, depth=2)["docno"]) == ["a", "b"]
+    assert len(pseudo_qrels(runs, depth=None)) == 4
+
+
+@pytest.mark.parametrize(("size", "n_relevant"), [(1, 1), (5, 2), (15, 5), (25, 8), (205, 62)])
+def test_half_a_document_is_rounded_up(size, n_relevant):
+    # 0.3 times 5, 15, 25 and 205 are 1.5, 4.5, 7.5 and 61.5.
+    runs = {name: run_of({"1": [f"{n:03d}" for n in range(size)]}) for name in "ab"}
+    assert pseudo_qrels(runs, depth=None)["label"].sum() == n_relevant
+
+
+def test_random_ties_are_seeded_and_leave_the_order_alone():
+    documents = [f"{number:03d}" for number in range(100)]
+    runs = {
+        "one": run_of({"1": [*documents, "most"]}),
+        "two": run_of({"1": ["most", *documents]}),
+        "three": run_of({"1": ["most"]}),
+    }
+    first, again, other = (
+        pseudo_qrels(runs, depth=None, ties="random", random_state=seed) for seed in (0, 0, 1)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert pairs(first) != pairs(other)
+    for qrels in (first, other):
+        assert ("1", "most") in pairs(qrels)
+        assert qrels["label"].sum() == 30
+    greatest = pseudo_qrels(runs, depth=None)
+    assert pairs(greatest) == {("1", f"{number:03d}") for number in range(71, 100)} | {
+        ("1", "most")
+    }
+
+
+def test_drawn_documents():
+    # 10 runs return p; 10 others one document each: 20 entries, of which 0.1 are drawn.
+    lists = {f"p{number}": "p" for number in range(10)}
+    lists |= {f"o{number}": ["pabcdefghi"[number]] for number in range(1, 10)} | {"o0": ["z"]}
+    runs = {name: run_of({"1": list(docnos)}) for name, docnos in lists.items()}
+    runs = {name: pd.concat([run, run_of({"2": "x"})]) for name, run in runs.items()}
+    n_trials = 1000
+    qrels = pseudo_qrels(runs, "soboroff", n_trials=n_trials, random_state=0)
+    qrels = qrels[qrels["qid"] == "1"]
+    table = qrels.pivot_table(index="trial", columns="docno", values="label")
+    assert set(table.sum(axis=1)) == {1, 2}
+    # p is missed where both entries come from the other ten; two draws of p are one document.
+    missed, twice = (10 / 20) * (9 / 19), (10 / 20) * (9 / 19)
+    assert table["p"].mean() == pytest.approx(1 - missed, abs=4 * np.sqrt(0.25 / n_trials))
+    is_alone = table.sum(axis=1) == 1
+    assert is_alone.mean() == pytest.approx(twice, abs=4 * np.sqrt(0.25 / n_trials))
+    assert table["z"].mean() == pytest.approx(2 / 20, abs=4 * np.sqrt(0.1 / n_trials))
+
+
+def test_drawing_all_entries_takes_all_documents():
+    qrels = pseudo_qrels(SIX, "soboroff", share=1.0, n_trials=2, random_state=0)
+    assert (qrels["label"] == 1).all()
+    assert list(qrels["trial"]) == [0] * 6 + [1] * 6
+
+
+def test_seeds():
+    runs, _ = random_runs(5)
+    first, again, other = (pseudo_qrels(runs, "soboroff", random_state=seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(other)
+    trials = [frozenset(pairs(table)) for _, table in first.groupby("trial")]
+    assert len(set(trials)) == 10
+
+
+def test_one_run_of_each_team():
+    runs = runs_of(b="xy", a="xz", d="pq", c="xq")
+    teams = {"a": "one", "b": "one", "c": "two", "d": "two", "unknown": "three"}
+    expected = pseudo_qrels({name: runs[name] for name in "ac"})
+    pd.testing.assert_frame_equal(pseudo_qrels(runs, teams=teams), expected)
+    pd.testing.assert_frame_equal(pseudo_qrels(runs, teams=pd.Series(teams)), expected)
+    pd.testing.assert_frame_equal(pseudo_qrels(rank_table(runs), teams=teams), expected)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"method": "borda"}, "method must be one of 'nruns'"),
+        ({"method": "aslam"}, "method must be one of 'nruns'"),
+        ({"share": 0}, "share must be a number above 0 and at most 1, got 0"),
+        ({"share": 30}, "share must be a number above 0 and at most 1, got 30"),
+        ({"share": np.nan}, "share must be .* got nan"),
+        ({"share": True}, "share must be .* got True"),
+        ({"depth": 0}, "depth must be None or a positive integer, got 0"),
+        ({"n_trials": 0}, "n_trials must be a positive integer, got 0"),
+        ({"n_trials": 2.5}, "n_trials must be a positive integer, got 2.5"),
+        ({"ties": "worst"}, "ties must be one of 'docno', 'random'"),
+        ({"teams": {"one": "t", "two": "t"}}, r"no team for 1 of 3 runs \('three'\)"),
+        ({"teams": {"one": "t", "two": "t", "three": np.nan}}, "no team for 1 of 3"),
+        ({"teams": dict.fromkeys(SIX, "t")}, "of different teams.*3 runs of one team"),
+        ({"teams": ["t", "u", "v"]}, "teams must be a dict or Series"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        pseudo_qrels(SIX, **params)
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        ({}, r"at least 2, got 0 run"),
+        (runs_of(one="ab"), r"at least 2, got 1 run"),
+        ([run_of({"1": "ab"})], "runs must be a dict .* got list"),
+        (runs_of(one={"1": "a"}, two={"2": "a"}), "no topic in common"),
+        (runs_of(one={"1": "a"}, two={"1": "a"}, far={"01": "a"}), "'far'.* no topic in common"),
+    ],
+)
+def test_bad_runs(runs, message):
+    with pytest.raises(ValueError, match=message):
+        pseudo_qrels(runs)
+
+
+def test_a_table_of_runs_without_common_topics():
+    table = rank_table(runs_of(one={"1": "a", "2": "a"}, two={"1": "b"}, three={"2": "b"}))
+    with pytest.raises(ValueError, match=r"2 of 2 runs \(two, three\) have no topic in common"):
+        pseudo_qrels(table[["two", "three"]])
+    with pytest.raises(ValueError, match=r"2 of 2 runs \(one, none\)"):
+        pseudo_qrels(table[["one"]].assign(none=np.nan))
+
+
+def test_runs_that_lack_some_topics_are_no_error():
+    runs = runs_of(one={"1": "ab"}, two={"2": "ab"}, three={"1": "a", "2": "b"})
+    assert relevant(pseudo_qrels(runs), "1") == "a"
+    assert relevant(pseudo_qrels(runs), "2") == "b"

@@ -1,0 +1,253 @@
+"""Systems ranked without judgments: by hand, against loops, and what must not change the order."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.utils import check_random_state
+
+from pooled_runs import random_runs, run_of, runs_of
+from skfilterrank.judgments import _overlap, pseudo_qrels, rank_systems, rank_table
+from skfilterrank.trec import evaluate_runs
+
+PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
+METHODS = [*PSEUDO, "aslam", "spoerri"]
+
+
+def overlap_by_loops(lists, depth):
+    """Aslam and Savell's formula, set by set."""
+    topics = {topic for own in lists.values() for topic in own}
+    scores = {}
+    for i, own in lists.items():
+        total = 0
+        for t in topics:
+            ours = set(own.get(t, ())[:depth])
+            for j, other in lists.items():
+                theirs = set(other.get(t, ())[:depth])
+                if j != i and theirs:
+                    total += len(ours & theirs) / len(ours | theirs)
+        scores[i] = total / len(topics) / (len(lists) - 1)
+    return scores
+
+
+def test_aslam_by_hand():
+    runs = runs_of(
+        one={"1": "ab", "2": "ab"}, two={"1": "bc", "2": "ba"}, three={"1": "bcd"}, four={"1": "x"}
+    )
+    # Topic 1: one and two share 1 of 3, one and three 1 of 4, two and three 2 of 3. Topic 2: one
+    # and two share all; three and four return nothing.
+    expected = {
+        "two": (1 / 3 + 2 / 3 + 1) / 3 / 2,
+        "one": (1 / 3 + 1 / 4 + 1) / 3 / 2,
+        "three": (1 / 4 + 2 / 3) / 3 / 2,
+        "four": 0,
+    }
+    found = rank_systems(runs, "aslam")["aslam"]
+    assert list(found.index) == list(expected)
+    assert found.to_dict() == pytest.approx(expected)
+
+
+@given(seed=st.integers(0, 10_000), depth=st.sampled_from([1, 5, 30]))
+def test_aslam_is_that_of_a_loop(seed, depth):
+    runs, lists = random_runs(seed)
+    found = rank_systems(runs, "aslam", depth=depth)["aslam"]
+    assert found.to_dict() == pytest.approx(overlap_by_loops(lists, depth))
+
+
+def test_spoerri_of_five_runs_by_hand():
+    # Each of the five trials compares all five runs: the mean over trials is that of one.
+    runs = runs_of(a="wxyz", b="wxy", c="wx", d="wv", e={"1": "w", "2": "x"})
+    # Alone are z of a, v of d, and in topic 2, where others return nothing, x of e.
+    expected = {
+        "b": 0,
+        "c": 0,
+        "a": -(1 / (1 + 4)) / 2,
+        "d": -(1 / (1 + 2)) / 2,
+        "e": -(1 / (1 + 1)) / 2,
+    }
+    found = rank_systems(runs, "spoerri", random_state=0)["spoerri"]
+    assert [set(found.index[:2]), *found.index[2:]] == [{"b", "c"}, "a", "d", "e"]
+    assert found.to_dict() == pytest.approx(expected)
+
+
+@given(seed=st.integers(0, 10_000), n_runs=st.integers(5, 9))
+def test_spoerri_is_that_of_a_loop(seed, n_runs):
+    runs, lists = random_runs(seed, n_runs=n_runs)
+    found = rank_systems(runs, "spoerri", depth=6, random_state=seed)["spoerri"]
+    names = list(runs)
+    circle = [names[place] for place in check_random_state(seed).permutation(n_runs)]
+    trials = [[circle[(trial + step) % n_runs] for step in range(5)] for trial in range(n_runs)]
+    topics = {topic for own in lists.values() for topic in own if own[topic]}
+    scores = dict.fromkeys(names, 0)
+    for trial in trials:
+        for i in trial:
+            for t in topics:
+                others = set().union(*(lists[j][t][:6] for j in trial if j != i))
+                ours = set(lists[i][t][:6])
+                scores[i] -= len(ours - others) / (1 + len(ours)) / len(topics) / 5
+    assert found.to_dict() == pytest.approx(scores)
+
+
+@given(n_runs=st.integers(5, 40), seed=st.integers(0, 100))
+def test_each_run_is_in_five_trials_of_five(n_runs, seed):
+    # Each returns a document of its own, so that every trial counts 1 / (1 + 1) for its five.
+    index = pd.MultiIndex.from_product([["1"], range(n_runs)], names=["qid", "docno"])
+    table = pd.DataFrame(np.where(np.eye(n_runs), 1, np.nan), index=index)
+    scores = _overlap.mean_uniqueness(table, check_random_state(seed))
+    assert scores == pytest.approx(np.full(n_runs, -1 / 2))
+
+
+@pytest.mark.parametrize("n_runs", [2, 4])
+def test_spoerri_needs_five(n_runs):
+    runs, _ = random_runs(0, n_runs=6)
+    few = {name: runs[name] for name in list(runs)[:n_runs]}
+    with pytest.raises(ValueError, match=f"compares 5 runs at a time.* only {n_runs}:"):
+        rank_systems(few, "spoerri")
+    teams = {name: f"team{number % n_runs}" for number, name in enumerate(runs)}
+    with pytest.raises(ValueError, match=f"compares 5 teams at a time.* only {n_runs}:"):
+        rank_systems(runs, "spoerri", teams=teams)
+
+
+def test_nruns_by_hand():
+    runs = runs_of(one="abxy", two="bzaw", three="cdab")
+    # Of eight documents 0.3 are 2: a and b, which all three return.
+    expected = {"one": 1, "two": (1 / 1 + 2 / 3) / 2, "three": (1 / 3 + 2 / 4) / 2}
+    found = rank_systems(runs)["ap"]
+    assert found.to_dict() == pytest.approx(expected)
+    assert list(found.index) == list(expected)
+    assert found.index.name == "run"
+
+
+@pytest.mark.parametrize("method", PSEUDO)
+def test_the_same_as_runs_evaluated_against_the_judgments(method):
+    runs, _ = random_runs(7)
+    params = {"depth": 5, "n_trials": 3, "random_state": 0}
+    measures = ["ndcg", "ap", "precision@5", "bpref", "judged@3"]
+    found = rank_systems(runs, method, measure=measures, **params)
+    qrels = pseudo_qrels(runs, method, **params)
+    trials = [qrels] if method != "soboroff" else [rows for _, rows in qrels.groupby("trial")]
+    values = [evaluate_runs(runs, table[["qid", "docno", "label"]], measures) for table in trials]
+    expected = (sum(values) / len(trials)).groupby("run").mean()
+    pd.testing.assert_frame_equal(found.sort_index(), expected)
+    assert list(found.index) == list(expected.sort_values("ndcg", ascending=False).index)
+
+
+def test_lists_are_measured_to_their_end():
+    runs = runs_of(one="ab", two="ab", late="xyzvwa")
+    # The pool of depth 2 is a, b, x, y, of which b and a (0.5) are relevant; late has a at 6.
+    found = rank_systems(runs, depth=2, share=0.5)["ap"]
+    assert found["late"] == pytest.approx((1 / 6) / 2)
+
+
+def test_lower_is_better_of_some_measures():
+    runs = runs_of(one="ab", two="ab", late="xyab")
+    found = rank_systems(runs, measure="search_length(n_items=100)", share=0.5)
+    assert list(found.index) == ["one", "two", "late"]
+    values = found.iloc[:, 0].to_numpy()
+    assert values[0] == values[1] < values[2]
+
+
+def test_equal_systems_go_by_name():
+    runs = runs_of(d="ab", a="ab", c="ab", b="xy")
+    for method in ("nruns", "aslam"):
+        assert list(rank_systems(runs, method).index) == ["a", "c", "d", "b"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_must_not_change_it(method):
+    runs, _ = random_runs(8)
+    expected = rank_systems(runs, method, depth=10, random_state=0)
+    shuffled = {name: run.sample(frac=1, random_state=0) for name, run in runs.items()}
+    table = rank_table(runs)
+    shuffled_table = table.sample(frac=1, random_state=0)
+    renamed = {name: run.assign(docno="new" + run["docno"]) for name, run in runs.items()}
+    topics = {name: run.assign(qid="9" + run["qid"]) for name, run in runs.items()}
+    for other in (shuffled, table, shuffled_table, renamed, topics):
+        again = rank_systems(other, method, depth=10, random_state=0)
+        pd.testing.assert_frame_equal(again, expected)
+    if method not in ("soboroff", "spoerri"):
+        turned = rank_systems({name: runs[name] for name in reversed(runs)}, method, depth=10)
+        pd.testing.assert_frame_equal(turned, expected)
+
+
+@pytest.mark.parametrize("method", ["soboroff", "spoerri"])
+def test_seeds(method):
+    runs, _ = random_runs(9)
+    first, again, other = (rank_systems(runs, method, random_state=seed) for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.sort_index().equals(other.sort_index())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_run_of_each_team(method):
+    runs, _ = random_runs(10, n_runs=8)
+    teams = {name: f"team {min(int(name[-1]), 5)}" for name in runs}
+    found = rank_systems(runs, method, teams=teams, random_state=0)
+    first = {name: runs[name] for name in sorted(runs)[:6]}
+    expected = rank_systems(first, method, random_state=0)
+    pd.testing.assert_frame_equal(found.drop(columns="team"), expected)
+    assert list(found["team"]) == [teams[name] for name in expected.index]
+    assert found.columns[0] == "team"
+
+
+def test_a_copy_makes_a_majority():
+    lists = {"odd": "uvwxyz", "one": "abcdef", "two": "abcghi"}
+    alone = rank_systems(runs_of(**lists))
+    assert list(alone.index)[-1] == "odd"
+    copies = {f"odd{number}": lists["odd"] for number in range(4)}
+    crowded = rank_systems(runs_of(**lists, **copies))
+    assert crowded.index[0].startswith("odd")
+
+
+def test_better_systems_come_out_better():
+    # Systems that find each of the same 30 relevant documents with a probability of their own.
+    rng = np.random.default_rng(0)
+    quality = {f"run{number}": number / 11 for number in range(12)}
+    runs = {}
+    for name, share in quality.items():
+        topics = {}
+        for topic in range(20):
+            good = rng.permutation(30)[: rng.binomial(30, share)]
+            other = 30 + rng.permutation(2000)[: 30 - len(good)]
+            topics[f"{topic}"] = [f"d{number}" for number in rng.permutation([*good, *other])]
+        runs[name] = run_of(topics)
+    names = sorted(quality, key=quality.get)
+    for method in METHODS:
+        order = list(rank_systems(runs, method, random_state=0).index)
+        wrong = sum(order.index(bad) < order.index(good) for bad, good in combinations(names, 2))
+        if method == "bias+condorcet":
+            # The half that is far from the others is the bad one here, and says nothing.
+            assert wrong > 20
+        else:
+            assert wrong <= 3, method
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"method": "borda"}, "method must be one of 'nruns'.*'spoerri'"),
+        ({"measure": "mapp"}, "mapp"),
+        ({"measure": []}, "measures is empty"),
+        ({"share": 1.5}, "share must be"),
+        ({"depth": -1}, "depth must be"),
+        ({"method": "aslam", "n_trials": 0}, "n_trials must be"),
+        ({"teams": {}}, "no team for 7 of 7 runs"),
+    ],
+)
+def test_bad_parameters(params, message):
+    runs, _ = random_runs(0)
+    with pytest.raises(ValueError, match=message):
+        rank_systems(runs, **params)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bad_runs(method):
+    with pytest.raises(ValueError, match="at least 2, got 1 run"):
+        rank_systems(runs_of(one="ab"), method)
+    with pytest.raises(ValueError, match="no topic in common"):
+        rank_systems(runs_of(**{name: {name: "ab"} for name in "abcde"}), method)
+    with pytest.raises(ValueError, match="'b' holds document 'a' twice in topic '1'"):
+        rank_systems(runs_of(a="ab", b="aa", c="a", d="a", e="a"), method)
