@@ -1,13 +1,37 @@
 """Judging less: which documents to judge, labels nobody made, systems without judgments."""
 
+from skfilterrank.judgments._active import ActiveSelector
+from skfilterrank.judgments._judging import SKIP, STOP, UNDO, Answer, Question, judge
+from skfilterrank.judgments._judgment_log import JudgmentLogError, read_judgment_log
+from skfilterrank.judgments._move_to_front import MoveToFrontSelector
+from skfilterrank.judgments._mtc import MTCSelector
 from skfilterrank.judgments._pool import rank_table
+from skfilterrank.judgments._pooling import PoolingSelector, PriorSelector
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
+from skfilterrank.judgments._random import RandomSelector
 from skfilterrank.judgments._rank_systems import rank_systems
+from skfilterrank.judgments._sampling import StatAPSelector, statap_prior
 from skfilterrank.judgments._selector import TopicSelector
 
 __all__ = [
+    "SKIP",
+    "STOP",
+    "UNDO",
+    "ActiveSelector",
+    "Answer",
+    "JudgmentLogError",
+    "MTCSelector",
+    "MoveToFrontSelector",
+    "PoolingSelector",
+    "PriorSelector",
+    "Question",
+    "RandomSelector",
+    "StatAPSelector",
     "TopicSelector",
+    "judge",
     "pseudo_qrels",
     "rank_systems",
     "rank_table",
+    "read_judgment_log",
+    "statap_prior",
 ]

@@ -130,11 +130,11 @@ def rank_values(table) -> np.ndarray:
         ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise ValueError("a rank table must hold numbers, NaN where not returned.") from None
-    # Comparisons with NaN are False.
-    if (ranks < 1).any() or np.isinf(ranks).any():
-        bad = ranks[(ranks < 1) | np.isinf(ranks)][0]
+    is_rank = np.isnan(ranks) | ((ranks >= 1) & (np.floor(ranks) == ranks) & (ranks < np.inf))
+    if not is_rank.all():
+        bad = ranks[~is_rank][0]
         raise ValueError(
-            f"a rank table must hold ranks from 1 on, NaN where not returned, got {bad:g}; "
+            f"a rank table must hold whole numbers from 1 on, NaN where not returned, got {bad:g}; "
             "of scores, make one by rank_table."
         )
     return ranks

@@ -37,6 +37,8 @@ class TopicSelector(BaseEstimator):
         where the strategy has no such number.
     index_ : GroupIndex
         Rows of each topic.
+    seed_ : int
+        Seed of the topics' random generators, drawn from `random_state` where there is one.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -80,6 +82,10 @@ class TopicSelector(BaseEstimator):
         """Features for all topics at once, from checked input: hook. None where none are used."""
         return None
 
+    def _prepare_rows(self, X, y, index):
+        """The same with `y`, for those that look at it: hook."""
+        return self._prepare(X, index)
+
     def _topic_rows(self, X, rows):
         """The part of what `_prepare` gave that belongs to a topic: hook."""
         return None if X is None else safe_indexing(X, rows)
@@ -117,9 +123,10 @@ class TopicSelector(BaseEstimator):
             groups, X, prior, n_rows=n_rows, carrier="X or prior as a pandas object"
         )
         check_no_duplicates(X, index)
+        check_no_duplicates(prior, index, "prior")
         prior = check_prior(prior, n_rows)
         validate_data(self, X, skip_check_array=True)
-        features = self._prepare(X, index)
+        features = self._prepare_rows(X, y, index)
         order = index.row_order()
         starts = np.cumsum(index.sizes) - index.sizes
         topics = [order[start : start + size] for start, size in zip(starts, index.sizes)]
@@ -183,8 +190,8 @@ class TopicSelector(BaseEstimator):
         """A random generator for each topic, or None for all."""
         if "random_state" not in self.get_params(deep=False):
             return [None] * n_topics
-        seed = check_random_state(self.random_state).randint(_SEEDS)
-        return topic_streams(seed, n_topics)
+        self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
+        return topic_streams(self.seed_, n_topics)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -234,12 +241,12 @@ def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
-def topic_budgets(n_select, index) -> np.ndarray:
+def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
     """Number of documents to select in each topic; more than there are warns."""
     is_number = isinstance(n_select, Real) and not isinstance(n_select, bool | np.bool_)
     if is_number and isinstance(n_select, Integral) and n_select >= 1:
         n_above = np.count_nonzero(index.sizes < n_select)
-        if n_above:
+        if n_above and warn:
             warnings.warn(
                 f"n_select={n_select} is above the number of documents of {n_above} of "
                 f"{index.n_queries} topic(s): all of their documents are selected.",
@@ -300,7 +307,7 @@ def check_same_rows(X, prior) -> None:
         ) from None
 
 
-def check_no_duplicates(X, index) -> None:
+def check_no_duplicates(X, index, name: str = "X") -> None:
     """Where the index of X has a level "docno", no document may be twice in a topic."""
     names = getattr(getattr(X, "index", None), "names", ())
     if "docno" not in names:
@@ -310,7 +317,7 @@ def check_no_duplicates(X, index) -> None:
     if again.any():
         row = int(again.argmax())
         raise ValueError(
-            f"X holds document {docnos[row]!r} twice in topic "
+            f"{name} holds document {docnos[row]!r} twice in topic "
             f"{index.query_ids[index.codes()[row]]!r} ({np.count_nonzero(again)} row(s) repeat "
             "another one): keep one row for each topic and document."
         )
