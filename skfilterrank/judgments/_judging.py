@@ -1,0 +1,433 @@
+"""The loop that asks an assessor, saves each answer and goes on where it was left."""
+
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from enum import Enum
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from skfilterrank.judgments._active import ActiveSelector
+from skfilterrank.judgments._judgment_log import (
+    Event,
+    JudgmentLog,
+    Pool,
+    judgments_of,
+    qrels_of,
+)
+from skfilterrank.judgments._selector import topic_budgets
+
+
+class Answer(Enum):
+    """What an assessor may say instead of a label: `SKIP`, `UNDO` and `STOP`."""
+
+    SKIP = "skip"
+    UNDO = "undo"
+    STOP = "stop"
+
+    def __repr__(self):
+        return self.name
+
+
+SKIP, UNDO, STOP = Answer.SKIP, Answer.UNDO, Answer.STOP
+
+
+class Question(NamedTuple):
+    """A document to be judged.
+
+    Attributes
+    ----------
+    topic : object
+        Id of the topic.
+    docno : object
+        Id of the document.
+    row : int
+        Its row in what the selector was fitted on.
+    place : int
+        How many documents of the topic are settled with this one, from 1.
+    n_topic : int
+        How many documents of the topic are to be judged.
+    n_answered : int
+        How many documents have a label already, over all topics.
+    n_total : int
+        How many documents are to be judged, over all topics.
+    before : Answer, float or None
+        What was answered to this document before: a label that was undone, SKIP, or None.
+    """
+
+    topic: object
+    docno: object
+    row: int
+    place: int
+    n_topic: int
+    n_answered: int
+    n_total: int
+    before: object = None
+
+
+def judge(
+    selector,
+    assessor: Callable,
+    *,
+    log=None,
+    n_select=None,
+    topics=None,
+    pool=None,
+    leave_out: Collection[int] = (),
+    grades=None,
+    verbose: int = 0,
+) -> pd.DataFrame:
+    r"""Ask an assessor about one document after the other, and save every answer.
+
+    Parameters
+    ----------
+    selector : TopicSelector or ActiveSelector
+        A fitted strategy. One that looks at the answers is asked again after each; its earlier
+        answers are forgotten first. Of any other the order in `ranking_` is taken.
+    assessor : callable
+        Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
+        forbidden; or `SKIP` to be asked about this document later, `UNDO` to take back the answer
+        before this one, `STOP` to end.
+    log : str or PathLike, default=None
+        File that keeps the answers, one line of JSON each. Each is on the disk before the next
+        question. Where the file exists, its answers count as given, and the loop goes on behind
+        them. None keeps nothing.
+    n_select : int or float, default=None
+        Documents per topic, or their share, as in `TopicSelector.select`. None asks about all.
+    topics : list, default=None
+        Ids of the topics to judge, in this order. None takes all, in the order of their ids.
+    pool : DataFrame or MultiIndex of length n_rows, default=None
+        Columns or index levels "qid" and "docno": topic and document of each row that the selector
+        was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
+    leave_out : collection of int, default=()
+        Rows never to ask about, such as documents without text.
+    grades : collection of numbers, default=None
+        The labels that may be given. None takes any finite number.
+    verbose : int, default=0
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    qrels : DataFrame of shape (n_judgments, 3)
+        Columns "qid" and "docno" (str) and "label", in the order of the answers, those of the log
+        included. Labels are int64 where all are whole numbers, else float64.
+
+    Raises
+    ------
+    ValueError
+        If the assessor returns anything else, a topic is not in the pool, or the pool is missing,
+        of another length or holds a document twice in a topic. What was answered before is saved.
+    JudgmentLogError
+        A ValueError that names file and line: the log is damaged before its last line, belongs to
+        another pool, or is in use by another process.
+
+    Warns
+    -----
+    UserWarning
+        If the last line of the log is only half written: it is cut off, and the answers before it
+        count.
+
+    See Also
+    --------
+    read_judgment_log : The judgments in a log.
+    ActiveSelector.simulate : The same with known labels, faster.
+
+    Notes
+    -----
+    A topic is finished when `n_select` of its documents are settled. A skipped document keeps its
+    place among these, and is asked about again when all others have an answer; if it is skipped
+    then, it stays without label, until the loop is started again on the same log.
+
+    `UNDO` takes back the last answer, a skip too, and asks about that document next; it reaches
+    back to the begin of the log, and does nothing where no answer is left. Nothing is ever erased
+    from the log: undo is a line of its own.
+
+    The strategy may change from one session to the next, the pool may not: documents that have
+    labels count towards `n_select`, whoever chose them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MoveToFrontSelector, judge, rank_table
+    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2", "d3"], "score": [3.0, 2.0, 1.0]})
+    >>> b = pd.DataFrame({"qid": "1", "docno": ["d4", "d5"], "score": [3.0, 2.0]})
+    >>> selector = MoveToFrontSelector().fit(rank_table({"a": a, "b": b}))
+    >>> truth = {"d1": 0, "d2": 1, "d3": -1, "d4": 2, "d5": 0}
+    >>> judge(selector, lambda question: truth[question.docno], n_select=3)
+      qid docno  label
+    0   1    d1      0
+    1   1    d4      2
+    2   1    d5      0
+    """
+    check_is_fitted(selector)
+    qids, docnos = _pool_columns(selector, pool)
+    identity = Pool.of(map(str, qids), map(str, docnos))
+    opened = nullcontext() if log is None else JudgmentLog(log, identity)
+    with opened as file:
+        session = _Session(selector, qids, docnos, n_select, topics, leave_out)
+        if file is not None:
+            session.replay(file.events)
+        bar = tqdm(
+            total=session.n_total,
+            initial=session.n_answered,
+            desc="judging",
+            unit="doc",
+            disable=not verbose,
+        )
+        with bar:
+            while (question := session.question()) is not None:
+                answer = assessor(question)
+                if answer is STOP:
+                    break
+                event = session.event_of(answer, question, grades)
+                if event is None:
+                    continue
+                # Taken first: an answer that the strategy refuses is not saved.
+                session.take(event)
+                if file is not None:
+                    file.append(event)
+                bar.update(session.n_answered - bar.n)
+    return qrels_of(judgments_of(session.events).values())
+
+
+class _Session:
+    """Who was asked what, and what comes next."""
+
+    def __init__(self, selector, qids, docnos, n_select, topics, leave_out):
+        self.queue = _as_queue(selector)
+        self.qids, self.docnos = qids, docnos
+        self.row_of = {
+            (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
+        }
+        index = selector.index_
+        self.codes = index.codes()
+        self.topic_ids = index.query_ids.tolist()
+        self.never = set(_checked_rows(leave_out, index.n_rows))
+        sizes = index.sizes.copy()
+        np.subtract.at(sizes, self.codes[sorted(self.never)], 1)
+        budgets = index.sizes if n_select is None else topic_budgets(n_select, index)
+        self.budgets = np.minimum(sizes, budgets)
+        self.order = _topic_codes(topics, self.topic_ids)
+        n_topics = len(self.topic_ids)
+        self.events, self.stack = [], []
+        self.n_labels = np.zeros(n_topics, dtype=np.int64)
+        # Skipped rows, by topic: to be asked again, and not in this session.
+        self.later = [{} for _ in range(n_topics)]
+        self.given_up = [set() for _ in range(n_topics)]
+        self.asked_again, self.before = None, None
+
+    @property
+    def n_total(self):
+        """Number of documents to judge."""
+        return int(np.maximum(self.budgets, self.n_labels)[self.order].sum())
+
+    @property
+    def n_answered(self):
+        """Number of documents that have a label."""
+        return int(self.n_labels[self.order].sum())
+
+    def replay(self, events):
+        """Take the answers of earlier sessions."""
+        for event in events:
+            self.take(event)
+        self.asked_again = self.before = None
+        for later, given_up in zip(self.later, self.given_up):
+            later.update(dict.fromkeys(sorted(given_up)))
+            given_up.clear()
+
+    def question(self):
+        """The next question; None where there is none left."""
+        if self.asked_again is not None:
+            return self._question(self.asked_again, self.before)
+        for code in self.order:
+            later, given_up = self.later[code], self.given_up[code]
+            n_settled = self.n_labels[code] + len(later) + len(given_up)
+            if n_settled < self.budgets[code]:
+                skip = {*later, *given_up, *self.never}
+                found = self.queue.next_rows(1, topic=self.topic_ids[code], skip=skip)
+                if len(found):
+                    return self._question(int(found[0]), None)
+            if later:
+                return self._question(next(iter(later)), SKIP)
+        return None
+
+    def _question(self, row, before):
+        """Question about a row."""
+        code = self.codes[row]
+        n_settled = self.n_labels[code] + len(self.given_up[code])
+        return Question(
+            self.topic_ids[code],
+            self.docnos[row],
+            row,
+            int(n_settled) + 1,
+            int(max(self.budgets[code], n_settled + 1)),
+            self.n_answered,
+            self.n_total,
+            before,
+        )
+
+    def event_of(self, answer, question, grades):
+        """What to save of an answer; None for an undo of nothing."""
+        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
+        if answer is UNDO:
+            if not self.stack:
+                return None
+            last = self.stack[-1]
+            return Event("undo", last.qid, last.docno)
+        if answer is SKIP:
+            return Event("skip", qid, docno)
+        return Event("label", qid, docno, _checked_label(answer, question, grades))
+
+    def take(self, event):
+        """Count an answer."""
+        self.events.append(event)
+        row = self.row_of[event.qid, event.docno]
+        code = self.codes[row]
+        later, given_up = self.later[code], self.given_up[code]
+        self.asked_again = self.before = None
+        if event.kind == "label":
+            self.stack.append(event)
+            self.n_labels[code] += 1
+            later.pop(row, None)
+            given_up.discard(row)
+            self.queue.update(row, event.label)
+        elif event.kind == "skip":
+            self.stack.append(event)
+            if row in later:
+                del later[row]
+                given_up.add(row)
+            else:
+                later[row] = None
+        else:
+            self._undo(row, code)
+
+    def _undo(self, row, code):
+        """Take the last answer back."""
+        event = self.stack.pop()
+        was_skipped = any(
+            before.kind == "skip" and before[1:3] == event[1:3] for before in self.stack
+        )
+        self.given_up[code].discard(row)
+        self.later[code].pop(row, None)
+        if was_skipped:
+            self.later[code][row] = None
+        if event.kind == "label":
+            self.n_labels[code] -= 1
+            self.queue.retract(row)
+        self.asked_again = row
+        self.before = event.label if event.kind == "label" else SKIP
+
+
+class _RankedQueue:
+    """A strategy that looks at no answers, in the form of those that do."""
+
+    def __init__(self, selector):
+        self.index = selector.index_
+        order = self.index.row_order()
+        by_rank = order[np.lexsort((selector.ranking_[order], self.index.codes()[order]))]
+        lists = np.split(by_rank, np.cumsum(self.index.sizes)[:-1])
+        self.lists = dict(zip(self.index.query_ids.tolist(), lists))
+        self.is_open = np.ones(self.index.n_rows, dtype=bool)
+
+    def next_rows(self, n, *, topic, skip):
+        """The first open rows of a topic's ranking."""
+        rows = self.lists[topic]
+        rows = rows[self.is_open[rows]]
+        if skip:
+            rows = rows[~np.isin(rows, np.fromiter(skip, dtype=np.int64, count=len(skip)))]
+        return rows[:n]
+
+    def update(self, row, label):
+        """Close a row."""
+        self.is_open[row] = False
+
+    def retract(self, row):
+        """Open a row."""
+        self.is_open[row] = True
+
+
+def _as_queue(selector):
+    """Something with next_rows, update and retract, without answers."""
+    return selector.reset() if isinstance(selector, ActiveSelector) else _RankedQueue(selector)
+
+
+def _pool_columns(selector, pool):
+    """Topic and document of each row, as lists."""
+    if pool is None:
+        pool = getattr(selector, "pool_", None)
+        if pool is None:
+            raise ValueError(
+                "pool is missing: pass pool=, the topic and document of each row that the "
+                f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
+                "'docno'."
+            )
+    if isinstance(pool, pd.MultiIndex):
+        pool = pool.to_frame(index=False)
+    elif isinstance(pool, pd.DataFrame | pd.Series):
+        levels = [name for name in ("qid", "docno") if name in pool.index.names]
+        taken = [name for name in levels if name not in getattr(pool, "columns", ())]
+        pool = pd.concat(
+            [pool.index.to_frame(index=False)[taken], pd.DataFrame(pool).reset_index(drop=True)],
+            axis=1,
+        )
+    if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
+        raise ValueError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
+    index = selector.index_
+    if len(pool) != index.n_rows:
+        raise ValueError(
+            f"pool has {len(pool)} rows, but the selector was fitted on {index.n_rows}: pass the "
+            "topic and document of each of these, in their order."
+        )
+    qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
+    if qids != index.query_ids[index.codes()].tolist():
+        raise ValueError("pool holds other topics than those that the selector was fitted on.")
+    again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        raise ValueError(
+            f"pool holds document {docnos[row]!r} twice in topic {qids[row]!r}: keep one row for "
+            "each topic and document."
+        )
+    return qids, docnos
+
+
+def _topic_codes(topics, ids):
+    """Numbers of the topics to judge, in order."""
+    if topics is None:
+        return list(range(len(ids)))
+    codes = {topic: code for code, topic in enumerate(ids)}
+    topics = list(topics)
+    unknown = [topic for topic in topics if topic not in codes]
+    if unknown or not topics:
+        what = f"holds {unknown[0]!r}, which is" if unknown else "is empty; its entries must be"
+        shown = ", ".join(map(repr, ids[:5])) + (", ..." if len(ids) > 5 else "")
+        raise ValueError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
+    return list(dict.fromkeys(codes[topic] for topic in topics))
+
+
+def _checked_rows(rows, n_rows):
+    """Rows as a list of int."""
+    rows = [int(row) for row in rows]
+    if any(not 0 <= row < n_rows for row in rows):
+        raise ValueError(f"leave_out must hold rows from 0 to {n_rows - 1}.")
+    return rows
+
+
+def _checked_label(answer, question, grades):
+    """A finite number, whole ones as int."""
+    who = f"the assessor's answer to document {question.docno!r} of topic {question.topic!r}"
+    is_number = isinstance(answer, Real) and not isinstance(answer, bool | np.bool_)
+    if not is_number or not np.isfinite(answer):
+        raise ValueError(
+            f"{who} must be a finite number, SKIP, UNDO or STOP, got {answer!r}; the answers "
+            "before it are saved."
+        )
+    label = float(answer)
+    if grades is not None and label not in {float(grade) for grade in grades}:
+        shown = ", ".join(f"{grade:g}" for grade in grades)
+        raise ValueError(f"{who} must be one of {shown}, got {label:g}.")
+    return int(label) if label.is_integer() else label

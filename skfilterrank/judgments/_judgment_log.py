@@ -1,0 +1,391 @@
+"""The file that keeps every answer of an assessor from the moment it is given."""
+
+import hashlib
+import json
+import math
+import os
+import warnings
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import pandas as pd
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None
+
+_MARK = "skfilterrank judgments"
+_VERSION = 1
+_ADVICE = "correct the line, or delete it and what follows it"
+
+
+class Event(NamedTuple):
+    """An answer: a label, or a skip or an undo, where the label is None."""
+
+    kind: str
+    qid: str
+    docno: str
+    label: float | int | None = None
+
+
+class JudgmentLogError(ValueError):
+    """A judgment log that is damaged, belongs to another pool, or is in use.
+
+    Its text reads ``file:line: message``.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and what to do.
+    file : str
+        Name of the file.
+    line : int, default=None
+        Number of the line, from 1. None where the file as a whole is wrong.
+    judgments : DataFrame, default=None
+        What the lines before it hold, as :func:`read_judgment_log` gives it.
+
+    Attributes
+    ----------
+    message, file, line, judgments
+        The parameters.
+    """
+
+    def __init__(self, message, file, line=None, judgments=None):
+        super().__init__(message, file, line, judgments)
+        self.message, self.file, self.line = message, file, line
+        self.judgments = judgments
+
+    def __str__(self):
+        place = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        return f"{place}: {self.message}"
+
+
+def read_judgment_log(path) -> pd.DataFrame:
+    """Read the judgments of a log that :func:`judge` writes.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The log.
+
+    Returns
+    -------
+    qrels : DataFrame of shape (n_judgments, 3)
+        Columns "qid", "docno" and "label", in the order of the answers, without those that were
+        undone or skipped. Labels are int64 where all are whole numbers, else float64.
+
+    Raises
+    ------
+    JudgmentLogError
+        A ValueError that names the first damaged line; its attribute `judgments` holds what the
+        lines before it say.
+
+    Warns
+    -----
+    UserWarning
+        If the last line is only half written, with its number: it is left out.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import MTCSelector, judge, rank_table, read_judgment_log
+    >>> run = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
+    >>> selector = MTCSelector().fit(rank_table({"a": run}))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = os.path.join(folder, "log.jsonl")
+    ...     _ = judge(selector, lambda question: 2 if question.docno == "d1" else -1, log=log)
+    ...     print(read_judgment_log(log))
+      qid docno  label
+    0   1    d1      2
+    1   1    d2     -1
+    """
+    with open(path, "rb") as handle:
+        content = _read(handle.read(), os.fspath(path))
+    _warn_of_torn_line(content)
+    return qrels_of(judgments_of(content.events).values())
+
+
+class JudgmentLog:
+    """A log opened for judging: holds what is there, and takes more.
+
+    The first line names the pool, each further one is an answer. A half written last line is cut
+    off; a damaged line before it is an error, and nothing is changed.
+    """
+
+    def __init__(self, path, pool):
+        self.path = os.fspath(path)
+        header = _header(pool)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._file = os.open(self.path, flags, 0o666)
+        try:
+            self._lock()
+            with open(self._file, "rb", closefd=False) as handle:
+                data = handle.read()
+            if header.startswith(data):
+                # Nothing yet, or a first line that did not get ready.
+                os.ftruncate(self._file, 0)
+                self._write(header)
+                _sync_folder(self.path)
+                self.events = []
+                return
+            content = _read(data, self.path, pool)
+            _warn_of_torn_line(content)
+            if content.length < len(data):
+                os.ftruncate(self._file, content.length)
+            if content.lacks_line_end:
+                self._write(b"\n")
+            self.events = content.events
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, event):
+        """Write an answer; it is on the disk when this returns."""
+        record = {"time": datetime.now(UTC).isoformat(timespec="seconds")}
+        record |= {"qid": event.qid, "docno": event.docno}
+        record |= {"label": event.label} if event.kind == "label" else {event.kind: True}
+        self._write(_as_line(record))
+
+    def close(self):
+        """Give the file back."""
+        os.close(self._file)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def _write(self, data):
+        """Append bytes and wait for the disk; all of them or none."""
+        length = os.fstat(self._file).st_size
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, length)
+            raise
+
+    def _lock(self):
+        """Keep other processes away; the lock goes with the process."""
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise JudgmentLogError(
+                "another process is judging into this log; end it, or name another log.", self.path
+            ) from None
+        except OSError:  # some network drives have no locks
+            pass
+
+
+class Pool(NamedTuple):
+    """What a log remembers of the pool that it was begun with."""
+
+    n_documents: int
+    n_topics: int
+    digest: str
+    pairs: frozenset = frozenset()
+
+    @classmethod
+    def of(cls, qids, docnos):
+        """The pool of these topics and documents, in whatever order."""
+        pairs = sorted(zip(qids, docnos))
+        text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return cls(len(pairs), len(set(qids)), digest[:32], frozenset(pairs))
+
+
+class _Content(NamedTuple):
+    """What is in a log: `length` bytes of it are whole lines."""
+
+    pool: Pool
+    events: list
+    length: int
+    lacks_line_end: bool
+    torn_line: int | None
+    file: str
+
+
+def judgments_of(events) -> dict:
+    """What is left of the answers after the undos, by topic and document, in order."""
+    answers = []
+    for event in events:
+        if event.kind == "undo":
+            answers.pop()
+        else:
+            answers.append(event)
+    return {(event.qid, event.docno): event for event in answers if event.kind == "label"}
+
+
+def qrels_of(events) -> pd.DataFrame:
+    """Labels as a table."""
+    events = list(events)
+    labels = pd.Series([event.label for event in events], dtype="float64")
+    if (labels == labels.round()).all() and (labels.abs() <= 2**53).all():
+        labels = labels.astype("int64")
+    qids = pd.Series([event.qid for event in events], dtype="str")
+    docnos = pd.Series([event.docno for event in events], dtype="str")
+    return pd.DataFrame({"qid": qids, "docno": docnos, "label": labels})
+
+
+def _header(pool):
+    """First line of the log of a pool."""
+    return _as_line(
+        {
+            "log": _MARK,
+            "version": _VERSION,
+            "documents": pool.n_documents,
+            "topics": pool.n_topics,
+            "pool": pool.digest,
+        }
+    )
+
+
+def _as_line(record):
+    """Bytes of a record; JSON has no line ends within a record."""
+    return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _read(data, file, pool=None) -> _Content:
+    """Content of a log; a pool's documents are the only ones it may hold."""
+    # A computer that loses its power can leave zero bytes at the end of a file.
+    whole = data.rstrip(b"\0")
+    lines = whole.split(b"\n")
+    pool_of_log, events, stack, torn = None, [], [], None
+    judged = set()
+    length = 0
+    for number, line in enumerate(lines, 1):
+        is_last = number == len(lines)
+        try:
+            if line.strip():
+                record = _record(line)
+                if pool_of_log is None:
+                    pool_of_log = _pool_of(record)
+                    if pool is not None:
+                        _check_pool(pool_of_log, pool, file)
+                else:
+                    event = _event(record, stack, judged, pool)
+                    events.append(event)
+                    if event.kind == "undo":
+                        judged.discard(stack.pop()[1:3])
+                    else:
+                        stack.append(event)
+                    if event.kind == "label":
+                        judged.add(event[1:3])
+            elif is_last:
+                torn = number if len(whole) < len(data) else None
+                break
+        except JudgmentLogError:
+            raise
+        except ValueError as error:
+            if is_last and pool_of_log is not None and not isinstance(error, _WrongRecordError):
+                torn = number
+                break
+            if pool_of_log is None:
+                raise JudgmentLogError(
+                    "the file is no judgment log: its first line does not begin with "
+                    f'{{"log": "{_MARK}"; name another file.',
+                    file,
+                    number,
+                ) from None
+            kept = qrels_of(judgments_of(events).values())
+            raise JudgmentLogError(
+                f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before "
+                "it are kept.",
+                file,
+                number,
+                kept,
+            ) from None
+        length += len(line) + (not is_last)
+    if pool_of_log is None:
+        raise JudgmentLogError("the log is empty.", file)
+    lacks_line_end = torn is None and not whole.endswith(b"\n")
+    return _Content(pool_of_log, events, length, lacks_line_end, torn, file)
+
+
+class _WrongRecordError(ValueError):
+    """A whole record that says what cannot be."""
+
+
+def _record(line):
+    """Object of a line."""
+    try:
+        record = json.loads(line.decode("utf-8", "surrogatepass"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(record, dict):
+        raise ValueError("it is no JSON object")
+    return record
+
+
+def _pool_of(record):
+    """Pool of a first line."""
+    if record.get("log") != _MARK:
+        raise ValueError("no mark")
+    if record.get("version") != _VERSION:
+        raise ValueError("another version")
+    return Pool(record.get("documents"), record.get("topics"), record.get("pool"))
+
+
+def _event(record, stack, judged, pool):
+    """Event of a record that follows the events of the stack."""
+    qid, docno = record.get("qid"), record.get("docno")
+    if not isinstance(qid, str) or not isinstance(docno, str):
+        raise _WrongRecordError("it names no topic and document")
+    if pool is not None and pool.pairs and (qid, docno) not in pool.pairs:
+        raise _WrongRecordError(f"document {docno!r} of topic {qid!r} is not in the pool")
+    kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
+    if len(kinds) != 1:
+        raise _WrongRecordError("it holds no answer")
+    event = Event(kinds[0], qid, docno, record.get("label"))
+    if event.kind == "label":
+        label = event.label
+        if isinstance(label, bool) or not isinstance(label, int | float):
+            raise _WrongRecordError(f"the label {label!r} is no number")
+        if not math.isfinite(label):
+            raise _WrongRecordError(f"the label {label!r} is not finite")
+    if event.kind == "undo" and (not stack or stack[-1][1:3] != (qid, docno)):
+        raise _WrongRecordError("it takes back what is not the last answer")
+    if event.kind != "undo" and (qid, docno) in judged:
+        raise _WrongRecordError(f"document {docno!r} of topic {qid!r} has a label already")
+    return event
+
+
+def _check_pool(logged, pool, file):
+    """Raise on the log of another pool."""
+    if logged.digest != pool.digest:
+        raise JudgmentLogError(
+            f"the log belongs to another pool: to one of {logged.n_documents} documents of "
+            f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics}; "
+            "name another log, or the pool that it was begun with.",
+            file,
+        )
+
+
+def _warn_of_torn_line(content):
+    """Tell of a half written line."""
+    if content.torn_line is not None:
+        warnings.warn(
+            f"{content.file}:{content.torn_line}: the last line is only half written, and left "
+            "out; the answer before it is the last one.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _sync_folder(path):
+    """Wait until the disk knows the name of a new file."""
+    if os.name != "posix":
+        return
+    folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    except OSError:  # some network drives cannot
+        pass
+    finally:
+        os.close(folder)
