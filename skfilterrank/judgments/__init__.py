@@ -3,6 +3,7 @@
 from skfilterrank.judgments._active import ActiveSelector
 from skfilterrank.judgments._judging import SKIP, STOP, UNDO, Answer, Question, judge
 from skfilterrank.judgments._judgment_log import JudgmentLogError, read_judgment_log
+from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._mtc import MTCSelector
 from skfilterrank.judgments._pool import rank_table
@@ -20,6 +21,7 @@ __all__ = [
     "ActiveSelector",
     "Answer",
     "JudgmentLogError",
+    "LabelPredictor",
     "MTCSelector",
     "MoveToFrontSelector",
     "PoolingSelector",

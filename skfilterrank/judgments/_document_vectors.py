@@ -1,0 +1,128 @@
+"""Vectors of the documents in a judgment table: tf-idf of the text, and columns of numbers."""
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler
+
+from skfilterrank.judgments._label_table import column_of
+
+
+class Vectors:
+    """A matrix and, for each row of the table, its row in the matrix.
+
+    A document that is in many topics has one vector.
+    """
+
+    def __init__(self, matrix, numbers=None, is_empty=None):
+        self.matrix = matrix
+        self.numbers = np.arange(matrix.shape[0]) if numbers is None else numbers
+        self.is_empty = np.zeros(len(self.numbers), dtype=bool) if is_empty is None else is_empty
+
+    def take(self, rows):
+        """Vectors of some rows of the table."""
+        return self.matrix[self.numbers[rows]]
+
+
+class DocumentVectors:
+    """Makes vectors of the text column, the feature columns, or both."""
+
+    def __init__(self, *, text, features, vectorizer, n_terms):
+        self.text = text
+        self.features = features
+        self.vectorizer = vectorizer
+        self.n_terms = n_terms
+        self.scaler = None
+
+    def fit_transform(self, T) -> Vectors:
+        """Learn terms and scales from all rows of a table, judged or not."""
+        if self.text is None:
+            vectors = None
+        else:
+            texts = texts_of(T, self.text)
+            numbers, distinct = pd.factorize(texts)
+            if self.vectorizer is None:
+                self.vectorizer = TfidfVectorizer(max_features=self.n_terms)
+            else:
+                self.vectorizer = clone(self.vectorizer)
+            try:
+                matrix = self.vectorizer.fit_transform(distinct)
+            except ValueError as error:
+                raise ValueError(
+                    f"the texts in column {self.text!r} of T give no terms to learn from "
+                    f"({error}): {len(distinct)} distinct texts, all empty or stop words."
+                ) from error
+            vectors = _with_empty(matrix, numbers, distinct)
+        if self.features is not None:
+            numbers = feature_matrix(T, self.features)
+            self.scaler = StandardScaler().fit(numbers)
+        return self._add_features(vectors, T)
+
+    def transform(self, T) -> Vectors:
+        """Vectors of the rows of another table."""
+        vectors = None
+        if self.text is not None:
+            numbers, distinct = pd.factorize(texts_of(T, self.text))
+            vectors = _with_empty(self.vectorizer.transform(distinct), numbers, distinct)
+        return self._add_features(vectors, T)
+
+    def _add_features(self, vectors, T):
+        """The vectors with the scaled feature columns behind them."""
+        if self.features is None:
+            return vectors
+        scaled = self.scaler.transform(feature_matrix(T, self.features))
+        if vectors is None:
+            return Vectors(scaled)
+        matrix = vectors.take(slice(None))
+        stack = sparse.hstack if sparse.issparse(matrix) else np.hstack
+        matrix = stack([matrix, scaled])
+        return Vectors(
+            matrix.tocsr() if sparse.issparse(matrix) else matrix, None, vectors.is_empty
+        )
+
+
+def selectable_documents(T, text, features):
+    """What selection strategies look at: the texts, else the feature columns."""
+    if text is not None:
+        return texts_of(T, text).tolist()
+    return pd.DataFrame(feature_matrix(T, features), columns=list(features))
+
+
+def texts_of(T, name) -> np.ndarray:
+    """The text column as str, empty where missing."""
+    texts = column_of(T, name, "text").astype(object)
+    texts = texts.where(texts.notna(), "").to_numpy()
+    wrong = [not isinstance(text, str) for text in texts]
+    if any(wrong):
+        shown = texts[int(np.argmax(wrong))]
+        raise ValueError(
+            f"column {name!r} of T must hold texts, got {shown!r}: name the text column by text=, "
+            "or pass text=None and features=, the columns of numbers."
+        )
+    return texts
+
+
+def feature_matrix(T, names) -> np.ndarray:
+    """The feature columns as float64, NaN where missing."""
+    columns = [column_of(T, name, "features") for name in names]
+    try:
+        return np.column_stack(
+            [column.to_numpy(dtype=np.float64, na_value=np.nan) for column in columns]
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"features must name columns of numbers, got {list(names)} ({error})."
+        ) from error
+
+
+def _with_empty(matrix, numbers, distinct):
+    """Vectors, and which rows have no term."""
+    if sparse.issparse(matrix):
+        matrix = matrix.tocsr()
+        is_empty = np.diff(matrix.indptr) == 0
+    else:
+        matrix = np.asarray(matrix)
+        is_empty = np.array([not text.strip() for text in distinct])
+    return Vectors(matrix, numbers, is_empty[numbers])

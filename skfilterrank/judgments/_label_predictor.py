@@ -1,0 +1,519 @@
+"""LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
+from sklearn.svm import LinearSVC
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._validation import check_choice
+from skfilterrank.judgments._document_vectors import DocumentVectors, selectable_documents
+from skfilterrank.judgments._label_table import (
+    CONTAINERS,
+    names_of,
+    output_container,
+    read_label_table,
+    with_columns,
+)
+from skfilterrank.judgments._level_model import fit_level_model
+from skfilterrank.judgments._topic_models import (
+    NO_LABEL,
+    fit_topics,
+    predict_topics,
+    rows_of_topics,
+    stand_ins,
+)
+
+_SHOWN = 5
+
+
+class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+    r"""Complete a table of judgments: an imputer for labels.
+
+    Each topic gets a classifier of its own, which learns from the topic's judged documents and
+    labels the others. All topics share the document vectors. Labels that are there stay as they
+    are.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Cloned for each topic, and for each step between its labels. It needs `predict`, and
+        `predict_proba` or `decision_function`; it sees vectors and 0 or 1. None means
+        ``LinearSVC(class_weight="balanced", random_state=0)``.
+    text : str or None, default="text"
+        Column with the documents' text; a missing text counts as empty. None learns from
+        `features` alone.
+    features : list of str or None, default=None
+        Columns of numbers to learn from, behind the text's vectors or instead of them. They are
+        brought to mean 0 and variance 1 over the rows of the table `fit` sees.
+    topic : str, default="qid"
+        Column, or index level, with the topic of each row.
+    document : str or None, default=None
+        Column, or index level, with the document's id. Where it is named, a document that is
+        twice in a topic is an error.
+    label : str, default="label"
+        Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
+        nobody judged. -1 never means unjudged.
+    imputed : str or None, default="imputed"
+        Name of the bool column that :meth:`transform` adds, True where the label is predicted.
+        None adds none.
+    vectorizer : transformer or None, default=None
+        Turns texts into vectors, such as HashingVectorizer; cloned. None means
+        ``TfidfVectorizer(max_features=n_terms)``, fitted on the distinct texts of all rows.
+    n_terms : int, default=1_000_000
+        The most frequent terms of the table that count.
+    output : {"hard", "soft"}, default="hard"
+        "hard" predicts one of the topic's labels. "soft" predicts the expected label, the mean of
+        the topic's labels by their chances: with two labels ``(1 - p) * low + p * high``.
+    calibration : {"auto", "pooled", None}, default="auto"
+        How margins become chances. "pooled": Platt's sigmoid, one for all topics, fitted on the
+        margins of judged rows that a classifier of their topic was not shown (cross-validation
+        within topics, up to 5 folds). None: the logistic function of the decision function, or
+        the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
+        classifier without `predict_proba`, else None.
+    one_class : {"copy", "pool", "leave"}, default="copy"
+        Topics whose judged documents all have one label: give it to the others too, ask a model
+        of all topics' judged documents, or leave the rows NaN.
+    unjudged_topic : {"leave", "pool", "raise"}, default="leave"
+        Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
+        with a warning, ask the model of all topics, or raise a ValueError.
+    selector : TopicSelector or None, default=None
+        The strategy :meth:`query` follows; None takes what the classifiers are least sure of.
+    n_jobs : int or None, default=None
+        Topics fitted at a time; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds each topic's classifier. None leaves them the `random_state` of `estimator`.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
+
+    Attributes
+    ----------
+    imputed_ : ndarray of shape (n_rows,), dtype bool
+        Rows of the table `fit` saw that have a predicted label.
+    confidence_ : ndarray of shape (n_rows,), dtype float64
+        Chance of the predicted label ("soft": of the likeliest one) among the topic's labels; NaN
+        where nothing is predicted or a label is copied. Without calibration it sorts rows by how
+        sure the classifier is, but is no frequency.
+    n_imputed_, n_left_ : int
+        Number of rows that got a label, and that stay unjudged.
+    n_empty_texts_ : int
+        Unjudged rows whose text is empty or holds no known term; a linear classifier labels them
+        by its intercept.
+    fallback_topics_ : dict
+        Topics that have no model of their own, and why.
+    models_ : dict
+        The model that answers for each topic, None where rows are left. Its `levels` are the
+        topic's labels, ascending, its `classifiers` one for each but the highest.
+    pool_model_ : LevelModel or None
+        The model of all topics, where one is needed.
+    calibration_ : Calibration or None
+        `slope` and `intercept` of the sigmoid, where there is one.
+    topics_ : ndarray of shape (n_topics,)
+        The topics, sorted.
+    labels_ : ndarray of shape (n_labels,), dtype float64
+        The distinct labels, ascending.
+    vectorizer_ : transformer or None
+        The fitted vectorizer.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names.
+
+    See Also
+    --------
+    CompletedLabels : Completes the labels of each training fold.
+    make_completed_scorer : Completes the labels of each held-out fold.
+
+    Notes
+    -----
+    By default the "predict-map" of [1]_, after [2]_: a linear support vector machine on the tf-idf
+    weights of the :math:`10^6` most frequent terms, classes weighted by the inverse of their
+    frequency. Here a term's idf counts distinct texts, judged or not; scikit-learn's smoothed idf
+    and unit length.
+
+    A topic with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
+    classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The hard label is the
+    highest one that is reached without a "no" on the way. For chances, :math:`P(l > l_i)` is
+    lowered to :math:`P(l > l_{i-1})` where it exceeds that, and
+    :math:`P(l = l_i) = P(l > l_{i-1}) - P(l > l_i)`.
+
+    A topic only ever gets labels that somebody gave to one of its documents, except from the
+    model of all topics. Other topics' labels enter by that model and by the two numbers of the
+    pooled calibration, and by nothing else.
+
+    References
+    ----------
+    .. [1] K. Hui, K. Berberich. "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation". SPIRE 2015.
+    .. [2] S. Büttcher, C. L. A. Clarke, P. C. K. Yeung, I. Soboroff. "Reliable Information
+       Retrieval Evaluation with Incomplete and Biased Judgements". SIGIR 2007.
+    .. [3] E. Frank, M. Hall. "A Simple Approach to Ordinal Classification". ECML 2001.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import LabelPredictor
+    >>> T = pd.DataFrame({
+    ...     "qid": ["wings"] * 5 + ["heat"] * 3,
+    ...     "text": ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
+    ...              "heat flow", "heat in slabs", "heat flow", "lift of a wing"],
+    ...     "label": [1, 1, 0, None, None, 1, None, None],
+    ... })
+    >>> predictor = LabelPredictor()
+    >>> predictor.fit_transform(T)
+         qid                  text  label  imputed
+    0  wings        lift of a wing    1.0    False
+    1  wings  wing in a slipstream    1.0    False
+    2  wings         heat in slabs    0.0    False
+    3  wings          a swept wing    1.0     True
+    4  wings             heat flow    0.0     True
+    5   heat         heat in slabs    1.0    False
+    6   heat             heat flow    1.0     True
+    7   heat        lift of a wing    1.0     True
+    >>> predictor.fallback_topics_
+    {'heat': 'judged labels all 1'}
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        text="text",
+        features=None,
+        topic="qid",
+        document=None,
+        label="label",
+        imputed="imputed",
+        vectorizer=None,
+        n_terms=10**6,
+        output="hard",
+        calibration="auto",
+        one_class="copy",
+        unjudged_topic="leave",
+        selector=None,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.text = text
+        self.features = features
+        self.topic = topic
+        self.document = document
+        self.label = label
+        self.imputed = imputed
+        self.vectorizer = vectorizer
+        self.n_terms = n_terms
+        self.output = output
+        self.calibration = calibration
+        self.one_class = one_class
+        self.unjudged_topic = unjudged_topic
+        self.selector = selector
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, T, y=None) -> "LabelPredictor":
+        """Fit a model of each topic's labels.
+
+        Parameters
+        ----------
+        T : pandas or polars DataFrame of n_rows rows
+            The judgment table, rows in any order.
+        y : object, default=None
+            Not used; there by scikit-learn's convention.
+
+        Returns
+        -------
+        self : LabelPredictor
+            The fitted predictor.
+
+        Raises
+        ------
+        TypeError
+            If T is no table.
+        ValueError
+            If a column is missing or holds what it must not, such as -1 among integers without a
+            NaN; if no row is judged, a document is twice in a topic, no text holds a term, or a
+            parameter is out of range.
+        """
+        self._fit_table(T)
+        return self
+
+    def fit_transform(self, T, y=None, **fit_params):
+        """Fit, and complete the same table: what ``fit(T).transform(T)`` gives.
+
+        Parameters
+        ----------
+        T : pandas or polars DataFrame of n_rows rows
+            The judgment table.
+        y : object, default=None
+            Not used.
+        **fit_params
+            None are taken; there by scikit-learn's convention.
+
+        Returns
+        -------
+        DataFrame
+            As :meth:`transform`.
+        """
+        if fit_params:
+            raise TypeError(f"fit takes no parameters but T, got {', '.join(fit_params)}.")
+        return self._completed(*self._fit_table(T))
+
+    def transform(self, T):
+        """Complete the labels of a table.
+
+        Parameters
+        ----------
+        T : pandas or polars DataFrame of n_rows rows
+            The table `fit` saw, or other documents. The label column may be missing, and then no
+            row is judged. Labels in it stay as they are, but nothing is learned from them.
+
+        Returns
+        -------
+        DataFrame
+            The table with the label column as floats, and the column that marks imputed rows. Of
+            the kind that came, unless `set_output` says otherwise.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if the column to add is there already; with ``unjudged_topic="raise"``,
+            if a topic is unknown.
+        """
+        check_is_fitted(self)
+        table = self._read(T, needs_label=False)
+        vectors = self._document_vectors.transform(T)
+        labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
+        return self._completed(table, labels)
+
+    def query(self, T, n, *, prior=None) -> np.ndarray:
+        """Say which rows to judge next.
+
+        Parameters
+        ----------
+        T : pandas or polars DataFrame of n_rows rows
+            Documents as `fit` takes them, judged and unjudged.
+        n : int
+            Documents per topic; all that are left where there are fewer.
+        prior : array-like of shape (n_rows,), default=None
+            Handed to the selector.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype bool
+            True for unjudged rows that should be judged. With a selector, the first n unjudged
+            documents in the order it gives to all documents of the topic; without, those whose
+            likeliest label is the least likely. Rows that no model of the topic tells apart come
+            in the order of the table.
+        """
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+            raise ValueError(f"n must be a number of documents per topic from 1 up, got {n!r}.")
+        check_is_fitted(self)
+        table = self._read(T, needs_label=False)
+        unjudged = np.isnan(table.labels)
+        if self.selector is not None:
+            documents = selectable_documents(T, self.text, self.features)
+            selector = clone(self.selector)
+            order = selector.fit(documents, groups=table.topics.to_numpy(), prior=prior).ranking_
+        elif prior is not None:
+            raise ValueError("prior needs a selector: uncertainty makes no use of it.")
+        else:
+            vectors = self._document_vectors.transform(T)
+            models = [self.models_.get(topic) for topic in table.index.query_ids.tolist()]
+            _, confidence = predict_topics(
+                models, self.calibration_, vectors, table.index, unjudged, soft=True
+            )
+            order = np.where(np.isnan(confidence), -1.0, confidence)
+        chosen = np.zeros(len(unjudged), dtype=bool)
+        for rows in rows_of_topics(table.index):
+            rows = rows[unjudged[rows]]
+            chosen[rows[np.argsort(order[rows], kind="stable")[:n]]] = True
+        return chosen
+
+    def set_output(self, *, transform=None) -> "LabelPredictor":
+        """Choose the kind of table that comes out.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars", None}, default=None
+            "default" gives the kind that came; None changes nothing.
+
+        Returns
+        -------
+        self : LabelPredictor
+            The predictor.
+        """
+        check_choice(transform, "transform", (*CONTAINERS, None))
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Columns of the completed table.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Not used.
+
+        Returns
+        -------
+        ndarray of str
+            The columns `fit` saw, and the mark of imputed rows.
+        """
+        check_is_fitted(self)
+        added = [] if self.imputed is None else [self.imputed]
+        return np.asarray([*self.feature_names_in_, *added], dtype=object)
+
+    @property
+    def vectorizer_(self):
+        """The fitted vectorizer."""
+        return self._document_vectors.vectorizer
+
+    def _read(self, T, needs_label):
+        """The checked table."""
+        table = read_label_table(
+            T, topic=self.topic, document=self.document, label=self.label, needs_label=needs_label
+        )
+        if self.imputed is not None and self.imputed in names_of(T):
+            raise ValueError(
+                f"T has a column {self.imputed!r} already, so that some of its labels may be "
+                "predicted ones: set these to NaN and drop the column, or choose another name by "
+                "imputed=."
+            )
+        return table
+
+    def _fit_table(self, T):
+        """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
+        estimator = self._check_parameters()
+        table = self._read(T, needs_label=True)
+        self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self._document_vectors = DocumentVectors(
+            text=self.text, features=self.features, vectorizer=self.vectorizer, n_terms=self.n_terms
+        )
+        vectors = self._document_vectors.fit_transform(T)
+        return table, self._fit_vectors(estimator, vectors, table.index, table.labels)
+
+    def _fit_vectors(self, estimator, vectors, index, labels):
+        """Fit on vectors; the labels for the unjudged rows."""
+        unjudged = np.isnan(labels)
+        if unjudged.all():
+            raise ValueError(
+                f"T holds no judged row: expected some labels in column {self.label!r} that are "
+                "not NaN."
+            )
+        seeds = self._seeds(index.n_queries + 1)
+        wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
+        models, self.calibration_ = fit_topics(
+            estimator,
+            vectors,
+            index,
+            labels,
+            seeds,
+            calibrate=self.calibration == "pooled"
+            or (self.calibration == "auto" and wants_chances),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        judged = np.flatnonzero(~unjudged)
+        self.topics_ = index.query_ids
+        self.labels_ = np.unique(labels[judged])
+        self.models_, self.fallback_topics_, self.pool_model_ = stand_ins(
+            index.query_ids.tolist(),
+            models,
+            lambda: fit_level_model(estimator, vectors.take(judged), labels[judged], seeds[-1]),
+            one_class=self.one_class,
+            unjudged_topic=self.unjudged_topic,
+        )
+        found, self.confidence_ = self._predict(vectors, index, unjudged)
+        self.imputed_ = ~np.isnan(found)
+        self.n_imputed_ = int(np.count_nonzero(self.imputed_))
+        self.n_left_ = int(np.count_nonzero(unjudged)) - self.n_imputed_
+        self.n_empty_texts_ = int(np.count_nonzero(vectors.is_empty & unjudged))
+        return found
+
+    def _predict(self, vectors, index, unjudged):
+        """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
+        topics = index.query_ids.tolist()
+        lone = [
+            topic
+            for topic in topics
+            if self.fallback_topics_.get(topic, NO_LABEL) == NO_LABEL
+            and (topic not in self.models_ or topic in self.fallback_topics_)
+        ]
+        if lone and self.unjudged_topic != "pool":
+            text = (
+                f"{len(lone)} topics have no judged document, such as "
+                f"{', '.join(map(repr, lone[:_SHOWN]))}"
+            )
+            if self.unjudged_topic == "raise":
+                raise ValueError(
+                    f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
+                    "to do with them."
+                )
+            warnings.warn(f"{text}: they stay unjudged.", UserWarning, stacklevel=4)
+        unknown = self.pool_model_ if self.unjudged_topic == "pool" else None
+        return predict_topics(
+            [self.models_.get(topic, unknown) for topic in topics],
+            self.calibration_,
+            vectors,
+            index,
+            unjudged,
+            soft=self.output == "soft",
+        )
+
+    def _completed(self, table, found):
+        """The table with the labels that were found."""
+        is_found = ~np.isnan(found)
+        added = {self.label: np.where(is_found, found, table.labels)}
+        if self.imputed is not None:
+            added[self.imputed] = is_found
+        return with_columns(table.frame, added, container=output_container(self))
+
+    def _seeds(self, n_seeds):
+        """A seed for each topic and for the model of all; None where random_state is."""
+        if self.random_state is None:
+            return [None] * n_seeds
+        return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+
+    def _check_parameters(self):
+        """The classifier, after checking it and all other parameters."""
+        check_choice(self.output, "output", ("hard", "soft"))
+        check_choice(self.calibration, "calibration", ("auto", "pooled", None))
+        check_choice(self.one_class, "one_class", ("copy", "pool", "leave"))
+        check_choice(self.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+        if self.features is not None and (isinstance(self.features, str) or not self.features):
+            raise ValueError(
+                f"features must be None or a list of column names, got {self.features!r}."
+            )
+        if self.text is None and self.features is None:
+            raise ValueError(
+                "text and features are both None: name the column with the texts, or columns of "
+                "numbers to learn from."
+            )
+        if self.estimator is None:
+            return LinearSVC(class_weight="balanced", random_state=0)
+        if not is_classifier(self.estimator):
+            raise ValueError(f"estimator must be a classifier, got {self.estimator!r}.")
+        if not hasattr(self.estimator, "predict_proba") and not hasattr(
+            self.estimator, "decision_function"
+        ):
+            raise ValueError(
+                f"estimator must have predict_proba or decision_function, got {self.estimator!r}: "
+                "wrap it in CalibratedClassifierCV."
+            )
+        return self.estimator
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # It takes a table of texts, topics and labels, no matrix of numbers.
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags

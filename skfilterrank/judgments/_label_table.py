@@ -1,0 +1,165 @@
+"""The judgment table: one row per topic and document, the label NaN where nobody judged."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import sklearn
+
+from skfilterrank._groups import GroupIndex
+
+CONTAINERS = ("default", "pandas", "polars")
+
+
+class LabelTable(NamedTuple):
+    """What a judgment table says, and the table itself."""
+
+    frame: object
+    topics: pd.Series
+    index: GroupIndex
+    labels: np.ndarray
+
+
+def read_label_table(T, *, topic, document, label, needs_label) -> LabelTable:
+    """Check a judgment table; without a label column, every row is unjudged."""
+    if not (isinstance(T, pd.DataFrame) or is_polars(T)):
+        raise TypeError(
+            f"T must be a pandas or polars DataFrame with the column {topic!r}, got "
+            f"{type(T).__name__}: build one with pandas.DataFrame(...)."
+        )
+    if len(T) == 0:
+        raise ValueError("T has no rows; at least one was expected. Leave out empty tables.")
+    topics = column_of(T, topic, "topic")
+    if topics.isna().any():
+        row = int(topics.isna().to_numpy().argmax())
+        raise ValueError(f"T has no topic in row {row} (column {topic!r}): every row needs one.")
+    if document is not None:
+        _check_unique(topics, column_of(T, document, "document"), topic, document)
+    if needs_label or label in names_of(T):
+        labels = check_labels(column_of(T, label, "label"), f"column {label!r} of T")
+    else:
+        labels = np.full(len(T), np.nan)
+    return LabelTable(T, topics, index_topics(topics, topic), labels)
+
+
+def is_polars(T) -> bool:
+    """Whether a table is a polars DataFrame; polars need not be installed."""
+    return type(T).__module__.partition(".")[0] == "polars" and hasattr(T, "get_column")
+
+
+def names_of(T) -> list:
+    """Names of the columns, and of the index levels of a pandas table."""
+    levels = list(T.index.names) if isinstance(T, pd.DataFrame) else []
+    return [*T.columns, *(name for name in levels if name is not None)]
+
+
+def column_of(T, name, argument) -> pd.Series:
+    """A column, or index level, as a pandas Series; `argument` is the parameter that names it."""
+    if name in T.columns:
+        values = T[name]
+        if isinstance(values, pd.DataFrame):
+            raise ValueError(f"T has several columns {name!r}: keep one of them.")
+        if isinstance(values, pd.Series):
+            return values.reset_index(drop=True)
+        has_gaps = values.dtype.is_integer() and values.null_count() > 0
+        return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
+    if isinstance(T, pd.DataFrame) and name is not None and name in T.index.names:
+        return T.index.get_level_values(name).to_series(index=range(len(T)))
+    raise ValueError(
+        f"T has no column {name!r}; it has {names_of(T)}. Name the right one by {argument}=."
+    )
+
+
+def check_labels(labels, name) -> np.ndarray:
+    """Labels as float64, NaN where unjudged; -1 for a missing one is an error."""
+    labels = pd.Series(labels)
+    is_number = pd.api.types.is_bool_dtype(labels.dtype) or pd.api.types.is_any_real_numeric_dtype(
+        labels.dtype
+    )
+    if not is_number:
+        kinds = {type(value) for value in labels[labels.notna()]}
+        if not all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
+            shown = next(x for x in labels[labels.notna()] if not isinstance(x, int | float))
+            raise ValueError(
+                f"{name} must hold numbers, NaN where unjudged, got {shown!r}: map labels to "
+                "numbers first, such as {'Bad': -1, 'Good': 1}; they say which is better."
+            )
+    values = labels.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{name} holds an infinite label in row {int(np.isinf(values).argmax())}: expected "
+            "finite numbers, or NaN where unjudged."
+        )
+    if pd.api.types.is_integer_dtype(labels.dtype) and not np.isnan(values).any():
+        n_missing = int(np.count_nonzero(values == -1))
+        if n_missing:
+            raise ValueError(
+                f"{name} holds integers, {n_missing} of them -1, and no NaN: unjudged rows are "
+                "marked by NaN, as negative labels mean forbidden. Where -1 means unjudged, turn "
+                "it into NaN (in pandas .replace(-1, np.nan)); where it means forbidden, say so "
+                "by floats (.astype(float))."
+            )
+    return values
+
+
+def index_topics(topics, name) -> GroupIndex:
+    """Where each topic's rows are."""
+    try:
+        return GroupIndex.from_groups(topics)
+    except ValueError as error:
+        raise ValueError(f"column {name!r} of T: {error}") from error
+
+
+def with_columns(T, added, *, container):
+    """The table with columns added or replaced, as the kind of table that is asked for."""
+    if not is_polars(T):
+        levels = [name for name in T.index.names if name is not None and name in added]
+        frame = (T.reset_index(level=levels, drop=True) if levels else T).assign(**added)
+        return _to_polars(frame) if container == "polars" else frame
+    import polars as pl
+
+    frame = T.with_columns(
+        pl.Series(name, values, nan_to_null=True) for name, values in added.items()
+    )
+    if container == "pandas":
+        return pd.DataFrame({name: column_of(frame, name, name) for name in frame.columns})
+    return frame
+
+
+def output_container(estimator) -> str:
+    """The kind of table that `set_output`, or scikit-learn's configuration, asks for."""
+    own = getattr(estimator, "_sklearn_output_config", {})
+    return own.get("transform", sklearn.get_config()["transform_output"])
+
+
+def _to_polars(frame):
+    """A pandas table as a polars one, named index levels as columns."""
+    import polars as pl
+
+    levels = [name for name in frame.index.names if name is not None]
+    frame = frame.reset_index(level=levels) if levels else frame
+    return pl.DataFrame(
+        {str(name): _polars_column(str(name), frame[name]) for name in frame.columns}
+    )
+
+
+def _polars_column(name, values):
+    """A pandas column as a polars one, missing values null."""
+    import polars as pl
+
+    is_plain = isinstance(values.dtype, np.dtype) and values.dtype != object
+    if is_plain:
+        return pl.Series(name, values.to_numpy(), nan_to_null=True)
+    values = values.astype(object)
+    return pl.Series(name, values.where(values.notna(), None).tolist())
+
+
+def _check_unique(topics, documents, topic, document):
+    """Raise on the first document that is a second time in its topic."""
+    twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise ValueError(
+            f"T holds document {documents.iloc[row]!r} twice in topic {topics.iloc[row]!r} (again "
+            f"in row {row}; columns {topic!r} and {document!r}): keep one row of each."
+        )
