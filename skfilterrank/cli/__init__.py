@@ -14,6 +14,7 @@ _COMMANDS = {
     "rank-filter": ("_rank_filter", "train models that rank and filter, and compare them"),
     "apply": ("_apply", "rank and filter documents with a saved model"),
     "evaluate": ("_evaluate", "measure TREC runs against judgments"),
+    "forecast": ("_forecast", "predict the best TREC runs before anything is judged"),
     "demo": ("_demo", "rank and filter built-in data"),
 }
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended

@@ -1,0 +1,96 @@
+"""What ``skfilterrank forecast`` does."""
+
+import json
+import sys
+from collections import Counter
+
+from skfilterrank.cli._measure_names import parse_names
+from skfilterrank.cli._output import align_columns, say, say_nothing
+from skfilterrank.cli._team_file import read_teams
+from skfilterrank.io import read_run, write_qrels
+from skfilterrank.judgments import pseudo_qrels, rank_systems
+from skfilterrank.trec._evaluate import name_of_path
+
+
+def predict(arguments) -> int:
+    """Print the runs, best first."""
+    tell = say_nothing if arguments.quiet else say
+    names = parse_names(arguments.measures)
+    _check_output(arguments)
+    paths = _named_paths(arguments.runs)
+    teams = None if arguments.teams is None else read_teams(arguments.teams)
+    runs = {name: read_run(path) for name, path in paths.items()}
+    params = {
+        "depth": arguments.depth,
+        "share": arguments.share,
+        "teams": teams,
+        "n_trials": arguments.trials,
+        "ties": arguments.ties,
+        "random_state": arguments.seed,
+    }
+    measures = list(dict.fromkeys(names.values()))
+    found = rank_systems(runs, arguments.method, measure=measures, **params)
+    if measures[0] in found:
+        written = {name: found[name] for name in measures}
+        found = found.drop(columns=measures)
+        for text, name in names.items():
+            found[text] = written[name]
+    if teams is not None:
+        tell(f"{len(found)} of {len(runs)} runs: the first by name of each team")
+    if arguments.out_qrels is not None:
+        qrels = pseudo_qrels(runs, arguments.method, **params)
+        write_qrels(arguments.out_qrels, qrels)
+        tell(
+            f"{arguments.out_qrels}: {qrels['label'].sum():,} of {len(qrels):,} pooled documents "
+            f"of {qrels['qid'].nunique():,} topics are taken for relevant"
+        )
+    sys.stdout.write(_FORMATS[arguments.format](found))
+    return 0
+
+
+def _table(found):
+    """Columns for people, with the place of each run."""
+    lines = [["run", "place", *found.columns]]
+    for place, (name, *cells) in enumerate(found.itertuples(name=None), start=1):
+        shown = [cell if isinstance(cell, str) else f"{cell:.4f}" for cell in cells]
+        lines.append([name, str(place), *shown])
+    return "\n".join(align_columns(lines)) + "\n"
+
+
+def _csv(found):
+    """Columns for programs."""
+    return found.to_csv(lineterminator="\n")
+
+
+def _json(found):
+    """An object on a line of its own for each run."""
+    rows = found.reset_index().to_dict("records")
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
+_FORMATS = {"table": _table, "csv": _csv, "json": _json}
+
+
+def _check_output(arguments):
+    """Raise where there are not the judgments of one table to write."""
+    if arguments.out_qrels is None:
+        return
+    if arguments.method in ("aslam", "spoerri"):
+        raise ValueError(
+            f"--out-qrels: the method {arguments.method} makes no judgments; take another --method."
+        )
+    if arguments.method == "soboroff" and arguments.trials > 1:
+        raise ValueError(
+            f"--out-qrels: soboroff makes the judgments of {arguments.trials} trials, and a file "
+            "holds those of one; add --trials 1."
+        )
+
+
+def _named_paths(paths):
+    """Each run by the name of its file, or by its whole path where several files have one name."""
+    for path, count in Counter(paths).items():
+        if count > 1:
+            raise ValueError(f"{path} is given {count} times as a run: give it once.")
+    counts = Counter(map(name_of_path, paths))
+    names = [name_of_path(path) for path in paths]
+    return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}
