@@ -255,8 +255,8 @@ def test_bad_runs(method):
 
 def test_topics_outside_the_pool_of_the_biased_half_do_not_count():
     runs = runs_of(
-        near1={"1": "abc", "2": "a"}, near2={"1": "abd", "2": "a"}, far1={"1": "x"}, far2={"1": "y"}
+        near1={"1": "aby", "2": "a"}, near2={"1": "abd", "2": "a"}, far1={"1": "x"}, far2={"1": "y"}
     )
     # Of x and y one is relevant, the greater id; topic 2 has no pool.
     found = rank_systems(runs, "bias+condorcet")["ap"]
-    assert found.to_dict() == {"far2": 1, "far1": 0, "near1": 0, "near2": 0}
+    assert found.to_dict() == {"far2": 1, "near1": 1 / 3, "far1": 0, "near2": 0}
