@@ -1,6 +1,8 @@
 """Judging less: which documents to judge, labels nobody made, systems without judgments."""
 
 from skfilterrank.judgments._active import ActiveSelector
+from skfilterrank.judgments._completed_labels import CompletedLabels
+from skfilterrank.judgments._completed_scorer import make_completed_scorer
 from skfilterrank.judgments._judging import SKIP, STOP, UNDO, Answer, Question, judge
 from skfilterrank.judgments._judgment_log import JudgmentLogError, read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
@@ -20,6 +22,7 @@ __all__ = [
     "UNDO",
     "ActiveSelector",
     "Answer",
+    "CompletedLabels",
     "JudgmentLogError",
     "LabelPredictor",
     "MTCSelector",
@@ -31,6 +34,7 @@ __all__ = [
     "StatAPSelector",
     "TopicSelector",
     "judge",
+    "make_completed_scorer",
     "pseudo_qrels",
     "rank_systems",
     "rank_table",

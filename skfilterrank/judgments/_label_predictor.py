@@ -4,21 +4,14 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
-from sklearn.svm import LinearSVC
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._validation import check_choice
 from skfilterrank.judgments._document_vectors import DocumentVectors, selectable_documents
-from skfilterrank.judgments._label_table import (
-    CONTAINERS,
-    names_of,
-    output_container,
-    read_label_table,
-    with_columns,
-)
 from skfilterrank.judgments._level_model import fit_level_model
+from skfilterrank.judgments._predictor_parameters import check_parameters
+from skfilterrank.judgments._table_imputer import TableImputer
 from skfilterrank.judgments._topic_models import (
     NO_LABEL,
     fit_topics,
@@ -30,7 +23,7 @@ from skfilterrank.judgments._topic_models import (
 _SHOWN = 5
 
 
-class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class LabelPredictor(TableImputer):
     r"""Complete a table of judgments: an imputer for labels.
 
     Each topic gets a classifier of its own, which learns from the topic's judged documents and
@@ -335,62 +328,14 @@ class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             chosen[rows[np.argsort(order[rows], kind="stable")[:n]]] = True
         return chosen
 
-    def set_output(self, *, transform=None) -> "LabelPredictor":
-        """Choose the kind of table that comes out.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars", None}, default=None
-            "default" gives the kind that came; None changes nothing.
-
-        Returns
-        -------
-        self : LabelPredictor
-            The predictor.
-        """
-        check_choice(transform, "transform", (*CONTAINERS, None))
-        if transform is not None:
-            self._sklearn_output_config = {"transform": transform}
-        return self
-
-    def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Columns of the completed table.
-
-        Parameters
-        ----------
-        input_features : object, default=None
-            Not used.
-
-        Returns
-        -------
-        ndarray of str
-            The columns `fit` saw, and the mark of imputed rows.
-        """
-        check_is_fitted(self)
-        added = [] if self.imputed is None else [self.imputed]
-        return np.asarray([*self.feature_names_in_, *added], dtype=object)
-
     @property
     def vectorizer_(self):
         """The fitted vectorizer."""
         return self._document_vectors.vectorizer
 
-    def _read(self, T, needs_label):
-        """The checked table."""
-        table = read_label_table(
-            T, topic=self.topic, document=self.document, label=self.label, needs_label=needs_label
-        )
-        if self.imputed is not None and self.imputed in names_of(T):
-            raise ValueError(
-                f"T has a column {self.imputed!r} already, so that some of its labels may be "
-                "predicted ones: set these to NaN and drop the column, or choose another name by "
-                "imputed=."
-            )
-        return table
-
     def _fit_table(self, T):
         """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
-        estimator = self._check_parameters()
+        estimator = check_parameters(self)
         table = self._read(T, needs_label=True)
         self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
@@ -405,8 +350,8 @@ class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         unjudged = np.isnan(labels)
         if unjudged.all():
             raise ValueError(
-                f"T holds no judged row: expected some labels in column {self.label!r} that are "
-                "not NaN."
+                "no row is judged: expected labels that are not NaN, in column "
+                f"{self.label!r} of T (or in y)."
             )
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
@@ -441,11 +386,11 @@ class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def _predict(self, vectors, index, unjudged):
         """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
         topics = index.query_ids.tolist()
+        is_asked = np.bincount(index.codes(), weights=unjudged) > 0
         lone = [
             topic
-            for topic in topics
-            if self.fallback_topics_.get(topic, NO_LABEL) == NO_LABEL
-            and (topic not in self.models_ or topic in self.fallback_topics_)
+            for topic, asked in zip(topics, is_asked)
+            if asked and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
         ]
         if lone and self.unjudged_topic != "pool":
             text = (
@@ -468,52 +413,8 @@ class LabelPredictor(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             soft=self.output == "soft",
         )
 
-    def _completed(self, table, found):
-        """The table with the labels that were found."""
-        is_found = ~np.isnan(found)
-        added = {self.label: np.where(is_found, found, table.labels)}
-        if self.imputed is not None:
-            added[self.imputed] = is_found
-        return with_columns(table.frame, added, container=output_container(self))
-
     def _seeds(self, n_seeds):
         """A seed for each topic and for the model of all; None where random_state is."""
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
-
-    def _check_parameters(self):
-        """The classifier, after checking it and all other parameters."""
-        check_choice(self.output, "output", ("hard", "soft"))
-        check_choice(self.calibration, "calibration", ("auto", "pooled", None))
-        check_choice(self.one_class, "one_class", ("copy", "pool", "leave"))
-        check_choice(self.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
-        if self.features is not None and (isinstance(self.features, str) or not self.features):
-            raise ValueError(
-                f"features must be None or a list of column names, got {self.features!r}."
-            )
-        if self.text is None and self.features is None:
-            raise ValueError(
-                "text and features are both None: name the column with the texts, or columns of "
-                "numbers to learn from."
-            )
-        if self.estimator is None:
-            return LinearSVC(class_weight="balanced", random_state=0)
-        if not is_classifier(self.estimator):
-            raise ValueError(f"estimator must be a classifier, got {self.estimator!r}.")
-        if not hasattr(self.estimator, "predict_proba") and not hasattr(
-            self.estimator, "decision_function"
-        ):
-            raise ValueError(
-                f"estimator must have predict_proba or decision_function, got {self.estimator!r}: "
-                "wrap it in CalibratedClassifierCV."
-            )
-        return self.estimator
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # It takes a table of texts, topics and labels, no matrix of numbers.
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags

@@ -91,7 +91,11 @@ def fit_calibration(margins, above) -> Calibration | None:
     model = LogisticRegression(C=np.inf).fit(
         X, np.repeat([1, 0], len(margins)), sample_weight=np.concatenate([target, 1 - target])
     )
-    return Calibration(float(model.coef_[0, 0]), float(model.intercept_[0]))
+    slope = float(model.coef_[0, 0])
+    if slope <= 0:
+        # Margins that say the opposite of the labels say nothing: the share of rows above is left.
+        return Calibration(0.0, float(logit(target.mean())))
+    return Calibration(slope, float(model.intercept_[0]))
 
 
 def margins_of(classifier, X) -> np.ndarray:

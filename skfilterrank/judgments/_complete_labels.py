@@ -1,0 +1,54 @@
+"""Completing the labels y of documents X: what the meta-estimator and the scorer share."""
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+
+from skfilterrank._validation import check_groups
+from skfilterrank.judgments._document_vectors import DocumentVectors, Vectors
+from skfilterrank.judgments._label_predictor import LabelPredictor
+from skfilterrank.judgments._label_table import check_labels, is_polars, names_of
+from skfilterrank.judgments._predictor_parameters import check_parameters
+
+
+def complete_labels(predictor, X, y, groups):
+    """Labels completed from these rows alone, and the fitted predictor; None where all are there.
+
+    A Series stays one, with its index.
+    """
+    if not pd.isna(y).any():
+        return y, None
+    predictor = LabelPredictor() if predictor is None else clone(predictor)
+    labels = check_labels(np.asarray(y) if isinstance(y, list) else y, "y")
+    index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
+    found = predictor._fit_vectors(
+        check_parameters(predictor), _vectors_of(predictor, X), index, labels
+    )
+    labels = np.where(np.isnan(found), labels, found)
+    if isinstance(y, pd.Series):
+        return pd.Series(labels, index=y.index, name=y.name), predictor
+    return labels, predictor
+
+
+def _vectors_of(predictor, X):
+    """Document vectors of whatever X is."""
+    settings = {"vectorizer": predictor.vectorizer, "n_terms": predictor.n_terms}
+    if isinstance(X, pd.DataFrame) or is_polars(X):
+        text = predictor.text if predictor.text in names_of(X) else None
+        if text is not None or predictor.features is not None:
+            return DocumentVectors(
+                text=text, features=predictor.features, **settings
+            ).fit_transform(X)
+    elif not sparse.issparse(X) and np.ndim(X) == 1:
+        texts = pd.DataFrame({"X": np.asarray(X, dtype=object)})
+        return DocumentVectors(text="X", features=None, **settings).fit_transform(texts)
+    if sparse.issparse(X):
+        return Vectors(X.tocsr())
+    try:
+        return Vectors(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"labels cannot be predicted from X ({error}): expected numbers, texts, or a DataFrame "
+            f"with the predictor's text column {predictor.text!r} or features."
+        ) from error

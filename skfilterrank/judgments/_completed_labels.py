@@ -1,0 +1,302 @@
+"""Completing labels inside model selection: in each training fold, and in each held-out fold."""
+
+import inspect
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._response import final_step
+from skfilterrank._sklearn_compat import (
+    check_method_params,
+    metadata_routing_enabled,
+    num_samples,
+    safe_indexing,
+)
+from skfilterrank._validation import find_groups
+from skfilterrank.judgments._complete_labels import complete_labels
+
+
+def _estimator_has(name):
+    """Whether the estimator inside has a method, fitted or not."""
+
+    def has(self):
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    return has
+
+
+class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
+    """Fit an estimator on labels of which the missing ones are predicted first.
+
+    `fit` completes the labels from the rows it is given and from nothing else, so that in
+    cross-validation each training fold is completed by itself. Held-out folds are completed by
+    :func:`make_completed_scorer`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What learns from the completed labels: a ranker, RankAndFilter, classifier or regressor,
+        or a Pipeline that ends in one.
+    predictor : LabelPredictor or None, default=None
+        Predicts the labels; cloned. None means ``LabelPredictor()``.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    predictor_ : LabelPredictor or None
+        The fitted predictor, which tells what it imputed; None where every row was judged.
+    n_imputed_ : int
+        Rows whose label was predicted.
+    n_left_ : int
+        Rows that stay without a label, in topics the predictor has no model for; they are left out
+        of the training.
+    n_features_in_ : int
+        Number of features, where the estimator knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the estimator knows them.
+
+    See Also
+    --------
+    LabelPredictor : The same for a table of judgments, once and for all.
+    make_completed_scorer : Scores on held-out rows of which not all are judged.
+
+    Notes
+    -----
+    What the predictor looks at depends on X. Of a DataFrame with the predictor's text column, that
+    column, and its feature columns if any; of a list or Series of texts, the texts; of anything
+    else, all of X as numbers.
+
+    Completing all labels before a split would let the idf of held-out documents, and with the
+    model of all topics or a pooled calibration their labels too, into the training.
+
+    Where the split cuts through topics instead of between them, the labels of a topic are
+    completed from its training rows alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GroupKFold, cross_val_score
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.judgments import CompletedLabels, make_completed_scorer
+    >>> X, y, groups, _ = make_rank_and_filter(
+    ...     n_queries=60, documents_per_query=20, random_state=0
+    ... )
+    >>> y = pd.Series(y, index=pd.Index(groups, name="qid"), dtype=float)
+    >>> y[np.random.default_rng(0).random(len(y)) < 0.5] = np.nan
+    >>> scores = cross_val_score(
+    ...     CompletedLabels(Ridge()), X, y, groups=groups, cv=GroupKFold(3),
+    ...     scoring=make_completed_scorer("ndcg_f@5"),
+    ... )
+    >>> scores.shape
+    (3,)
+    """
+
+    # scikit-learn's metadata routing brings `groups` without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+
+    def __init__(self, estimator, *, predictor=None):
+        self.estimator = estimator
+        self.predictor = predictor
+
+    def fit(self, X, y, groups=None, **fit_params) -> "CompletedLabels":
+        """Complete the labels and fit the estimator.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, as the estimator takes them.
+        y : array-like of shape (n_rows,)
+            Labels, NaN where unjudged. A Series may carry the topics in an index level "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row. None looks for an index level "qid" on `y`, then on `X`. Only
+            needed where a row is unjudged, or by the estimator, which gets them if it wants them.
+        **fit_params
+            Passed to the estimator's `fit`; with scikit-learn's metadata routing, what the
+            estimator requests.
+
+        Returns
+        -------
+        self : CompletedLabels
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If rows are unjudged and topics are missing, if no row is judged, or no row of X can
+            be used by the predictor.
+        """
+        if y is None:
+            raise ValueError("CompletedLabels requires y to be passed, but the target y is None.")
+        (X,) = indexable(X)
+        if num_samples(y) != num_samples(X):
+            raise ValueError(f"y has {num_samples(y)} labels but X has {num_samples(X)} rows.")
+        found = find_groups(groups, y, X)
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", groups=found, **fit_params).estimator.fit
+        else:
+            name = _groups_parameter(self.estimator)
+            if name is not None and found is not None:
+                fit_params = {name: found} | fit_params
+        y, self.predictor_ = complete_labels(self.predictor, X, y, found)
+        self.n_imputed_ = self.n_left_ = 0
+        if self.predictor_ is not None:
+            self.n_imputed_, self.n_left_ = self.predictor_.n_imputed_, self.predictor_.n_left_
+        if self.n_left_:
+            rows = np.flatnonzero(~np.isnan(np.asarray(y)))
+            fit_params = check_method_params(X, fit_params, indices=rows)
+            X, y = safe_indexing(X, rows), safe_indexing(y, rows)
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        return self
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """What the estimator predicts for the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row, for estimators whose `predict` wants it.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, gains or classes.
+        """
+        return self._ask("predict", X, groups=groups)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X) -> np.ndarray:
+        """Probabilities of the estimator's classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes), dtype float64
+            Probabilities.
+        """
+        return self._ask("predict_proba", X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X, groups=None) -> np.ndarray:
+        """The estimator's decision function.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row, for estimators that want it.
+
+        Returns
+        -------
+        ndarray
+            Margins.
+        """
+        return self._ask("decision_function", X, groups=groups)
+
+    @available_if(_estimator_has("score"))
+    def score(self, X, y, groups=None) -> float:
+        """The estimator's own score, on labels as they are: nothing is completed.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels.
+        groups : array-like of shape (n_rows,), default=None
+            Topic of each row, for estimators that want it.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        return self._ask("score", X, y, groups=groups)
+
+    @property
+    def classes_(self):
+        """Classes of a classifier."""
+        return self._of_estimator("classes_")
+
+    @property
+    def n_features_in_(self):
+        """Number of features the estimator was fitted on."""
+        return self._of_estimator("n_features_in_")
+
+    @property
+    def feature_names_in_(self):
+        """Names of the features the estimator was fitted on."""
+        return self._of_estimator("feature_names_in_")
+
+    def _of_estimator(self, name):
+        """An attribute of the fitted estimator."""
+        if "estimator_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} is not fitted: no {name}.")
+        return getattr(self.estimator_, name)
+
+    def _ask(self, method, *data, groups=None):
+        """Call a method of the fitted estimator, with the topics where it wants them."""
+        check_is_fitted(self)
+        call = getattr(self.estimator_, method)
+        final = getattr(final_step(self.estimator_), method)
+        takes_groups = "groups" in inspect.signature(final).parameters
+        return call(*data, groups=groups) if takes_groups and groups is not None else call(*data)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.input_tags = inner.input_tags
+        tags.target_tags = inner.target_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def _groups_parameter(estimator):
+    """Name under which the estimator's fit takes the topics, or None."""
+    prefix = ""
+    while isinstance(estimator, Pipeline):
+        name, estimator = estimator.steps[-1]
+        prefix += f"{name}__"
+    takes = "groups" in inspect.signature(estimator.fit).parameters
+    return f"{prefix}groups" if takes else None

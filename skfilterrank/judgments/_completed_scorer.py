@@ -1,0 +1,90 @@
+"""A scorer that completes the labels of held-out rows."""
+
+from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from skfilterrank._gains import Gains
+from skfilterrank._validation import find_groups
+from skfilterrank.judgments._complete_labels import complete_labels
+from skfilterrank.judgments._label_predictor import LabelPredictor
+from skfilterrank.metrics import make_ranking_scorer
+
+
+class CompletedScorer:
+    """A scorer ``scorer(estimator, X, y, groups=None)``; made by :func:`make_completed_scorer`."""
+
+    def __init__(self, scorer, predictor):
+        self._scorer = scorer
+        self._predictor = predictor
+
+    def __repr__(self):
+        text = repr(self._scorer).replace("make_ranking_scorer", "make_completed_scorer")
+        return f"{text[:-1]}, predictor={self._predictor!r})"
+
+    def __call__(self, estimator, X, y, groups=None) -> float:
+        """Complete the labels of the rows, then score the estimator on them; higher is better."""
+        found = find_groups(groups, y, X)
+        (X,) = indexable(X)
+        labels, _ = complete_labels(self._predictor, X, y, found)
+        return self._scorer(estimator, X, labels, groups=found)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Tell scikit-learn that `groups` is wanted for scoring."""
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="groups", alias=True)
+        return request
+
+
+def make_completed_scorer(
+    measure, /, *, predictor=None, k: int | None = None, gains: Gains = None, **params
+) -> CompletedScorer:
+    """Make a scorer that completes the labels of held-out rows before it measures.
+
+    Parameters
+    ----------
+    measure : str or callable
+        As for :func:`skfilterrank.metrics.make_ranking_scorer`, like the following.
+    predictor : LabelPredictor or None, default=None
+        Predicts the labels; cloned at every call. None means ``LabelPredictor()``.
+    k : int or None, default=None
+        Cut-off, where the name does not give it.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain.
+    **params
+        Further parameters of the measure.
+
+    Returns
+    -------
+    CompletedScorer
+        Callable ``scorer(estimator, X, y, groups=None)`` that returns a float.
+
+    Raises
+    ------
+    ValueError
+        As :func:`skfilterrank.metrics.make_ranking_scorer`. When called: if rows are unjudged and
+        topics are missing, or if no row is judged.
+
+    See Also
+    --------
+    CompletedLabels : Completes the labels of the training folds.
+
+    Notes
+    -----
+    The missing labels of the held-out rows are predicted from what is judged among these rows, and
+    from nothing else: neither the estimator that is scored nor any row of the training folds has
+    a say, so that a model cannot be its own judge. Rows that stay without a label, in topics the
+    predictor has no model for, are unjudged to the measure. Where every row is judged, the value
+    is that of the plain scorer.
+
+    The labels are completed anew for each candidate of a grid, in the same way.
+
+    Examples
+    --------
+    >>> from skfilterrank.judgments import LabelPredictor, make_completed_scorer
+    >>> make_completed_scorer("ap@10", predictor=LabelPredictor(one_class="pool"))
+    make_completed_scorer('ap@10', predictor=LabelPredictor(one_class='pool'))
+    """
+    scorer = make_ranking_scorer(measure, k=k, gains=gains, **params)
+    if predictor is not None and not isinstance(predictor, LabelPredictor):
+        raise ValueError(f"predictor must be a LabelPredictor or None, got {predictor!r}.")
+    return CompletedScorer(scorer, predictor)

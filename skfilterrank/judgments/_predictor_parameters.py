@@ -1,0 +1,34 @@
+"""Checks of LabelPredictor's parameters."""
+
+from sklearn.base import is_classifier
+from sklearn.svm import LinearSVC
+
+from skfilterrank._validation import check_choice
+
+
+def check_parameters(predictor):
+    """The classifier of a predictor, after checking it and all other parameters."""
+    check_choice(predictor.output, "output", ("hard", "soft"))
+    check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
+    check_choice(predictor.one_class, "one_class", ("copy", "pool", "leave"))
+    check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+    features = predictor.features
+    if features is not None and (isinstance(features, str) or len(features) == 0):
+        raise ValueError(f"features must be None or a list of column names, got {features!r}.")
+    if predictor.text is None and features is None:
+        raise ValueError(
+            "text and features are both None: name the column with the texts, or columns of "
+            "numbers to learn from."
+        )
+    if predictor.estimator is None:
+        return LinearSVC(class_weight="balanced", random_state=0)
+    if not is_classifier(predictor.estimator):
+        raise ValueError(f"estimator must be a classifier, got {predictor.estimator!r}.")
+    if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
+        predictor.estimator, "decision_function"
+    ):
+        raise ValueError(
+            f"estimator must have predict_proba or decision_function, got {predictor.estimator!r}: "
+            "wrap it in CalibratedClassifierCV."
+        )
+    return predictor.estimator
