@@ -1,0 +1,242 @@
+"""Move-to-front by hand, and what all strategies have in common that look at the answers."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from active_pools import NAN, pools, table_of
+from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
+
+SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
+
+
+def asked(selector, table, relevant):
+    """Documents in the order in which they are asked."""
+    y_true = [docno in relevant for docno in table.index.get_level_values("docno")]
+    ranking = selector.fit(table).simulate(np.array(y_true, dtype=float)).ranking_
+    return "".join(table.index.get_level_values("docno")[np.argsort(ranking)])
+
+
+# a and b stay with relevant documents; all others step back.
+BY_HAND = [
+    # Nothing is relevant: round robin, the runs in turn, each its next document.
+    (["abc", "def"], "", "adbecf"),
+    # Everything is relevant: the first run to its end, then the second.
+    (["abc", "def"], "abcdef", "abcdef"),
+    # a no: the second run; d yes, e yes, f no: the first again (1 fall each), b no, c no.
+    (["abc", "def"], "de", "adefbc"),
+    # a no; d yes; e no; b yes; c (first run again) no; f.
+    (["abc", "def"], "db", "adebcf"),
+    # Both begin with a, judged for the first run, which alone falls; the second goes on with d.
+    (["abc", "ad"], "", "adbc"),
+    # a no; run1: b yes, c no; now both have fallen once: the first is in front with b judged: d.
+    (["abd", "bce"], "b", "abcde"),
+    # The first run is at its end after a, though a is relevant.
+    (["a", "bc"], "ac", "abc"),
+    # Three runs, one of them empty.
+    (["ab", "", "cd"], "c", "acdb"),
+]
+
+
+@pytest.mark.parametrize(("lists", "relevant", "expected"), BY_HAND)
+def test_move_to_front_by_hand(lists, relevant, expected):
+    assert asked(MoveToFrontSelector(), table_of(lists), relevant) == expected
+
+
+def move_to_front(lists, relevant):
+    """The list of runs by the letter: the first one moves to the end if its document is none."""
+    queue, order = [list(documents) for documents in lists], ""
+    while queue:
+        while queue[0] and queue[0][0] in order:
+            queue[0].pop(0)
+        if not queue[0]:
+            queue.pop(0)
+            continue
+        order += queue[0].pop(0)
+        if order[-1] not in relevant:
+            queue.append(queue.pop(0))
+    return order
+
+
+@given(st.data())
+def test_move_to_front_is_a_list_whose_first_moves_to_the_end(data):
+    documents = "abcdefghij"
+    lists = [
+        "".join(data.draw(st.permutations(documents))[: data.draw(st.integers(1, 10))])
+        for _ in range(data.draw(st.integers(1, 4)))
+    ]
+    relevant = data.draw(st.sets(st.sampled_from(documents)))
+    table = table_of(lists)
+    assert asked(MoveToFrontSelector(), table, relevant) == move_to_front(lists, relevant)
+
+
+def test_documents_that_no_run_returns_come_last():
+    table = table_of(["cb", "b"]).reindex(
+        pd.MultiIndex.from_product([["1"], list("abcd")], names=["qid", "docno"])
+    )
+    assert asked(MoveToFrontSelector(), table, "") == "cbad"
+
+
+def test_a_batch_is_what_comes_if_nothing_is_relevant():
+    table = table_of(["abc", "def"])
+    selector = MoveToFrontSelector().fit(table)
+    assert "".join(table.index[row][1] for row in selector.next_rows(10)) == "adbecf"
+    selector.update(0, 1)
+    assert "".join(table.index[row][1] for row in selector.next_rows(3)) == "bdc"
+
+
+def test_an_answer_falls_to_the_first_run_that_returns_the_document():
+    table = table_of(["abc", "dec"])
+    selector = MoveToFrontSelector().fit(table)
+    # c was not asked for: it counts against the first run, so the second is in front.
+    selector.update(2, 0)
+    assert table.index[selector.next_rows()[0]][1] == "d"
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@given(pool=pools())
+def test_simulation_is_the_loop(selector, pool):
+    table, y_true = pool
+    simulated = clone(selector).fit(table).simulate(y_true)
+    asking = clone(selector).fit(table)
+    order = []
+    while len(rows := asking.next_rows()):
+        order.append(int(rows[0]))
+        asking.update(rows, y_true[rows])
+    topics = table.index.get_level_values("qid").to_numpy()
+    assert sorted(order) == list(range(len(table)))
+    assert list(topics[order]) == sorted(topics)
+    np.testing.assert_array_equal(simulated.ranking_, asking.ranking_)
+    np.testing.assert_array_equal(simulated.gains_, asking.gains_)
+    np.testing.assert_array_equal(simulated.answers_, y_true)
+    for topic in set(topics):
+        places = simulated.ranking_[topics == topic]
+        assert sorted(places) == list(range(1, len(places) + 1))
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@given(pool=pools(), data=st.data())
+def test_an_answer_taken_back_was_never_given(selector, pool, data):
+    table, y_true = pool
+    with_undo, without = clone(selector).fit(table), clone(selector).fit(table)
+    rows = data.draw(st.permutations(range(len(table))))[: data.draw(st.integers(1, len(table)))]
+    wrong = data.draw(st.sets(st.sampled_from(rows)))
+    for row in rows:
+        with_undo.update(row, y_true[row])
+        if row not in wrong:
+            without.update(row, y_true[row])
+    for row in wrong:
+        with_undo.retract(row)
+    np.testing.assert_array_equal(with_undo.answers_, without.answers_)
+    np.testing.assert_array_equal(with_undo.ranking_, without.ranking_)
+    np.testing.assert_array_equal(with_undo.next_rows(5), without.next_rows(5))
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@given(pool=pools(), n_select=st.integers(1, 8))
+def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select):
+    table, y_true = pool
+    whole = clone(selector).fit(table).simulate(y_true)
+    n_largest = whole.index_.sizes.max()
+    part = clone(selector).fit(table)
+    part.simulate(y_true, n_select=min(n_select, int(whole.index_.sizes.min())))
+    first = ~np.isnan(part.answers_)
+    np.testing.assert_array_equal(part.ranking_[first], whole.ranking_[first])
+    np.testing.assert_array_equal(
+        part.select(1.0), np.ones(len(table), dtype=bool), err_msg=str(n_largest)
+    )
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@given(pool=pools())
+def test_skipped_rows_are_not_proposed(selector, pool):
+    table, _ = pool
+    fitted = clone(selector).fit(table)
+    every = fitted.next_rows(100)
+    rest = fitted.next_rows(100, topic=table.index[every[0]][0], skip=every[:1].tolist())
+    assert set(rest.tolist()) == set(every[1:].tolist())
+
+
+def random_pool(n_topics=12, n_documents=15, n_runs=4):
+    """Enough topics that not all of them stay in memory."""
+    rng = np.random.RandomState(0)
+    parts = []
+    for topic in range(n_topics):
+        ranks = np.argsort(rng.rand(n_documents, n_runs), axis=0).argsort(axis=0) + 1.0
+        index = pd.MultiIndex.from_product(
+            [[topic], [f"d{number}" for number in range(n_documents)]], names=["qid", "docno"]
+        )
+        parts.append(
+            pd.DataFrame(np.where(ranks > 10, NAN, ranks), index=index, columns=list("abcd"))
+        )
+    table = pd.concat(parts)
+    return table, rng.randint(0, 2, len(table)).astype(float)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_topics_in_turn_and_copies(selector):
+    table, y_true = random_pool()
+    simulated = clone(selector).fit(table).simulate(y_true)
+    turns = clone(selector).fit(table)
+    for step in range(15):
+        for topic in range(12):
+            rows = turns.next_rows(topic=topic)
+            turns.update(rows, y_true[rows])
+            if step == topic == 5:
+                turns = pickle.loads(pickle.dumps(turns))
+    np.testing.assert_array_equal(turns.ranking_, simulated.ranking_)
+    parallel = clone(selector).set_params(n_jobs=2).fit(table).simulate(y_true)
+    np.testing.assert_array_equal(parallel.ranking_, simulated.ranking_)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+def test_bad_input(selector):
+    table = table_of(["abc", "cb"])
+    selector = clone(selector)
+    with pytest.raises(NotFittedError):
+        selector.next_rows()
+    with pytest.raises(NotFittedError):
+        selector.update(0, 1)
+    with pytest.raises(NotFittedError):
+        selector.simulate([1, 1, 1])
+    selector.fit(table)
+    for bad in (0, -1, 1.5, True, None):
+        with pytest.raises(ValueError, match="n must be a number of documents"):
+            selector.next_rows(bad)
+    with pytest.raises(ValueError, match="topic 'x' is not in the pool; its topics are '1'"):
+        selector.next_rows(topic="x")
+    for row in (-1, 3):
+        with pytest.raises(ValueError, match=f"row {row} is not in the pool of 3 rows"):
+            selector.update(row, 1)
+    with pytest.raises(ValueError, match="labels holds NaN"):
+        selector.update(0, NAN)
+    with pytest.raises(ValueError, match="labels must hold one label for each of 2 row"):
+        selector.update([0, 1], [1])
+    with pytest.raises(ValueError, match="row 1 has no answer to take back"):
+        selector.retract(1)
+    selector.update([0, 1], [1, 0])
+    with pytest.raises(ValueError, match="row 0 has an answer already"):
+        selector.update(0, 1)
+    with pytest.raises(ValueError, match="y_true has 1 NaN, the first at row 1"):
+        selector.simulate([1, NAN, 0])
+    with pytest.raises(ValueError, match="expected 3, got 2"):
+        selector.simulate([1, 0])
+    with pytest.raises(ValueError, match="prior must be finite and at least 0"):
+        selector.fit(table, prior=[1, -1, 0])
+    with pytest.raises(ValueError, match="gains must be None"):
+        clone(selector).set_params(gains=3).fit(table)
+
+
+def test_labels_become_gains():
+    table = table_of(["abc", "def"])
+    gains = {"no": 0, "bad": -1, "yes": 1}
+    selector = MoveToFrontSelector(gains=gains).fit(table)
+    selector.simulate(["bad", "no", "no", "yes", "no", "no"])
+    np.testing.assert_array_equal(selector.ranking_, [1, 4, 6, 2, 3, 5])
+    np.testing.assert_array_equal(selector.answers_, [-1, 0, 0, 1, 0, 0])
