@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from skfilterrank._validation import check_scores
 
@@ -96,9 +97,14 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     return table.set_axis(index.remove_unused_levels(), axis=0)
 
 
+def are_runs(X) -> bool:
+    """Whether X is a dict of runs; a sparse array of keys is a dict too."""
+    return isinstance(X, Mapping) and not sparse.issparse(X)
+
+
 def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
-    if isinstance(runs, Mapping):
+    if are_runs(runs):
         return rank_table(runs, depth=depth)
     depth = check_depth(depth)
     if not isinstance(runs, pd.DataFrame):
@@ -126,10 +132,9 @@ def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 
 def rank_values(table) -> np.ndarray:
     """The ranks of a rank table, float64 of shape (n_documents, n_runs)."""
-    try:
-        ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise ValueError("a rank table must hold numbers, NaN where not returned.") from None
+    if not all(pd.api.types.is_numeric_dtype(dtype) for dtype in table.dtypes.unique()):
+        raise ValueError("a rank table must hold numbers, NaN where not returned.")
+    ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
     is_rank = np.isnan(ranks) | ((ranks >= 1) & (np.floor(ranks) == ranks) & (ranks < np.inf))
     if not is_rank.all():
         bad = ranks[~is_rank][0]
@@ -151,7 +156,7 @@ def check_depth(depth) -> int | None:
 
 def _run_columns(runs):
     """Topics, documents and scores of each run, without what is filtered out."""
-    if not isinstance(runs, Mapping):
+    if not are_runs(runs):
         raise ValueError(
             "runs must be a dict of names and DataFrames with columns 'qid', 'docno' and 'score', "
             f"got {type(runs).__name__}."
@@ -221,7 +226,7 @@ def _factorize(columns, name):
 
 def _check_common_topics(topics_of_runs, names, topic_ids):
     """Raise on a run whose topics no other run has: its ids are of another kind."""
-    if len(names) < 2:
+    if sum(len(topics) > 0 for topics in topics_of_runs) < 2:
         return
     counts = np.bincount(np.concatenate(topics_of_runs), minlength=len(topic_ids))
     for name, topics in zip(names, topics_of_runs):

@@ -1,16 +1,13 @@
 """Sampling what to judge, likelier documents more often, by known probabilities."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.special import gammaln
+from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._pool import as_rank_table
+from skfilterrank.judgments._pool import are_runs, as_rank_table
 from skfilterrank.judgments._pooling import PoolingSelector
 from skfilterrank.judgments._selector import (
     TopicSelector,
@@ -61,8 +58,9 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
     runs. A run without any document for a topic adds 0 to all of them: where k of m runs return
     documents for a topic, its priors sum to k / m.
 
-    The length n is the last rank that the run has in the topic, so that the rows of a rank table
-    may be cut down to some documents: these keep their probabilities.
+    The length n is the last rank that the run has in the topic. Where the rows of a rank table are
+    cut down to some documents, these keep their probabilities as long as the last document of each
+    list is among them; better, take the prior first and cut it down likewise.
 
     References
     ----------
@@ -243,12 +241,12 @@ class StatAPSelector(TopicSelector):
             isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
         ):
             raise ValueError(f"pooled must be a number from 0 to 1, got {self.pooled!r}.")
-        if prior is None and not isinstance(X, Mapping | pd.DataFrame):
+        if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
             raise ValueError(
                 "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "
                 f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
             )
-        if prior is None or self.pooled > 0 or isinstance(X, Mapping):
+        if prior is None or self.pooled > 0 or are_runs(X):
             X = as_rank_table(X)
         if prior is None:
             prior = statap_prior(X)
@@ -367,7 +365,7 @@ def draw_probability(weights, n_draws) -> np.ndarray:
         return np.full(len(weights), float(n_draws > 0))
     shares, sizes = _buckets(weights, n_draws)
     # E[min(K, s)] is the sum of P(K > x) over x below s.
-    last = stats.binom.sf(np.arange(sizes[-1]), n_draws, shares[-1]).sum()
+    last = bdtrc(np.arange(sizes[-1]), n_draws, shares[-1]).sum()
     full = shares[:-1] / shares[:-1].sum()
     expected = np.append((n_draws - last) * full, last)
     return np.repeat(np.minimum(expected / sizes, 1.0), sizes)

@@ -153,7 +153,7 @@ class TopicSelector(BaseEstimator):
         )
         ranking = np.empty(n_rows, dtype=np.int64)
         gains = np.empty(n_rows)
-        for rows, (places, gain) in zip(topics, found):
+        for (places, gain), rows in zip(found, topics):
             ranking[rows[places]] = np.arange(1, len(rows) + 1)
             gains[rows[places]] = gain
         self.ranking_ = ranking
@@ -325,9 +325,7 @@ def check_no_duplicates(X, index, name: str = "X") -> None:
 
 def is_texts(X) -> bool:
     """Whether X is a list, an array or a Series of texts."""
-    if isinstance(X, Mapping) or hasattr(X, "tocsr") or getattr(X, "ndim", 1) != 1:
-        return False
-    if hasattr(X, "get_column"):
+    if isinstance(X, Mapping) or hasattr(X, "get_column") or getattr(X, "ndim", 1) != 1:
         return False
     return any(isinstance(text, str) for text in X)
 
