@@ -1,0 +1,147 @@
+"""What ``skfilterrank complete`` does."""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.cli._documents import read_documents
+from skfilterrank.cli._output import say, say_nothing
+from skfilterrank.io import read_qrels, read_run, write_qrels
+from skfilterrank.judgments import LabelPredictor, rank_table
+
+_SHOWN = 10
+
+
+def complete(arguments) -> int:
+    """Complete the judgments and write them."""
+    tell = say_nothing if arguments.quiet else say
+    table = _pool(arguments, tell)
+    texts = read_documents(
+        arguments.docs, document=arguments.document, text=arguments.text, format=arguments.format
+    )
+    table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
+    has_text = (table["text"].str.strip() != "").to_numpy(dtype=bool)
+    _check_texts(table, has_text, texts.index, arguments)
+    predictor = LabelPredictor(
+        document="docno",
+        output=arguments.output,
+        one_class=arguments.one_class,
+        unjudged_topic=arguments.unjudged_topics,
+        n_jobs=arguments.jobs,
+    )
+    with warnings.catch_warnings():
+        # Told below, with the other topics that have no model of their own.
+        warnings.filterwarnings("ignore", message=".*they stay unjudged")
+        found = predictor.fit_transform(table[has_text])
+    labels = found["label"].to_numpy()
+    if arguments.output == "soft":
+        labels = np.where(found["imputed"], np.round(labels, 4), labels)
+    table.loc[has_text, "label"] = labels
+    _tell(tell, predictor, found, table, has_text, arguments)
+    _write(table, arguments)
+    if arguments.list_missing is not None:
+        with open(arguments.list_missing, "w", encoding="utf-8") as file:
+            missing = table[~has_text]
+            file.writelines(f"{q} {d}\n" for q, d in zip(missing["qid"], missing["docno"]))
+    return 0
+
+
+def _pool(arguments, tell) -> pd.DataFrame:
+    """Judged and unjudged documents, topic by topic as in QRELS; those of the runs come last."""
+    qrels = read_qrels(arguments.qrels, unjudged=arguments.unjudged_label)
+    qrels["label"] = qrels["label"].astype(np.float64)
+    if arguments.runs is None:
+        if arguments.depth is not None:
+            raise ValueError("--depth says how much of the runs counts: give --runs.")
+        table = qrels
+    else:
+        runs = {path: read_run(path) for path in dict.fromkeys(arguments.runs)}
+        pool = rank_table(runs, depth=arguments.depth).index.to_frame(index=False)
+        known = pool["qid"].isin(qrels["qid"].unique())
+        if not known.any():
+            raise ValueError(
+                f"the runs have no topic of {arguments.qrels}: they have such as "
+                f"{pool['qid'].iloc[0]!r}, it has such as {qrels['qid'].iloc[0]!r}."
+            )
+        if n_unknown := pool["qid"][~known].nunique():
+            tell(f"{_count(n_unknown, 'topic')} of the runs are not in {arguments.qrels}: left out")
+        table = pd.concat([qrels, pool[known]], ignore_index=True)
+        table = table.drop_duplicates(["qid", "docno"])
+    if table["label"].notna().all():
+        raise ValueError(
+            f"{arguments.qrels} holds no unjudged document: say by --unjudged-label which label "
+            "marks them, or give --runs, whose documents may be unjudged."
+        )
+    if n_negative := int((table["label"] < 0).sum()):
+        tell(
+            f"{_count(n_negative, 'label')} below 0, forbidden documents; where they mean "
+            "unjudged, say so by --unjudged-label"
+        )
+    topics = pd.factorize(table["qid"])[0]
+    return table.iloc[np.argsort(topics, kind="stable")].reset_index(drop=True)
+
+
+def _check_texts(table, has_text, ids, arguments):
+    """There must be something to learn from, and something to label."""
+    if not has_text.any():
+        raise ValueError(
+            f"no document of the pool has a text in {arguments.docs}: ids there are such as "
+            f"{ids[0]!r}, in the pool such as {table['docno'].iloc[0]!r}."
+        )
+    if table["label"][has_text].isna().all():
+        raise ValueError(
+            f"no judged document of {arguments.qrels} has a text in {arguments.docs}: there is "
+            "nothing to learn from."
+        )
+
+
+def _write(table, arguments):
+    """Write the judgments; what is left only where a label says so."""
+    if arguments.unjudged_label is None:
+        table = table[table["label"].notna()]
+    target = sys.stdout if arguments.out == "-" else arguments.out
+    write_qrels(target, table[["qid", "docno", "label"]], unjudged=arguments.unjudged_label)
+
+
+def _tell(tell, predictor, found, table, has_text, arguments):
+    """What was predicted, and what was not."""
+    imputed = found["label"][found["imputed"]]
+    text = f"predicted {_count(len(imputed), 'label')} of {len(table):,}"
+    if len(imputed) and arguments.output == "hard":
+        counts = imputed.value_counts().sort_index()
+        text += ": " + ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
+    elif len(imputed):
+        text += f", {imputed.mean():.4f} on average"
+    tell(text)
+    reasons = {}
+    for topic, reason in predictor.fallback_topics_.items():
+        reasons.setdefault(reason, []).append(topic)
+    for reason, topics in reasons.items():
+        done = "unjudged_topics" if reason.startswith("no ") else "one_class"
+        done = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudged"}[
+            getattr(arguments, done)
+        ]
+        tell(f"{_count(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
+    if n_empty := predictor.n_empty_texts_:
+        tell(f"{_count(n_empty, 'text')} without a word to go by: labelled by the model's default")
+    if not has_text.all():
+        missing = table[~has_text]
+        n_judged = int(missing["label"].notna().sum())
+        docnos = list(dict.fromkeys(missing["docno"]))
+        tell(
+            f"{_count(len(docnos), 'document')} without text in {arguments.docs} "
+            f"({_count(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
+            f"left unjudged): {_some(docnos)}"
+        )
+
+
+def _some(names):
+    """The first names."""
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _count(number, noun):
+    """A number and its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

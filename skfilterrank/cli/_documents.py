@@ -1,0 +1,152 @@
+"""Texts of documents and topics, and pools, from files of several formats."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.io import FileFormatError, read_qrels, read_run
+from skfilterrank.io._files import iter_line_chunks, read_bytes
+from skfilterrank.io._tables import _as_ids, _read_jsonl, _read_parquet, _read_separated
+from skfilterrank.io._tables import _resolve_format as format_of_name
+
+DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did", "id", "_id")
+TOPIC_NAMES = ("qid", "query_id", "topic", "topic_id", "id", "_id", "number", "num")
+_TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
+_QUERY_NAMES = ("query", "title", "text", "question", "description")
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
+
+
+def read_documents(path, columns=None) -> pd.DataFrame:
+    """Texts by document id: the columns asked for, else those that are called like texts."""
+    table = _read_by_id(path, DOCUMENT_NAMES, "document")
+    if columns is None:
+        columns = [name for name in _TEXT_NAMES if name in table.columns]
+        columns = columns or _text_columns(table)
+    return _texts(table, columns, path, "--text")
+
+
+def read_topics(path) -> pd.DataFrame:
+    """Texts by topic id, the query in the first column."""
+    table = _read_by_id(path, TOPIC_NAMES, "topic")
+    query = next((name for name in _QUERY_NAMES if name in table.columns), None)
+    columns = _text_columns(table)
+    if query is None and columns:
+        query = columns[0]
+    columns = [name for name in columns if name not in (query, "original_id")]
+    return _texts(table, [query, *columns] if query else [], path, None)
+
+
+def read_pool(path):
+    """Topics and documents of a table, judgments or a run; and the run, where it is one."""
+    if is_table(path):
+        table = _read_by_id(path, TOPIC_NAMES, "topic", also=DOCUMENT_NAMES)
+        index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
+        return _unique(index, path), None
+    columns = next(
+        (len(line.split()) for _, lines in iter_line_chunks(path) for line in lines if line.strip()),
+        0,
+    )
+    if columns not in (4, 6):
+        raise FileFormatError(
+            f"{columns} columns in the first line; judgments have 4, runs 6, and a table of topics "
+            f"and documents ends in one of {', '.join(_TABLES)}.",
+            path,
+            1 if columns else None,
+        )
+    rows = (read_qrels if columns == 4 else read_run)(path)
+    index = pd.MultiIndex.from_frame(rows[["qid", "docno"]])
+    return index, rows if columns == 6 else None
+
+
+def is_table(path) -> bool:
+    """Whether a file is a table with named columns, by its name."""
+    return str(path).lower().removesuffix(".gz").endswith(_TABLES)
+
+
+def joined(texts: pd.DataFrame) -> pd.Series:
+    """The texts of each row as one; a title that the next text repeats is there once."""
+    parts = [texts[name].tolist() for name in texts.columns]
+    return pd.Series(
+        [" ".join(without_repetition(row)) for row in zip(*parts)], index=texts.index, dtype=object
+    )
+
+
+def without_repetition(texts) -> list[str]:
+    """Texts that hold something, without those that the following one begins with."""
+    found = [text for text in texts if text]
+    return [
+        text
+        for place, text in enumerate(found)
+        if place + 1 == len(found) or not found[place + 1].startswith(text)
+    ]
+
+
+def _read_by_id(path, names, what, also=()):
+    """A table by the column of one of these names; its ids are text."""
+    data = read_bytes(path)
+    if not data.strip():
+        raise FileFormatError(f"the file is empty; a table with {what} ids was expected.", path)
+    format = format_of_name(None, str(path))
+    read = {"jsonl": _read_jsonl, "parquet": _read_parquet}.get(format, _read_separated)
+    table, line_of = read(data, str(path), [*names, *also], format)
+    columns = [_first_of(known, table, path) for known in (names, also) if known]
+    ids = _as_ids(table[columns[0]], what, str(path), line_of)
+    rest = table.drop(columns=columns)
+    if also:
+        return pd.DataFrame({"docno": _as_ids(table[columns[1]], "document", str(path), line_of)}, ids)
+    twice = pd.Series(ids).duplicated().to_numpy()
+    if twice.any():
+        row = int(twice.argmax())
+        raise FileFormatError(
+            f"the {what} {ids[row]!r} is there a second time; keep one row for each.",
+            path,
+            line_of(row),
+        )
+    return rest.set_axis(pd.Index(ids, dtype=object), axis=0)
+
+
+def _first_of(names, table, path):
+    """The first of some column names that a table has."""
+    found = next((name for name in names if name in table.columns), None)
+    if found is None:
+        raise FileFormatError(
+            f"no column is called {', '.join(names[:-1])} or {names[-1]}; the columns are "
+            f"{', '.join(map(str, table.columns))}.",
+            path,
+        )
+    return found
+
+
+def _text_columns(table):
+    """Columns that hold text."""
+    return [
+        name
+        for name in table.columns
+        if any(isinstance(value, str) for value in table[name].iloc[:100])
+    ]
+
+
+def _texts(table, columns, path, option):
+    """Columns as text, empty where missing."""
+    absent = [name for name in columns if name not in table.columns]
+    if absent or not columns:
+        what = f"no column {absent[0]!r}" if absent else "no column that holds text"
+        advice = f"; name columns by {option}" if option else ""
+        shown = ", ".join(map(str, table.columns)) or "none but the id"
+        raise FileFormatError(f"there is {what}: the columns are {shown}{advice}.", path)
+    texts = {}
+    for name in columns:
+        values = table[name].astype(object).to_numpy()
+        missing = pd.isna(values)
+        texts[name] = np.where(missing, "", np.array([str(value) for value in values], dtype=object))
+    return pd.DataFrame(texts, index=table.index, dtype=object)
+
+
+def _unique(index, path):
+    """The pool, without documents that are there twice in a topic."""
+    twice = index.duplicated()
+    if twice.any():
+        qid, docno = index[twice.argmax()]
+        raise FileFormatError(
+            f"document {docno!r} is there a second time in topic {qid!r}; keep one row.", path
+        )
+    return index
