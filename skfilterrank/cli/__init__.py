@@ -16,6 +16,7 @@ _COMMANDS = {
     "evaluate": ("_evaluate", "measure TREC runs against judgments"),
     "complete": ("_complete", "predict the labels that nobody made"),
     "forecast": ("_forecast", "predict the best TREC runs before anything is judged"),
+    "judge": ("_judge", "grade documents at the terminal"),
     "demo": ("_demo", "rank and filter built-in data"),
 }
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended

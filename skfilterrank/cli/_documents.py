@@ -15,13 +15,19 @@ _QUERY_NAMES = ("query", "title", "text", "question", "description")
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
-def read_documents(path, columns=None) -> pd.DataFrame:
-    """Texts by document id: the columns asked for, else those that are called like texts."""
-    table = _read_by_id(path, DOCUMENT_NAMES, "document")
-    if columns is None:
-        columns = [name for name in _TEXT_NAMES if name in table.columns]
-        columns = columns or _text_columns(table)
-    return _texts(table, columns, path, "--text")
+def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
+    """Text of each document by its id, several columns as one."""
+    return joined(read_document_texts(path, document=document, text=text, format=format))
+
+
+def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
+    """Text columns by document id: those asked for, else those that are called like texts."""
+    names = DOCUMENT_NAMES if document is None else (document,)
+    table = _read_by_id(path, names, "document", format=format)
+    if text is None:
+        text = [name for name in _TEXT_NAMES if name in table.columns]
+        text = text or _text_columns(table)
+    return _texts(table, text, path, "--text")
 
 
 def read_topics(path) -> pd.DataFrame:
@@ -42,7 +48,12 @@ def read_pool(path):
         index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
         return _unique(index, path), None
     columns = next(
-        (len(line.split()) for _, lines in iter_line_chunks(path) for line in lines if line.strip()),
+        (
+            len(line.split())
+            for _, lines in iter_line_chunks(path)
+            for line in lines
+            if line.strip()
+        ),
         0,
     )
     if columns not in (4, 6):
@@ -80,19 +91,21 @@ def without_repetition(texts) -> list[str]:
     ]
 
 
-def _read_by_id(path, names, what, also=()):
+def _read_by_id(path, names, what, *, also=(), format=None):
     """A table by the column of one of these names; its ids are text."""
     data = read_bytes(path)
     if not data.strip():
         raise FileFormatError(f"the file is empty; a table with {what} ids was expected.", path)
-    format = format_of_name(None, str(path))
+    format = format_of_name(format, str(path))
     read = {"jsonl": _read_jsonl, "parquet": _read_parquet}.get(format, _read_separated)
     table, line_of = read(data, str(path), [*names, *also], format)
     columns = [_first_of(known, table, path) for known in (names, also) if known]
     ids = _as_ids(table[columns[0]], what, str(path), line_of)
     rest = table.drop(columns=columns)
     if also:
-        return pd.DataFrame({"docno": _as_ids(table[columns[1]], "document", str(path), line_of)}, ids)
+        return pd.DataFrame(
+            {"docno": _as_ids(table[columns[1]], "document", str(path), line_of)}, ids
+        )
     twice = pd.Series(ids).duplicated().to_numpy()
     if twice.any():
         row = int(twice.argmax())
@@ -109,7 +122,7 @@ def _first_of(names, table, path):
     found = next((name for name in names if name in table.columns), None)
     if found is None:
         raise FileFormatError(
-            f"no column is called {', '.join(names[:-1])} or {names[-1]}; the columns are "
+            f"no column is called {' or '.join(names)}; the columns are "
             f"{', '.join(map(str, table.columns))}.",
             path,
         )
@@ -137,7 +150,9 @@ def _texts(table, columns, path, option):
     for name in columns:
         values = table[name].astype(object).to_numpy()
         missing = pd.isna(values)
-        texts[name] = np.where(missing, "", np.array([str(value) for value in values], dtype=object))
+        texts[name] = np.where(
+            missing, "", np.array([str(value) for value in values], dtype=object)
+        )
     return pd.DataFrame(texts, index=table.index, dtype=object)
 
 

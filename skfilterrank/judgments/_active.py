@@ -181,11 +181,9 @@ class ActiveSelector(RunSelector):
         rows = np.atleast_1d(np.asarray(rows))
         if rows.dtype.kind not in "iu" or rows.ndim != 1:
             raise ValueError(f"rows must be row numbers of X, got {rows.tolist()!r}.")
-        gains = as_gains(np.atleast_1d(np.asarray(labels)), self.gains, name="labels")
+        gains = self.check_label(labels)
         if len(rows) != len(gains):
             raise ValueError(f"labels must hold one label for each of {len(rows)} row(s).")
-        if np.isnan(gains).any():
-            raise ValueError("labels holds NaN: an answer is a label; leave unjudged rows out.")
         for row, gain in zip(rows.tolist(), gains.tolist()):
             self._check_row(row)
             if not np.isnan(self.answers_[row]):
@@ -197,6 +195,29 @@ class ActiveSelector(RunSelector):
             self.answers_[row] = gain
             self._answered[code].append(row)
         return self
+
+    def check_label(self, labels) -> np.ndarray:
+        """Check labels before `update` gets them.
+
+        Parameters
+        ----------
+        labels : number or array-like
+            Labels of any documents.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_labels,), dtype float64
+            Their gains.
+
+        Raises
+        ------
+        ValueError
+            If a label is missing, or none that has a gain.
+        """
+        gains = as_gains(np.atleast_1d(np.asarray(labels)), self.gains, name="labels")
+        if np.isnan(gains).any():
+            raise ValueError("labels holds NaN: an answer is a label; leave unjudged rows out.")
+        return gains
 
     def retract(self, row: int):
         """Take an answer back, as if it had never been given.

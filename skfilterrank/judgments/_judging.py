@@ -186,10 +186,9 @@ def judge(
                 event = session.event_of(answer, question, grades)
                 if event is None:
                     continue
-                # Taken first: an answer that the strategy refuses is not saved.
-                session.take(event)
                 if file is not None:
                     file.append(event)
+                session.take(event)
                 bar.update(session.n_answered - bar.n)
     return qrels_of(judgments_of(session.events).values())
 
@@ -280,7 +279,9 @@ class _Session:
             return Event("undo", last.qid, last.docno)
         if answer is SKIP:
             return Event("skip", qid, docno)
-        return Event("label", qid, docno, _checked_label(answer, question, grades))
+        label = _checked_label(answer, question, grades)
+        self.queue.check_label(label)
+        return Event("label", qid, docno, label)
 
     def take(self, event):
         """Count an answer."""
@@ -341,6 +342,9 @@ class _RankedQueue:
             rows = rows[~np.isin(rows, np.fromiter(skip, dtype=np.int64, count=len(skip)))]
         return rows[:n]
 
+    def check_label(self, label):
+        """Any will do."""
+
     def update(self, row, label):
         """Close a row."""
         self.is_open[row] = False
@@ -351,7 +355,7 @@ class _RankedQueue:
 
 
 def _as_queue(selector):
-    """Something with next_rows, update and retract, without answers."""
+    """Something with next_rows, check_label, update and retract, without answers."""
     return selector.reset() if isinstance(selector, ActiveSelector) else _RankedQueue(selector)
 
 

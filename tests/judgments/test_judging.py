@@ -217,10 +217,10 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory)
 
 def test_a_crash_at_every_byte(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)  # some thousand of them are slow
-    table, selector = two_topics(), MoveToFrontSelector()
+    selector = MoveToFrontSelector().fit(two_topics())
     whole, log = tmp_path / "whole.jsonl", tmp_path / "log.jsonl"
     answers = ["truth", SKIP, "truth", UNDO, -1, "truth", 0.25]
-    expected = judge(clone(selector).fit(table), Script(*answers), log=whole)
+    expected = judge(selector, Script(*answers), log=whole)
     data = whole.read_bytes()
     lines = data.split(b"\n")[:-1]
     ends = np.cumsum([len(line) + 1 for line in lines])
@@ -231,7 +231,7 @@ def test_a_crash_at_every_byte(tmp_path, monkeypatch):
             if garbage and length < ends[0] - 1:
                 # Not even the first line is there.
                 with pytest.raises(JudgmentLogError, match=r"no judgment log|is empty"):
-                    judge(clone(selector).fit(table), truth, log=log)
+                    judge(selector, truth, log=log)
                 continue
             # A line that only lacks its end is whole.
             n_lines = max(1, int(np.count_nonzero(ends - 1 <= length)))
@@ -240,7 +240,7 @@ def test_a_crash_at_every_byte(tmp_path, monkeypatch):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 script = Script(STOP)
-                kept = judge(clone(selector).fit(table), script, log=log)
+                kept = judge(selector, script, log=log)
             messages = [str(warning.message) for warning in caught]
             if torn and not (garbage and length in set(ends - 1)):
                 assert len(messages) == 1
@@ -254,7 +254,7 @@ def test_a_crash_at_every_byte(tmp_path, monkeypatch):
     for n_lines in range(1, len(lines) + 1):
         log.write_bytes(b"".join(line + b"\n" for line in lines[:n_lines]))
         rest = answers[n_lines - 1 :]
-        assert labels(judge(clone(selector).fit(table), Script(*rest), log=log)) == labels(expected)
+        assert labels(judge(selector, Script(*rest), log=log)) == labels(expected)
         assert stripped(log) == stripped(whole)
 
 

@@ -1,0 +1,194 @@
+"""What ``skfilterrank judge`` does."""
+
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
+from skfilterrank.cli._judge import DEPTH
+from skfilterrank.cli._output import say
+from skfilterrank.cli._terminal import TerminalAssessor
+from skfilterrank.io import read_run, write_qrels
+from skfilterrank.judgments import judge, rank_table, read_judgment_log
+from skfilterrank.trec._evaluate import name_of_path
+
+_NEED_RUNS = ("pooling", "prior", "mtf", "mtc")
+_SHOWN = 20
+
+
+def assess(arguments) -> int:
+    """Ask about the pool's documents, and write what was answered."""
+    log = Path(f"{arguments.out}.log")
+    if os.path.exists(arguments.out) and not log.exists():
+        raise ValueError(
+            f"{arguments.out} is there already, but not its log {log}, so that what it holds would "
+            "be lost: move it away, or name another file by --out."
+        )
+    index, table = _pool(arguments)
+    documents = read_document_texts(arguments.docs, text=arguments.text)
+    documents = documents[documents.index.isin(index.unique("docno"))]
+    topics = _topics(arguments, index)
+    texts = joined(documents).reindex(index.get_level_values("docno")).fillna("")
+    without = np.flatnonzero((texts.str.strip() == "").to_numpy())
+    _tell_of_missing_texts(index, without, arguments.docs)
+    selector = _fitted(arguments, index, table, texts)
+    assessor = TerminalAssessor(documents, topics, arguments.grades)
+    n_before = _tell_of_log(log)
+    try:
+        judge(
+            selector,
+            assessor,
+            log=log,
+            n_select=arguments.n or arguments.share,
+            topics=arguments.only,
+            pool=index,
+            leave_out=without,
+            grades=list(arguments.grades),
+        )
+    finally:
+        # Not where the log is damaged: what was written before stays.
+        if log.exists():
+            _finish(arguments.out, log, n_before)
+    return 0
+
+
+def _pool(arguments):
+    """Topic and document of each row, and the ranks in runs, if there are any."""
+    if arguments.pool is None and not arguments.runs:
+        raise ValueError("there is nothing to judge: name POOL, or runs by --runs.")
+    runs = _named_runs(arguments.runs)
+    if arguments.pool is None:
+        depth = DEPTH if arguments.depth is None else arguments.depth
+        table = rank_table(runs, depth=depth)
+        return table.index, table
+    index, run = read_pool(arguments.pool)
+    if run is not None and not runs:
+        runs = {name_of_path(arguments.pool): run}
+    if not runs:
+        return index, None
+    table = rank_table(runs, depth=arguments.depth).reindex(index)
+    n_unknown = int(table.isna().all(axis=1).sum())
+    if n_unknown == len(table):
+        raise ValueError(
+            f"no run returns a document of {arguments.pool}: their ids of topics or documents "
+            "differ."
+        )
+    if n_unknown:
+        say(f"{n_unknown:,} of {len(table):,} documents of {arguments.pool} are in no run")
+    return index, table
+
+
+def _named_runs(paths):
+    """Each run by the name of its file, or by its path where several have one name."""
+    names = [name_of_path(path) for path in paths]
+    counts = Counter(names)
+    return {name if counts[name] == 1 else path: read_run(path) for name, path in zip(names, paths)}
+
+
+def _topics(arguments, index):
+    """Texts of the topics; what is missing is told."""
+    ids = index.unique("qid")
+    unknown = [topic for topic in arguments.only or [] if topic not in ids]
+    if unknown:
+        raise ValueError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
+    if arguments.topics is None:
+        return None
+    topics = read_topics(arguments.topics)
+    missing = [topic for topic in ids if topic not in topics.index]
+    if missing:
+        say(
+            f"{len(missing):,} of {len(ids):,} topics have no text in {arguments.topics}: "
+            f"{_listed(missing)}"
+        )
+    return topics
+
+
+def _tell_of_missing_texts(index, rows, path):
+    """Count and list the documents that cannot be judged."""
+    if not len(rows):
+        return
+    if len(rows) == len(index):
+        raise ValueError(f"{path} holds no text of any document of the pool: compare their ids.")
+    docnos = index[rows].unique("docno")
+    say(
+        f"{len(rows):,} of {len(index):,} documents of the pool have no text in {path} and are "
+        f"left out: {_listed(docnos)}"
+    )
+
+
+def _listed(names):
+    """The first names, and how many more there are."""
+    shown = ", ".join(map(str, names[:_SHOWN]))
+    return shown + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
+
+
+def _fitted(arguments, index, table, texts):
+    """The strategy on the pool."""
+    # Here, because each is wanted alone.
+    from skfilterrank import judgments
+
+    strategy = arguments.strategy or ("maxrep" if table is None else "pooling")
+    if strategy in _NEED_RUNS and table is None:
+        raise ValueError(
+            f"--strategy {strategy} looks at runs: name them by --runs, or choose maxrep or random."
+        )
+    groups = index.get_level_values("qid")
+    prior = None
+    if table is not None and strategy in ("prior", "maxrep"):
+        prior = judgments.statap_prior(table).to_numpy()
+    if strategy == "maxrep":
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*(no text|no term|no word|empty)")
+            return judgments.MaxRepSelector().fit(texts.tolist(), groups=groups, prior=prior)
+    if strategy == "random":
+        selector = judgments.RandomSelector(random_state=arguments.seed)
+        return selector.fit(np.zeros((len(index), 1)), groups=groups)
+    if strategy == "prior":
+        return judgments.PriorSelector().fit(np.zeros((len(index), 1)), groups=groups, prior=prior)
+    names = {"pooling": "PoolingSelector", "mtf": "MoveToFrontSelector", "mtc": "MTCSelector"}
+    return getattr(judgments, names[strategy])().fit(table)
+
+
+def _tell_of_log(log):
+    """Number of judgments that are there already."""
+    if not log.exists() or not log.stat().st_size:
+        return 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # judge repairs the log and tells
+        n_before = _n_judgments(log)
+    if n_before:
+        say(f"going on behind {n_before:,} judgments of {log}")
+    return n_before
+
+
+def _n_judgments(log):
+    """Judgments in a log; what is wrong with it, judge tells."""
+    try:
+        return len(read_judgment_log(log))
+    except ValueError:
+        return 0
+
+
+def _finish(path, log, n_before):
+    """Write the judgments of a log where it is whole."""
+    try:
+        qrels = read_judgment_log(log)
+    except ValueError:
+        return
+    if qrels.empty:
+        # An earlier file would keep what has been undone.
+        Path(path).unlink(missing_ok=True)
+        say(f"nothing is judged; {path} is not written")
+        return
+    qrels = qrels.sort_values("qid", kind="stable")
+    # Under another name first: whoever reads the file never sees half of it.
+    partial = Path(path).with_name(f"partial-{os.getpid()}-{Path(path).name}")
+    try:
+        write_qrels(partial, qrels)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")

@@ -1,0 +1,258 @@
+"""An assessor at a terminal: shows a document, takes a grade with one key."""
+
+import os
+import re
+import select
+import shutil
+import sys
+import textwrap
+
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from skfilterrank.cli._documents import without_repetition
+from skfilterrank.judgments import SKIP, STOP, UNDO
+
+try:
+    import termios
+    import tty
+except ImportError:  # Windows
+    termios = tty = None
+try:
+    import msvcrt
+except ImportError:
+    msvcrt = None
+
+_MARK, _BOLD, _PLAIN = "\x1b[1;7m", "\x1b[1m", "\x1b[0m"
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_SEQUENCES = {"\x1b[6~": " ", "\x1b[5~": "b", "\x1b[C": " ", "\x1b[D": "b"}
+_UNFINISHED = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")
+# Letters that are no commands, for grades that have no key of their own.
+_LETTERS = "acdefghijklmorvwxyz"
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+# What would move the cursor or worse, if a document could send it to the terminal.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_WAIT = 0.05
+_NARROW, _WIDE = 20, 100
+
+
+class TerminalAssessor:
+    """Asks whoever sits at a terminal; from a pipe it takes an answer a line.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        Text columns of the documents, by id.
+    topics : DataFrame or None
+        Text columns of the topics, by id; the first one is the query, whose terms are marked.
+    grades : dict of float to str
+        Names of the labels that can be given, empty where they have none.
+    stdin, stdout : file object, default=None
+        Where answers come from and questions go to; None takes those of the process.
+    """
+
+    def __init__(self, texts, topics, grades, stdin=None, stdout=None):
+        self.texts, self.topics, self.grades = texts, topics, grades
+        self.stdin = sys.stdin if stdin is None else stdin
+        self.stdout = sys.stdout if stdout is None else stdout
+        self.has_keys = _is_terminal(self.stdin) and (termios or msvcrt) is not None
+        self.is_screen = _is_terminal(self.stdout) and os.environ.get("TERM") != "dumb"
+        self.keys = keys_of(grades)
+        self.answers = {key: grade for grade, key in self.keys.items()}
+        self.answers |= {"s": SKIP, "u": UNDO, "q": STOP, "\x04": STOP, "": STOP}
+        if not self.has_keys:
+            self.answers |= {f"{grade:g}": grade for grade in grades}
+
+    def __call__(self, question):
+        """Show a document and take an answer."""
+        page, note = 0, ""
+        while True:
+            n_pages = self._show(question, page, note)
+            key, note = self._read(), ""
+            if key in self.answers:
+                if not self.is_screen:
+                    self._write("\n" if self.has_keys else "")
+                return self.answers[key]
+            if key in (" ", "n", "\r", "\n"):
+                page = min(page + 1, n_pages - 1)
+            elif key in ("b", "p"):
+                page = max(page - 1, 0)
+            elif key == "?":
+                note = self._help()
+            elif key.strip() and key != "\x0c":
+                note = f"{printable(key)!r} is no answer. {self._help()}"
+
+    def _show(self, question, page, note):
+        """Write a page of the document; the number of pages."""
+        size = shutil.get_terminal_size()
+        width = max(_NARROW, min(size.columns, _WIDE)) - 1
+        head, body = self._lines(question, width)
+        foot = textwrap.wrap(note, width) if note else []
+        foot += textwrap.wrap(self._prompt(question), width)
+        room = size.lines - len(foot) - 1 if self.is_screen else 0
+        if room > 0 and len(head) > room // 2:
+            head, body = head[:1], head[1:] + body
+        per_page = max(room - len(head) - 1, 3) if room else max(len(body), 1)
+        n_pages = max(1, -(-len(body) // per_page))
+        page = min(page, n_pages - 1)
+        shown = body[page * per_page : (page + 1) * per_page]
+        if n_pages > 1:
+            shown.append(f"-- page {page + 1} of {n_pages}: space for the next, b for the last --")
+        begin = _CLEAR if self.is_screen else ""
+        self._write(begin + "\n".join([*head, *shown, *foot]) + " ")
+        return n_pages
+
+    def _lines(self, question, width):
+        """Lines about the topic, and lines of the document."""
+        place = f"topic {printable(str(question.topic))}, document {question.place} of "
+        place += f"{question.n_topic}; {question.n_answered} of {question.n_total} judged"
+        topic = self._texts_of(self.topics, str(question.topic))
+        terms = query_terms(topic[0]) if topic else frozenset()
+        head = [place]
+        for number, text in enumerate(topic):
+            lines = textwrap.wrap(text, width)
+            head += [self._bold(line) for line in lines] if number == 0 else lines
+        head.append("-" * width)
+        body = [self._bold(f"[{printable(str(question.docno))}]")]
+        for text in without_repetition(self._texts_of(self.texts, str(question.docno))):
+            body += [*self._marked(text, terms, width), ""]
+        return head, body
+
+    def _texts_of(self, table, name):
+        """Texts of a row without what a terminal would obey."""
+        if table is None or name not in table.index:
+            return []
+        return [text for text in map(printable, table.loc[name].tolist()) if text]
+
+    def _marked(self, text, terms, width):
+        """Lines of a text with the terms marked."""
+        wrap = textwrap.TextWrapper(width, break_on_hyphens=False).wrap
+        if self.is_screen:
+            return [mark(line, terms, _MARK, _PLAIN) for line in wrap(text)]
+        return wrap(mark(text, terms, "*", "*"))
+
+    def _bold(self, text):
+        return f"{_BOLD}{text}{_PLAIN}" if self.is_screen else text
+
+    def _prompt(self, question):
+        """The keys in one line."""
+        grades = []
+        for grade, key in self.keys.items():
+            name = self.grades[grade] or (f"{grade:g}" if key != f"{grade:g}" else "")
+            grades.append(f"[{key}] {name}".rstrip())
+        before = ""
+        if question.before is SKIP:
+            before = "(skipped before) "
+        elif question.before is not None:
+            before = f"(was {question.before:g}) "
+        return f"{before}{' '.join(grades)} [s]kip [u]ndo [q]uit [?] >"
+
+    def _help(self):
+        """What the keys do."""
+        grades = ", ".join(
+            f"{key} label {grade:g}" + (f" ({self.grades[grade]})" if self.grades[grade] else "")
+            for grade, key in self.keys.items()
+        )
+        return (
+            f"{grades}; s asks about this document again later, u takes the last answer back, "
+            "q saves and ends; space and b turn the pages."
+        )
+
+    def _read(self):
+        """A key, or the first word of a line; empty at the end of the input."""
+        self.stdout.flush()
+        if self.has_keys:
+            return read_key(self.stdin)
+        line = self.stdin.readline()
+        if line and not line.strip():
+            return "\n"
+        return line.strip()
+
+    def _write(self, text):
+        """Write, whatever letters the terminal knows."""
+        encoding = getattr(self.stdout, "encoding", None) or "utf-8"
+        self.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        self.stdout.flush()
+
+
+def keys_of(grades) -> dict:
+    """A key for each grade: the digit, - for the negative one next to 0, else a letter."""
+    negative = max((grade for grade in grades if grade < 0), default=None)
+    letters, keys = iter(_LETTERS), {}
+    for grade in grades:
+        if grade == negative:
+            keys[grade] = "-"
+        elif grade in range(10):
+            keys[grade] = f"{grade:g}"
+        else:
+            keys[grade] = next(letters, None)
+            if keys[grade] is None:
+                raise ValueError(f"there are too many grades ({len(grades)}) for one key each.")
+    return keys
+
+
+def query_terms(text) -> frozenset:
+    """Words of a query as they are compared, without stop words unless there are no others."""
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return frozenset(
+        _singular(word) for word in words if word not in ENGLISH_STOP_WORDS
+    ) or frozenset(map(_singular, words))
+
+
+def mark(text, terms, begin, end) -> str:
+    """The text with every word that is one of the terms between two marks."""
+
+    def replace(match):
+        word = match.group()
+        return f"{begin}{word}{end}" if _singular(word.casefold()) in terms else word
+
+    return _WORD.sub(replace, text) if terms else text
+
+
+def printable(text) -> str:
+    """The text with a blank for line ends and control characters."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def read_key(stdin) -> str:
+    """Wait for a key; those pressed before do not count. Empty if the terminal is gone."""
+    if termios is None:
+        return _windows_key()
+    file = stdin.fileno()
+    before = termios.tcgetattr(file)
+    try:
+        # Keys pressed before the document was on the screen would judge it unseen.
+        tty.setcbreak(file, termios.TCSAFLUSH)
+        data = os.read(file, 64)
+        while _UNFINISHED.match(data) and select.select([file], [], [], _WAIT)[0]:
+            more = os.read(file, 64)
+            if not more:
+                break
+            data += more
+    finally:
+        termios.tcsetattr(file, termios.TCSADRAIN, before)
+    text = data.decode("utf-8", "replace")
+    if text.startswith("\x1b"):
+        return _SEQUENCES.get(text, "\x1b")
+    return text[:1]
+
+
+def _windows_key():
+    """The same where keys come from the console."""
+    while msvcrt.kbhit():
+        msvcrt.getwch()
+    key = msvcrt.getwch()
+    if key == "\x03":
+        raise KeyboardInterrupt
+    if key in ("\x00", "\xe0"):
+        return {"Q": " ", "I": "b"}.get(msvcrt.getwch(), "\x1b")
+    return key
+
+
+def _singular(word):
+    """The word without a plural s."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _is_terminal(stream):
+    """Whether somebody sits at the other end."""
+    return getattr(stream, "isatty", lambda: False)()
