@@ -16,10 +16,11 @@ from skfilterrank.judgments._label_table import (
 
 
 class TableImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
-    """Reads a judgment table and gives it back with labels, in the kind that is asked for.
+    """Reads a judgment table and gives it back with labels, in the kind that is asked for."""
 
-    scikit-learn's own wrapper would force the columns of the table `fit` saw upon others.
-    """
+    def __init_subclass__(cls, **kwargs):
+        # scikit-learn's wrapper would force the columns of the table `fit` saw upon others.
+        super().__init_subclass__(**kwargs | {"auto_wrap_output_keys": None})
 
     def set_output(self, *, transform=None) -> "TableImputer":
         """Choose the kind of table that comes out.

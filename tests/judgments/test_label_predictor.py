@@ -1,0 +1,585 @@
+"""LabelPredictor: what is completed, how, and what is refused."""
+
+import gzip
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils import estimator_checks
+
+from skfilterrank.io import read_qrels
+from skfilterrank.judgments import LabelPredictor, PoolingSelector, PriorSelector, TopicSelector
+
+NAN = np.nan
+WORDS = {"wings": ["lift", "wing", "slipstream", "flap"], "heat": ["slab", "flux", "boil", "melt"]}
+NOISE = ["the", "paper", "method", "result", "flow", "plate"]
+
+
+def make_table(n_docs=24, share=0.5, seed=0, labels=(0.0, 1.0)):
+    """Topics whose documents use more of the topic's words the better they are."""
+    rng = np.random.RandomState(seed)
+    rows = []
+    for topic, words in WORDS.items():
+        for number in range(n_docs):
+            grade = number % len(labels)
+            picked = [*rng.choice(words, 4 * grade), *rng.choice(NOISE, 5)]
+            judged = number < len(labels) * 2 or rng.rand() < share
+            label = labels[grade] if judged else NAN
+            rows.append((topic, f"{topic[0]}{number}", " ".join(picked), label, labels[grade]))
+    table = pd.DataFrame(rows, columns=["qid", "docno", "text", "label", "truth"])
+    return table.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+@pytest.fixture
+def T():
+    return make_table()
+
+
+def test_labels_by_a_vector_machine_of_each_topic(T):
+    """The same by scikit-learn alone, topic by topic."""
+    found = LabelPredictor().fit_transform(T)
+    X = TfidfVectorizer().fit(T["text"].unique()).transform(T["text"])
+    for topic in WORDS:
+        rows = (T["qid"] == topic).to_numpy()
+        judged = rows & T["label"].notna().to_numpy()
+        todo = rows & ~judged
+        svm = LinearSVC(class_weight="balanced", random_state=0)
+        svm.fit(X[judged], T["label"][judged].astype(int))
+        np.testing.assert_array_equal(found["label"][todo], svm.predict(X[todo]))
+    assert (found["label"] == T["truth"]).mean() > 0.9
+
+
+def test_known_labels_stay_and_the_rest_is_marked(T):
+    predictor = LabelPredictor(document="docno")
+    found = predictor.fit_transform(T)
+    known = T["label"].notna()
+    pd.testing.assert_frame_equal(found[T.columns.drop("label").tolist()], T.drop(columns="label"))
+    pd.testing.assert_series_equal(found["label"][known], T["label"][known])
+    np.testing.assert_array_equal(found["imputed"], ~known)
+    np.testing.assert_array_equal(predictor.imputed_, ~known)
+    assert list(found.columns) == [*T.columns, "imputed"] == list(predictor.get_feature_names_out())
+    assert predictor.n_imputed_ == (~known).sum()
+    assert predictor.n_left_ == predictor.n_empty_texts_ == 0
+    assert predictor.fallback_topics_ == {}
+    assert T["label"].isna().any()  # the input is as it was
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"output": "soft"},
+        {"estimator": LogisticRegression()},
+        {"estimator": make_pipeline(RandomForestClassifier(5)), "random_state": 3},
+        {"vectorizer": HashingVectorizer(n_features=256), "imputed": None},
+        {"vectorizer": TfidfVectorizer(), "estimator": MultinomialNB(), "output": "soft"},
+        {"text": None, "features": ["f0", "f1"]},
+        {"features": ["f0"], "output": "soft", "calibration": None},
+        {"one_class": "pool", "unjudged_topic": "pool"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
+def test_fit_transform_is_fit_and_transform(params, labels):
+    T = make_table(labels=labels)
+    rng = np.random.RandomState(1)
+    T = T.assign(f0=T["truth"] + rng.normal(size=len(T)), f1=rng.normal(size=len(T)))
+    predictor = LabelPredictor(**params)
+    at_once = predictor.fit_transform(T)
+    pd.testing.assert_frame_equal(clone(predictor).fit(T).transform(T), at_once)
+    for n_jobs in (1, 2):
+        again = clone(predictor).set_params(n_jobs=n_jobs).fit_transform(T)
+        pd.testing.assert_frame_equal(again, at_once)
+    loaded = pickle.loads(pickle.dumps(predictor))
+    pd.testing.assert_frame_equal(loaded.transform(T), at_once)
+    assert at_once["label"].notna().all()
+    assert at_once["label"].between(min(labels), max(labels)).all()
+
+
+def test_new_documents_and_a_table_without_labels(T):
+    predictor = LabelPredictor().fit(T)
+    new = pd.DataFrame({"text": ["wing flap lift", "paper plate"], "qid": ["wings", "wings"]})
+    found = predictor.transform(new)
+    assert found.to_dict("list") == {
+        "text": ["wing flap lift", "paper plate"],
+        "qid": ["wings", "wings"],
+        "label": [1.0, 0.0],
+        "imputed": [True, True],
+    }
+    # What is known of them is kept, and nothing is learned from it.
+    known = predictor.transform(new.assign(label=[0.0, NAN]))
+    assert known["label"].tolist() == [0.0, 0.0]
+
+
+def test_order_of_rows_and_names_of_topics_do_not_matter(T):
+    # The vector machine visits rows in a random order, so that margins differ a little.
+    found = LabelPredictor(output="soft", calibration=None).fit_transform(T)
+    shuffled = T.sample(frac=1, random_state=7)
+    other = LabelPredictor(output="soft", calibration=None).fit_transform(
+        shuffled.assign(qid=shuffled["qid"].map({"wings": 3, "heat": 11}))
+    )
+    np.testing.assert_allclose(other["label"].sort_index(), found["label"], atol=2e-3)
+
+
+def test_labels_of_other_topics_do_not_matter(T):
+    other = T["qid"] == "heat"
+    rng = np.random.RandomState(0)
+    mixed = T["label"].copy()
+    mixed[other] = rng.permutation(T["label"][other].to_numpy())
+    found = LabelPredictor().fit_transform(T)
+    again = LabelPredictor().fit_transform(T.assign(label=mixed))
+    pd.testing.assert_frame_equal(again[~other], found[~other])
+
+
+# Graded labels.
+
+
+class Fixed(DummyClassifier):
+    """Says what the document says: chance of a 1 is column `share` of ones among rows above."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y)
+        self.share_ = np.mean(y)
+        return self
+
+    def predict_proba(self, X):
+        chance = np.clip(self.share_ + np.asarray(X)[:, 0], 0, 1)
+        return np.column_stack([1 - chance, chance])
+
+    def predict(self, X):
+        return (self.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+
+def test_chances_of_three_labels_by_hand():
+    # Labels -1, 0, 2 of one, two and one judged documents: P(> -1) = 3/4, P(> 0) = 1/4, to which
+    # the shift of the new document is added. Features are scaled by mean 0 and deviation 1.
+    shifts = np.array([0.0, 0.0, 0.0, 0.0, 0.5, -0.5])
+    T = pd.DataFrame({"qid": 1, "x": shifts / shifts.std(), "label": [-1.0, 0, 0, 2, NAN, NAN]})
+    settings = {"text": None, "features": ["x"]}
+    step = 0.5 / shifts.std()
+    soft = LabelPredictor(Fixed(), output="soft", **settings)
+    found = soft.fit_transform(T)["label"].to_numpy()[4:]
+    above_low, above_mid = min(3 / 4 + step, 1), min(1 / 4 + step, 1)
+    assert found[0] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
+    above_low, above_mid = max(3 / 4 - step, 0), max(1 / 4 - step, 0)
+    assert found[1] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
+    hard = LabelPredictor(Fixed(), **settings).fit(T)
+    assert hard.transform(T)["label"].tolist()[4:] == [2.0, -1.0]
+    model = hard.models_[1]
+    assert model.levels.tolist() == [-1, 0, 2]
+    assert len(model.classifiers) == 2
+
+
+def test_graded_and_forbidden_labels():
+    T = make_table(n_docs=40, labels=(-1.0, 1.0, 2.0))
+    predictor = LabelPredictor()
+    found = predictor.fit_transform(T)
+    imputed = found["imputed"]
+    assert set(found["label"]) == {-1.0, 1.0, 2.0} == set(predictor.labels_)
+    assert (found["label"] == T["truth"])[imputed].mean() > 0.7
+    soft = LabelPredictor(output="soft").fit_transform(T)["label"][imputed]
+    means = soft.groupby(T["truth"][imputed]).mean()
+    assert means.is_monotonic_increasing
+    assert soft.between(-1, 2).all()
+
+
+# Chances.
+
+
+def test_expected_label_of_two_is_linear_in_the_chance(T):
+    T = T.assign(label=T["label"].map({0.0: -2.0, 1.0: 3.0}))
+    predictor = LabelPredictor(output="soft", calibration=None)
+    found = predictor.fit_transform(T)
+    X = predictor.vectorizer_.transform(T["text"])
+    for topic in WORDS:
+        rows = ((T["qid"] == topic) & found["imputed"]).to_numpy()
+        margins = predictor.models_[topic].classifiers[0].decision_function(X[rows])
+        p = 1 / (1 + np.exp(-margins))
+        np.testing.assert_allclose(found["label"][rows], p * 3 + (1 - p) * -2, atol=1e-12)
+        np.testing.assert_allclose(predictor.confidence_[rows], np.maximum(p, 1 - p))
+    assert np.isnan(predictor.confidence_[~found["imputed"]]).all()
+
+
+def test_confidence_of_hard_labels(T):
+    predictor = LabelPredictor().fit(T)
+    assert predictor.calibration_ is None
+    assert (predictor.confidence_[predictor.imputed_] >= 0.5).all()
+
+
+def test_pooled_calibration_makes_chances_of_margins():
+    # One judged document in ten is relevant; balanced classes alone put the mean near a half.
+    T = make_table(n_docs=200, share=0.4, labels=(0.0,) * 9 + (1.0,))
+    rng = np.random.RandomState(0)
+    T["text"] = [
+        " ".join(rng.choice(NOISE, 5)) + (f" {rng.choice(WORDS[q])}" if rng.rand() < p else "")
+        for q, p in zip(T["qid"], np.where(T["truth"] > 0, 0.7, 0.2))
+    ]
+    todo = T["label"].isna()
+    errors = {}
+    for calibration in ("pooled", None):
+        predictor = LabelPredictor(output="soft", calibration=calibration)
+        found = predictor.fit_transform(T)["label"][todo]
+        errors[calibration] = np.mean((found - T["truth"][todo]) ** 2)
+        if calibration:
+            assert found.mean() == pytest.approx(T["label"].mean(), abs=0.04)
+            assert predictor.calibration_.slope > 0
+    assert errors["pooled"] < 0.6 * errors[None]
+
+
+def test_too_few_judged_rows_leave_margins_as_they_are():
+    T = make_table(n_docs=6, share=0.0)
+    predictor = LabelPredictor(output="soft").fit(T)
+    assert predictor.calibration_ is None
+
+
+# Topics without a model of their own.
+
+
+@pytest.fixture
+def poor(T):
+    """Two good topics, one with one label, one without any."""
+    rows = [("one", "wing lift", 1.0), ("one", "paper", NAN), ("one", "slab boil melt", NAN)]
+    rows += [("none", "wing lift flap", NAN), ("none", "paper plate", NAN)]
+    return pd.concat([T, pd.DataFrame(rows, columns=["qid", "text", "label"])], ignore_index=True)
+
+
+@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.parametrize(
+    ("one_class", "unjudged_topic", "one", "none"),
+    [
+        ("copy", "leave", [1, 1], [NAN, NAN]),
+        ("leave", "leave", [NAN, NAN], [NAN, NAN]),
+        ("pool", "leave", [0, 1], [NAN, NAN]),
+        ("copy", "pool", [1, 1], [1, 0]),
+        ("leave", "pool", [NAN, NAN], [1, 0]),
+        ("pool", "pool", [0, 1], [1, 0]),
+    ],
+)
+def test_fallbacks(poor, one_class, unjudged_topic, one, none):
+    predictor = LabelPredictor(one_class=one_class, unjudged_topic=unjudged_topic)
+    found = predictor.fit_transform(poor)
+    assert predictor.fallback_topics_ == {
+        "one": "judged labels all 1", "none": "no judged document",
+    }  # fmt: skip
+    labels = found["label"].to_numpy()
+    np.testing.assert_array_equal(labels[-4:-2], one)
+    np.testing.assert_array_equal(labels[-2:], none)
+    left = np.isnan(one).sum() + np.isnan(none).sum()
+    assert predictor.n_left_ == left == found["label"].isna().sum()
+    np.testing.assert_array_equal(found["imputed"][-4:], ~np.isnan([*one, *none]))
+    assert (predictor.pool_model_ is None) == (one_class != "pool" and unjudged_topic != "pool")
+    # A topic that fit has not seen is like one without judgments.
+    if unjudged_topic == "pool":
+        new = poor.tail(2).assign(qid="new").drop(columns="label")
+        np.testing.assert_array_equal(predictor.transform(new)["label"], none)
+
+
+def test_rows_that_are_left_are_told(poor):
+    with pytest.warns(UserWarning, match="1 topics have no judged document, such as 'none'"):
+        predictor = LabelPredictor().fit(poor)
+    with pytest.warns(UserWarning, match="such as 'new'.*stay unjudged"):
+        found = predictor.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"]}))
+    assert found["label"].isna().all()
+    assert not found["imputed"].any()
+    with pytest.raises(ValueError, match=r"1 topics have no judged document.*unjudged_topic="):
+        LabelPredictor(unjudged_topic="raise").fit(poor)
+    fitted = LabelPredictor(unjudged_topic="raise").fit(poor[poor["qid"] != "none"])
+    with pytest.raises(ValueError, match="such as 'none'"):
+        fitted.transform(poor)
+    # Nothing is asked about a topic of which every row is judged.
+    fitted.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"], "label": [1.0]}))
+
+
+def test_a_table_of_one_label(T):
+    T = T.assign(label=T["label"] * 0)
+    for one_class in ("copy", "pool"):
+        found = LabelPredictor(one_class=one_class).fit_transform(T)
+        assert (found["label"] == 0).all()
+
+
+def test_empty_texts(T):
+    T = T.copy()
+    unjudged = T.index[T["label"].isna() & (T["qid"] == "heat")]
+    T["text"] = T["text"].astype(object)
+    T.loc[unjudged[:3], "text"] = ["", None, "a ."]
+    predictor = LabelPredictor()
+    found = predictor.fit_transform(T)
+    assert predictor.n_empty_texts_ == 3
+    intercept = predictor.models_["heat"].classifiers[0].intercept_[0]
+    assert (found["label"][unjudged[:3]] == (intercept > 0)).all()
+    with pytest.raises(ValueError, match=r"give no terms to learn from.*all empty or stop words"):
+        LabelPredictor(vectorizer=TfidfVectorizer(stop_words=["the"])).fit(T.assign(text="the"))
+
+
+# What to judge next.
+
+
+def test_query_asks_for_what_is_least_sure(T):
+    predictor = LabelPredictor(output="soft", calibration=None).fit(T)
+    asked = predictor.query(T, 2)
+    assert asked.dtype == bool
+    assert T["label"][asked].isna().all()
+    for topic in WORDS:
+        rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
+        assert (rows & asked).sum() == 2
+        others = predictor.confidence_[rows & ~asked]
+        assert predictor.confidence_[rows & asked].max() <= others.min()
+    np.testing.assert_array_equal(predictor.query(T, 1000), T["label"].isna())
+
+
+@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+def test_query_in_topics_without_a_model(poor):
+    asked = LabelPredictor().fit(poor).query(poor, 1)
+    assert asked[-5:].tolist() == [False, True, False, True, False]
+
+
+class Longest(TopicSelector):
+    """The longest texts first."""
+
+    def _prepare(self, X, index):
+        return np.array([len(text) for text in X])
+
+    def _rank_topic(self, X, prior, random_state):
+        return np.argsort(-X, kind="stable"), np.full(len(X), np.nan)
+
+
+def test_query_by_a_selector(T):
+    predictor = LabelPredictor(selector=Longest()).fit(T)
+    asked = predictor.query(T, 3)
+    for topic in WORDS:
+        rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
+        lengths = T["text"].str.len()
+        assert lengths[rows & asked].min() >= lengths[rows & ~asked].max()
+        assert (rows & asked).sum() == 3
+    # A prior goes to the selector.
+    prior = np.arange(len(T), dtype=float)
+    asked = LabelPredictor(selector=PriorSelector()).fit(T).query(T, 1, prior=prior)
+    for topic in WORDS:
+        rows = np.flatnonzero((T["qid"] == topic) & T["label"].isna())
+        assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
+
+
+# Tables.
+
+
+def test_polars(T):
+    found = LabelPredictor().fit_transform(T)
+    given = pl.DataFrame({name: T[name].tolist() for name in T.columns})
+    assert given["label"].null_count() == 0
+    nulls = given.with_columns(pl.col("label").fill_nan(None))
+    for frame in (given, nulls, nulls.with_columns(pl.col("label").cast(pl.Int64))):
+        polars = LabelPredictor().fit_transform(frame)
+        assert isinstance(polars, pl.DataFrame)
+        assert polars.columns == list(found.columns)
+        assert polars["label"].to_list() == found["label"].tolist()
+        assert polars["imputed"].to_list() == found["imputed"].tolist()
+        assert polars["text"].to_list() == T["text"].tolist()
+
+
+def test_set_output(T):
+    expected = LabelPredictor().fit_transform(T)
+    predictor = LabelPredictor()
+    assert predictor.set_output(transform="polars") is predictor
+    polars = clone(predictor).fit_transform(T.set_index("qid"))
+    assert isinstance(polars, pl.DataFrame)
+    assert polars["label"].to_list() == expected["label"].tolist()
+    assert polars["qid"].to_list() == T["qid"].tolist()
+    back = LabelPredictor().set_output(transform="pandas").fit_transform(polars.drop("imputed"))
+    pd.testing.assert_frame_equal(
+        back[["text", "label"]], expected[["text", "label"]], check_dtype=False
+    )
+    with sklearn.config_context(transform_output="polars"):
+        assert isinstance(LabelPredictor().fit_transform(T), pl.DataFrame)
+    assert isinstance(predictor.set_output(transform="default").fit_transform(T), pd.DataFrame)
+    with pytest.raises(ValueError, match="transform must be one of"):
+        predictor.set_output(transform="numpy")
+    # Nothing is left of a missing label in polars either.
+    poor = pd.concat([T, pd.DataFrame({"qid": ["none"], "text": ["wing"]})])
+    with pytest.warns(UserWarning, match="stay unjudged"):
+        left = LabelPredictor().set_output(transform="polars").fit_transform(poor)
+    assert left["label"].null_count() == 1
+
+
+def test_topics_and_documents_in_the_index(T):
+    expected = LabelPredictor().fit_transform(T)
+    found = LabelPredictor(document="docno").fit_transform(T.set_index(["qid", "docno"]))
+    assert found.index.names == ["qid", "docno"]
+    assert found["label"].tolist() == expected["label"].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "Float64", "Int64", object])
+def test_kinds_of_label_columns(T, dtype):
+    found = LabelPredictor().fit_transform(T.assign(label=T["label"].astype(dtype)))
+    assert found["label"].dtype == np.float64
+    assert found["label"].tolist() == LabelPredictor().fit_transform(T)["label"].tolist()
+
+
+# Bad input.
+
+
+def test_minus_one_is_not_missing(T):
+    coded = T.assign(label=T["label"].fillna(-1).astype(int))
+    with pytest.raises(ValueError, match=r"integers, \d+ of them -1, and no NaN.*marked by NaN"):
+        LabelPredictor().fit(coded)
+    polars = pl.DataFrame({name: coded[name].tolist() for name in coded.columns})
+    with pytest.raises(ValueError, match="unjudged rows are marked by NaN"):
+        LabelPredictor().fit(polars)
+    # Among floats, or beside a NaN, -1 is a judgment: forbidden.
+    predictor = LabelPredictor().fit(coded.assign(label=coded["label"].astype(float)))
+    assert predictor.labels_.tolist() == [-1, 0, 1]
+    assert predictor.n_imputed_ == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda T: T.to_numpy(), "T must be a pandas or polars DataFrame"),
+        (lambda T: T.iloc[:0], "T has no rows"),
+        (lambda T: T.drop(columns="qid"), "T has no column 'qid'.*Name the right one by topic="),
+        (lambda T: T.drop(columns="text"), "T has no column 'text'.*by text="),
+        (lambda T: T.drop(columns="label"), "T has no column 'label'.*by label="),
+        (lambda T: T.drop(columns="docno"), "T has no column 'docno'.*by document="),
+        (lambda T: T.assign(label=NAN), "no row is judged"),
+        (lambda T: T.assign(label="good"), "must hold numbers, NaN where unjudged, got 'good'"),
+        (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
+        (lambda T: T.assign(text=1.5), "column 'text' of T must hold texts, got 1.5"),
+        (lambda T: T.assign(imputed=False), "T has a column 'imputed' already"),
+        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "T has no topic in row 0"),
+        (
+            lambda T: pd.concat([T, T.iloc[[3]]]),
+            r"document '\w+' twice in topic '\w+' \(again in row 48",
+        ),
+        (lambda T: pd.concat([T, T["text"]], axis=1), "T has several columns 'text'"),
+    ],
+)
+def test_bad_tables(T, change, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        LabelPredictor(document="docno").fit(change(T))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"output": "probability"}, "output must be one of 'hard', 'soft'"),
+        ({"one_class": "zero"}, "one_class must be one of"),
+        ({"unjudged_topic": "drop"}, "unjudged_topic must be one of"),
+        ({"calibration": "isotonic"}, "calibration must be one of"),
+        ({"features": "f0"}, "features must be None or a list"),
+        ({"features": ["docno"]}, "features must name columns of numbers"),
+        ({"text": None}, "text and features are both None"),
+        ({"estimator": TfidfVectorizer()}, "estimator must be a classifier"),
+        ({"features": ["f9"]}, "T has no column 'f9'.*by features="),
+    ],
+)
+def test_bad_parameters(T, params, message):
+    with pytest.raises(ValueError, match=message):
+        LabelPredictor(**params).fit(T)
+
+
+def test_bad_queries(T):
+    predictor = LabelPredictor().fit(T)
+    for n in (0, 1.5, True, -1):
+        with pytest.raises(ValueError, match="n must be a number of documents"):
+            predictor.query(T, n)
+    with pytest.raises(ValueError, match="prior needs a selector"):
+        predictor.query(T, 1, prior=np.ones(len(T)))
+    with pytest.raises(ValueError, match="runs must be a dict"):
+        LabelPredictor(selector=PoolingSelector()).fit(T).query(T, 1)
+
+
+class Picky(LogisticRegression):
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("too little")
+
+
+def test_an_error_of_a_classifier_names_the_topic(T):
+    with pytest.raises(ValueError, match="too little") as caught:
+        LabelPredictor(Picky()).fit(T)
+    assert "in topic 'heat'" in caught.value.__notes__[0]
+
+
+def test_random_state_seeds_every_topic(T):
+    forest = RandomForestClassifier(3, max_depth=1)
+    soft = {"output": "soft", "calibration": None}
+    first = LabelPredictor(forest, random_state=0, **soft).fit_transform(T)
+    again = LabelPredictor(forest, random_state=np.random.RandomState(0), **soft).fit_transform(T)
+    other = LabelPredictor(forest, random_state=1, **soft).fit_transform(T)
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["label"].equals(other["label"])
+
+
+# scikit-learn's checks that do not fit on arrays; a matrix of numbers is no judgment table.
+CHECKS = [
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+    "check_mixin_order",
+    "check_do_not_raise_errors_in_init_or_set_params",
+]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_scikit_learn_checks(name):
+    getattr(estimator_checks, name)("LabelPredictor", LabelPredictor())
+
+
+def test_unfitted(T):
+    for method in ("transform", "get_feature_names_out"):
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            getattr(LabelPredictor(), method)(T)
+
+
+def test_better_than_unjudged_is_not_relevant(data_dir):
+    """MAP of simple runs over Cranfield, 30 % of their pool judged, against all of it judged."""
+    folder = data_dir / "cranfield"
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
+    with open(folder / "queries.jsonl", encoding="utf-8") as file:
+        queries = pd.DataFrame(map(json.loads, file)).astype({"qid": str}).set_index("qid")["text"]
+    qrels = read_qrels(folder / "qrels.txt").query("label > 0")
+    relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
+    tops = []
+    for params in ({}, {"sublinear_tf": True}, {"use_idf": False}, {"ngram_range": (1, 2)}):
+        vectorizer = TfidfVectorizer(**params)
+        X = vectorizer.fit_transform(docs)
+        tops.append(np.argsort(-(vectorizer.transform(queries) @ X.T).toarray(), axis=1)[:, :20])
+    qids = np.repeat(queries.index.to_numpy(), 20)
+    lists = [pd.MultiIndex.from_arrays([qids, docs.index[top.ravel()]]) for top in tops]
+    pool = lists[0].append(lists[1:]).unique().to_frame(index=False, name=["qid", "docno"])
+    truth = pd.MultiIndex.from_frame(pool).isin(relevant).astype(float)
+    judged = np.random.RandomState(0).rand(len(pool)) < 0.3
+    T = pool.assign(text=docs.loc[pool["docno"]].to_numpy(), label=np.where(judged, truth, NAN))
+
+    def maps(labels):
+        labels = pd.Series(labels, index=pd.MultiIndex.from_frame(pool))
+        n_relevant = labels.groupby(level=0).sum().loc[queries.index].to_numpy()
+        values = []
+        for listed in lists:
+            found = labels.loc[listed].to_numpy().reshape(-1, 20)
+            precision = found.cumsum(axis=1) / np.arange(1, 21)
+            values.append(np.mean((found * precision).sum(axis=1) / np.maximum(n_relevant, 1)))
+        return np.array(values)
+
+    predictor = LabelPredictor(document="docno")
+    predicted = predictor.fit_transform(T)["label"].to_numpy()
+    none = np.where(judged, truth, 0.0)
+    errors = [np.sqrt(np.mean((maps(found) - maps(truth)) ** 2)) for found in (predicted, none)]
+    assert errors[0] < errors[1]
+    assert 0 < len(predictor.fallback_topics_) < len(queries)
