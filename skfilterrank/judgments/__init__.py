@@ -6,6 +6,7 @@ from skfilterrank.judgments._completed_scorer import make_completed_scorer
 from skfilterrank.judgments._judging import SKIP, STOP, UNDO, Answer, Question, judge
 from skfilterrank.judgments._judgment_log import JudgmentLogError, read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
+from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._mtc import MTCSelector
 from skfilterrank.judgments._pool import rank_table
@@ -15,6 +16,7 @@ from skfilterrank.judgments._random import RandomSelector
 from skfilterrank.judgments._rank_systems import rank_systems
 from skfilterrank.judgments._sampling import StatAPSelector, statap_prior
 from skfilterrank.judgments._selector import TopicSelector
+from skfilterrank.judgments._similarity import similarity_join
 
 __all__ = [
     "SKIP",
@@ -26,6 +28,7 @@ __all__ = [
     "JudgmentLogError",
     "LabelPredictor",
     "MTCSelector",
+    "MaxRepSelector",
     "MoveToFrontSelector",
     "PoolingSelector",
     "PriorSelector",
@@ -39,5 +42,6 @@ __all__ = [
     "rank_systems",
     "rank_table",
     "read_judgment_log",
+    "similarity_join",
     "statap_prior",
 ]
