@@ -156,9 +156,9 @@ def test_features_of_any_kind(selector):
 
 
 def test_each_topic_draws_for_itself():
-    # The last topic grows; those before it are ranked as they were.
+    # The last topic grows and one comes after it; those before are ranked as they were.
     before = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
-    after = RandomSelector(random_state=0).fit([*TEXTS, "x", "y"], groups=[*TOPICS, "t3", "t3"])
+    after = RandomSelector(random_state=0).fit([*TEXTS, "x", "y"], groups=[*TOPICS, "t3", "t4"])
     others = np.array(TOPICS) != "t3"
     np.testing.assert_array_equal(before.ranking_[others], after.ranking_[:10][others])
     other_seed = RandomSelector(random_state=1).fit(TEXTS, groups=TOPICS)
