@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from skfilterrank import judgments
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._judge import DEPTH
 from skfilterrank.cli._output import say
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.io import read_run, write_qrels
-from skfilterrank.judgments import judge, rank_table, read_judgment_log
+from skfilterrank.judgments import JudgmentLogError, judge, rank_table, read_judgment_log
 from skfilterrank.trec._evaluate import name_of_path
 
 _NEED_RUNS = ("pooling", "prior", "mtf", "mtc")
@@ -24,17 +25,18 @@ def assess(arguments) -> int:
     log = Path(f"{arguments.out}.log")
     if os.path.exists(arguments.out) and not log.exists():
         raise ValueError(
-            f"{arguments.out} is there already, but not its log {log}, so that what it holds would "
-            "be lost: move it away, or name another file by --out."
+            f"{arguments.out} is there already, but not its log {log}, and would be overwritten: "
+            "move it away, or name another file by --out."
         )
     index, table = _pool(arguments)
+    strategy = _strategy(arguments, table)
     documents = read_document_texts(arguments.docs, text=arguments.text)
     documents = documents[documents.index.isin(index.unique("docno"))]
     topics = _topics(arguments, index)
     texts = joined(documents).reindex(index.get_level_values("docno")).fillna("")
     without = np.flatnonzero((texts.str.strip() == "").to_numpy())
     _tell_of_missing_texts(index, without, arguments.docs)
-    selector = _fitted(arguments, index, table, texts)
+    selector = _fitted(strategy, arguments, index, table, texts)
     assessor = TerminalAssessor(documents, topics, arguments.grades)
     n_before = _tell_of_log(log)
     try:
@@ -48,10 +50,12 @@ def assess(arguments) -> int:
             leave_out=without,
             grades=list(arguments.grades),
         )
-    finally:
-        # Not where the log is damaged: what was written before stays.
-        if log.exists():
-            _finish(arguments.out, log, n_before)
+    except JudgmentLogError:
+        raise
+    except BaseException:
+        _write(arguments.out, log, n_before)
+        raise
+    _write(arguments.out, log, n_before)
     return 0
 
 
@@ -125,16 +129,18 @@ def _listed(names):
     return shown + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
 
 
-def _fitted(arguments, index, table, texts):
-    """The strategy on the pool."""
-    # Here, because each is wanted alone.
-    from skfilterrank import judgments
-
+def _strategy(arguments, table):
+    """Name of the strategy, which may need runs."""
     strategy = arguments.strategy or ("maxrep" if table is None else "pooling")
     if strategy in _NEED_RUNS and table is None:
         raise ValueError(
             f"--strategy {strategy} looks at runs: name them by --runs, or choose maxrep or random."
         )
+    return strategy
+
+
+def _fitted(strategy, arguments, index, table, texts):
+    """The strategy on the pool."""
     groups = index.get_level_values("qid")
     prior = None
     if table is not None and strategy in ("prior", "maxrep"):
@@ -172,12 +178,9 @@ def _n_judgments(log):
         return 0
 
 
-def _finish(path, log, n_before):
-    """Write the judgments of a log where it is whole."""
-    try:
-        qrels = read_judgment_log(log)
-    except ValueError:
-        return
+def _write(path, log, n_before):
+    """Write the judgments of a log."""
+    qrels = read_judgment_log(log)
     if qrels.empty:
         # An earlier file would keep what has been undone.
         Path(path).unlink(missing_ok=True)

@@ -81,6 +81,17 @@ class TerminalAssessor:
             elif key.strip() and key != "\x0c":
                 note = f"{printable(key)!r} is no answer. {self._help()}"
 
+    def at_end(self):
+        """Whether the last answer shall stand, now that all is judged: UNDO where not."""
+        self._write(f"{_CLEAR if self.is_screen else ''}All is judged. [u]ndo [q]uit > ")
+        key = ""
+        while key not in ("u", "q", "\x04"):
+            key = self._read()
+            if not key:
+                break
+        self._write("\n")
+        return UNDO if key == "u" else STOP
+
     def _show(self, question, page, note):
         """Write a page of the document; the number of pages."""
         size = shutil.get_terminal_size()

@@ -91,7 +91,8 @@ def judge(
     assessor : callable
         Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
         forbidden; or `SKIP` to be asked about this document later, `UNDO` to take back the answer
-        before this one, `STOP` to end.
+        before this one, `STOP` to end. Where it has a method `at_end`, this is called when all is
+        judged, and may return `UNDO`, or anything else to end.
     log : str or PathLike, default=None
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
@@ -179,8 +180,15 @@ def judge(
             disable=not verbose,
         )
         with bar:
-            while (question := session.question()) is not None:
-                answer = assessor(question)
+            at_end = getattr(assessor, "at_end", None)
+            while True:
+                question = session.question()
+                if question is not None:
+                    answer = assessor(question)
+                elif at_end is None or at_end() is not UNDO:
+                    break
+                else:
+                    answer = UNDO
                 if answer is STOP:
                     break
                 event = session.event_of(answer, question, grades)
@@ -271,12 +279,12 @@ class _Session:
 
     def event_of(self, answer, question, grades):
         """What to save of an answer; None for an undo of nothing."""
-        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
         if answer is UNDO:
             if not self.stack:
                 return None
             last = self.stack[-1]
             return Event("undo", last.qid, last.docno)
+        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
         if answer is SKIP:
             return Event("skip", qid, docno)
         label = _checked_label(answer, question, grades)

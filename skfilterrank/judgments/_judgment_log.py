@@ -131,11 +131,11 @@ class JudgmentLog:
                 self.events = []
                 return
             content = _read(data, self.path, pool)
-            _warn_of_torn_line(content)
             if content.length < len(data):
                 os.ftruncate(self._file, content.length)
             if content.lacks_line_end:
                 self._write(b"\n")
+            _warn_of_torn_line(content)
             self.events = content.events
         except BaseException:
             os.close(self._file)
@@ -194,10 +194,10 @@ class Pool(NamedTuple):
     @classmethod
     def of(cls, qids, docnos):
         """The pool of these topics and documents, in whatever order."""
-        pairs = sorted(zip(qids, docnos))
+        pairs = sorted(zip(qids, docnos, strict=True))
         text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(len(pairs), len(set(qids)), digest[:32], frozenset(pairs))
+        return cls(len(pairs), len({qid for qid, _ in pairs}), digest[:32], frozenset(pairs))
 
 
 class _Content(NamedTuple):

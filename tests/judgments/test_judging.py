@@ -121,6 +121,21 @@ def test_what_a_question_tells():
     assert {question.before for question in script.questions} == {None}
 
 
+def test_the_last_answer_can_be_taken_back():
+    class Assessor(Script):
+        ends = 0
+
+        def at_end(self):
+            self.ends += 1
+            return UNDO if self.ends < 3 else None
+
+    script = Assessor("truth", "truth", 5, 6, 7)
+    qrels = judge(PoolingSelector().fit(table_of(["abc"])), script)
+    assert script.asked == "abccc"
+    assert [question.before for question in script.questions[2:]] == [None, 5, 6]
+    assert labels(qrels)[-1] == ("1", "c", 7)
+
+
 def test_skipped_documents_come_back_once():
     table = table_of(["abcd"])
     selector = PoolingSelector().fit(table)
@@ -325,7 +340,10 @@ def test_other_files_are_left_alone(tmp_path):
     selector = PoolingSelector().fit(two_topics())
     log = make_log(tmp_path)
     other = PoolingSelector().fit(table_of(["ab"]))
-    with pytest.raises(JudgmentLogError, match="belongs to another pool: to one of 10 documents"):
+    with pytest.raises(
+        JudgmentLogError,
+        match="pool: to one of 10 documents of 2 topics, while this one has 2 of 1",
+    ):
         judge(other, truth, log=log)
     # Rows in another order are the same pool.
     judge(PoolingSelector().fit(two_topics().iloc[::-1]), truth, log=log)

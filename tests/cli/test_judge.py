@@ -1,0 +1,469 @@
+"""``skfilterrank judge``: through pipes, through a pseudo-terminal, and after interruptions."""
+
+import io
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import threading
+import time
+
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import _judge
+from skfilterrank.cli._terminal import (
+    TerminalAssessor,
+    keys_of,
+    mark,
+    printable,
+    query_terms,
+    read_key,
+)
+from skfilterrank.io import read_qrels
+from skfilterrank.judgments import STOP, Question, read_judgment_log
+
+DOCS = {
+    "d1": "The cat sat on the mat.",
+    "d2": "Cats and dogs; a dog barks.",
+    "d3": "Nothing of the kind.",
+    "d4": "",
+    "d5": "A long tale. " * 300,
+}
+RUNS = {"a": ["d1", "d2", "d3", "d4"], "b": ["d5", "d2", "d6"]}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Documents, topics and runs of two topics."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("TERM", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
+    with open("docs.jsonl", "w") as file:
+        for docid, text in DOCS.items():
+            file.write(json.dumps({"docid": docid, "title": text[:7], "text": text}) + "\n")
+    (tmp_path / "topics.csv").write_text("qid,query,narrative\n1,the cats,All of them.\n2,dog,\n")
+    for name, documents in RUNS.items():
+        with open(f"{name}.run", "w") as file:
+            for qid in "12":
+                for rank, docno in enumerate(documents, 1):
+                    file.write(f"{qid} Q0 {docno} {rank} {10 - rank} {name}\n")
+    return tmp_path
+
+
+BASE = ["judge", "--docs", "docs.jsonl", "--topics", "topics.csv", "--out", "qrels.txt"]
+WITH_RUNS = [*BASE, "--runs", "a.run", "b.run"]
+
+
+@pytest.fixture
+def ask(run, files, monkeypatch):
+    """Run the command with these lines as answers."""
+
+    def ask(answers, *arguments, base=WITH_RUNS):
+        read, write = os.pipe()
+        os.write(write, "".join(f"{answer}\n" for answer in answers).encode())
+        os.close(write)
+        with open(read) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            return run(*base, *arguments)
+
+    return ask
+
+
+def judged(path="qrels.txt"):
+    return [tuple(row) for row in read_qrels(path).itertuples(index=False)]
+
+
+def shown(text):
+    """Documents in the order in which they were shown."""
+    return re.findall(r"\[(d\d)\]", text)
+
+
+def test_grades_from_a_pipe(ask):
+    code, out, err = ask(["2", "0", "1", "q"])
+    assert code == 0
+    assert judged() == [("1", "d1", 2), ("1", "d5", 0), ("1", "d2", 1)]
+    assert shown(out) == ["d1", "d5", "d2", "d3"]
+    assert "4 of 14 documents of the pool have no text in docs.jsonl" not in err
+    assert (
+        "4 of 12 documents of the pool have no text in docs.jsonl and are left out: d4, d6" in err
+    )
+    assert err.endswith("3 judgments in qrels.txt, 3 of them new\n")
+    assert "the cats" in out
+    assert "All of them." in out
+    # The title is what the text begins with, and is not shown twice.
+    assert "The *cat* sat on the mat." in out
+    assert out.count("The *cat*") == 1
+    assert "*Cats* and dogs; a dog barks." in out
+    assert "topic 1, document 1 of 4; 0 of 8 judged" in out
+    assert "[0] [1] [2] [s]kip [u]ndo [q]uit [?] >" in out
+
+
+def test_going_on_where_it_was_left(ask):
+    assert ask(["2", "0"])[0] == 0  # the pipe ends
+    log = read_judgment_log("qrels.txt.log")
+    code, out, err = ask(["1", "u", "0", "2", "1", "1", "1", "1", "1"])
+    assert code == 0
+    assert "going on behind 2 judgments of qrels.txt.log" in err
+    assert shown(out)[:3] == ["d2", "d3", "d2"]
+    assert "(was 1)" in out
+    assert judged()[:2] == [tuple(row) for row in log.itertuples(index=False)]
+    assert len(judged()) == 8
+    assert err.endswith("8 judgments in qrels.txt, 6 of them new\n")
+    assert ("1", "d2", 0) in judged()
+    # Everything is judged: nothing is asked.
+    code, out, err = ask([])
+    assert code == 0
+    assert "All is judged. [u]ndo [q]uit > " in out
+    assert shown(out) == []
+
+
+def test_skips_help_and_nonsense(ask):
+    code, out, _ = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n", "3")
+    assert code == 0
+    assert "'9' is no answer" in out
+    assert "'yes' is no answer" in out
+    assert "u takes the last answer back" in out
+    # The blank line and the others ask about the same document again.
+    assert shown(out)[:7] == ["d1", "d5", "d5", "d5", "d5", "d5", "d2"]
+    assert "(skipped before)" in out
+    assert judged()[:3] == [("1", "d5", 1), ("1", "d2", 1), ("1", "d1", 1)]
+
+
+def test_undoing_everything_leaves_no_file(ask, files):
+    ask(["2"])
+    assert (files / "qrels.txt").exists()
+    code, _, err = ask(["u"])
+    assert code == 0
+    assert "nothing is judged; qrels.txt is not written" in err
+    assert not (files / "qrels.txt").exists()
+    assert sorted(path.name for path in files.glob("*qrels*")) == ["qrels.txt.log"]
+
+
+@pytest.mark.parametrize("strategy", _judge.STRATEGIES)
+def test_every_strategy(ask, strategy):
+    code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n", "2", "--only", "2,1")
+    assert code == 0
+    assert len(judged()) == 4
+    assert re.findall("topic (\\d)", out) == ["2", "2", "1", "1"]
+
+
+@pytest.mark.parametrize("name", ["docs.csv.gz", "docs.parquet", "docs.tsv"])
+def test_formats_of_documents(ask, name):
+    table = pd.DataFrame({"doc_id": list(DOCS), "body": list(DOCS.values()), "length": 3})
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+        table.to_parquet(name)
+    else:
+        table.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
+    code, out, err = ask(["1"] * 8, "--docs", name, "--share", "0.5")
+    assert code == 0
+    assert "Nothing of the kind." in out
+    assert len(judged()) == 6
+    assert f"4 of 12 documents of the pool have no text in {name}" in err
+
+
+def test_move_to_front_listens(ask):
+    _, out, _ = ask(["0", "1", "0"], "--strategy", "mtf", "--n", "3", "--only", "1")
+    assert shown(out) == ["d1", "d5", "d2"]
+    # All is judged: back to the begin.
+    answers = ["u", "u", "u", "1", "1", "0", "nonsense", "q"]
+    assert ask(answers, "--strategy", "mtf", "--n", "3", "--only", "1")[0] == 0
+    assert [row[1] for row in judged()] == ["d1", "d2", "d3"]
+
+
+def test_labels_with_names(ask):
+    code, out, _ = ask(["-1", "-", "a", "0"], "--grades=-1=spam,-2,0=no,1", "--only", "1")
+    assert code == 0
+    assert "[-] spam [a] -2 [0] no [1] [s]kip" in out
+    assert [row[2] for row in judged()] == [-1, -1, -2, 0]
+
+
+def test_pools(ask, files):
+    (files / "pool.csv").write_text("topic,docno\n1,d3\n1,d1\n2,d2\n")
+    (files / "pool.qrels").write_text("1 0 d3 1\n1 0 d1 0\n2 0 d2 0\n")
+    for number, pool in enumerate(["pool.csv", "pool.qrels"]):
+        out_file = f"out{number}.txt"
+        base = ["judge", pool, "--docs", "docs.jsonl", "--out", out_file]
+        code, out, _ = ask(["1"] * 3, "--strategy", "random", base=base)
+        assert code == 0
+        assert set(judged(out_file)) == {("1", "d3", 1), ("1", "d1", 1), ("2", "d2", 1)}
+        assert "*" not in out
+    # A run is its own pool; runs put a pool in order.
+    base = ["judge", "a.run", "--docs", "docs.jsonl", "--out", "own.txt"]
+    _, out, err = ask(["1"] * 9, base=base)
+    assert shown(out) == ["d1", "d2", "d3"] * 2
+    base = ["judge", "pool.csv", "--docs", "docs.jsonl", "--out", "some.txt", "--runs", "b.run"]
+    _, out, err = ask(["1"] * 9, base=base)
+    assert shown(out) == ["d3", "d1", "d2"]
+    assert "2 of 3 documents of pool.csv are in no run" in err
+    _, out, _ = ask(["1"] * 9, "--depth", "1", "--out", "top.txt")
+    assert shown(out) == ["d1", "d5"] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*BASE], "there is nothing to judge: name POOL, or runs by --runs"),
+        ([*BASE, "absent.csv"], "absent.csv: No such file or directory"),
+        ([*BASE, "topics.csv"], "topics.csv: no column is called docno or docid or"),
+        ([*BASE, "docs.jsonl"], "docs.jsonl: no column is called qid or"),
+        ([*BASE, "odd.txt"], "odd.txt:1: 3 columns in the first line; judgments have 4, runs 6"),
+        ([*BASE, "twice.csv"], "twice.csv: document 'd1' is there a second time in topic '1'"),
+        ([*BASE, "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
+        ([*BASE, "pool.csv", "--runs", "a.run"], "no run returns a document of pool.csv"),
+        ([*BASE, "pool.csv"], "docs.jsonl holds no text of any document of the pool"),
+        ([*WITH_RUNS, "--only", "1,7"], "--only 7: the pool holds no such topic"),
+        ([*WITH_RUNS, "--text", "words"], "docs.jsonl: there is no column 'words'"),
+        ([*WITH_RUNS, "--out", "topics.csv"], "topics.csv is there already, but not its log"),
+        ([*WITH_RUNS, "--grades", "0,0"], "argument --grades: label 0 is there twice"),
+        ([*WITH_RUNS, "--grades", "no"], "argument --grades: expected a number, got 'no'"),
+        ([*WITH_RUNS, "--share", "1.5"], "argument --share: expected a number above 0, up to 1"),
+        ([*WITH_RUNS, "--n", "0"], "argument --n: expected a whole number from 1 up"),
+        ([*WITH_RUNS, "--n", "1", "--share", "0.5"], "not allowed with argument"),
+        ([*WITH_RUNS, "--grades", ",".join(map(str, range(40)))], "too many grades"),
+    ],
+)
+def test_bad_arguments(ask, files, arguments, message):
+    (files / "odd.txt").write_text("1 2 3\n")
+    (files / "twice.csv").write_text("qid,docno\n1,d1\n1,d1\n")
+    (files / "pool.csv").write_text("qid,docno\n1,x\n")
+    before = sorted(os.listdir())
+    code, out, err = ask([], base=arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.filterwarnings("default")
+def test_damaged_logs(ask, files):
+    ask(["2", "1", "0"])
+    log = files / "qrels.txt.log"
+    whole = log.read_bytes()
+    # Half a line at the end: told, and asked about again.
+    log.write_bytes(whole[:-9])
+    code, out, err = ask([])
+    assert code == 0
+    assert "warning: qrels.txt.log:4: the last line is only half written" in err
+    assert len(judged()) == 2
+    assert shown(out) == ["d2"]
+    # Damage in the middle: an error with the line, and nothing is touched.
+    lines = whole.split(b"\n")
+    damaged = b"\n".join([*lines[:2], b"x" * 9, *lines[2:]])
+    log.write_bytes(damaged)
+    code, out, err = ask(["1"])
+    assert (code, out) == (2, "")
+    assert "qrels.txt.log:3: the line is damaged (it is not JSON)" in err
+    assert "The 1 judgment(s) before it are kept." in err
+    assert log.read_bytes() == damaged
+    assert len(judged()) == 2
+    # The log of another pool.
+    log.write_bytes(whole)
+    code, _, err = ask(["1"], "--depth", "1")
+    assert code == 2
+    assert "qrels.txt.log: the log belongs to another pool" in err
+
+
+def test_what_documents_hold_does_not_reach_the_terminal():
+    assert printable("a\x1b[31mred\x07\nb\u202e\x9b2Jc") == "a [31mred b 2Jc"
+
+
+def test_marks():
+    terms = query_terms("What is the speed of Dogs?")
+    assert terms == {"speed", "dog"}
+    assert mark("A DOG's speed, speedy dogs.", terms, "<", ">") == (
+        "A DOG's <speed>, speedy <dogs>."
+    )
+    assert query_terms("to be or not to be") == {"to", "be", "or", "not"}
+    assert mark("anything", frozenset(), "<", ">") == "anything"
+
+
+def test_keys():
+    assert keys_of({0.0: "", 1.0: "", 2.0: ""}) == {0.0: "0", 1.0: "1", 2.0: "2"}
+    assert keys_of(dict.fromkeys([-2.0, -1.0, 0.5, 9.0, 10.0], "")) == {
+        -2.0: "a", -1.0: "-", 0.5: "c", 9.0: "9", 10.0: "d",
+    }  # fmt: skip
+
+
+pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
+
+
+class Terminal:
+    """The command behind a pseudo-terminal."""
+
+    def __init__(self, *arguments, lines=24, columns=80, **environment):
+        self.parent, child = pty.openpty()
+        environment = {
+            **os.environ, "TERM": "xterm", "LINES": str(lines), "COLUMNS": str(columns),
+            **environment,
+        }  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "skfilterrank", *arguments],
+            stdin=child,
+            stdout=child,
+            stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+        )
+        os.close(child)
+        self.text = ""
+
+    def until(self, pattern, seconds=60):
+        """What is written up to the prompt behind a pattern."""
+        end = time.monotonic() + seconds
+        found = re.compile(f"{pattern}.*?> $", re.DOTALL)
+        while not found.search(self.text):
+            assert time.monotonic() < end, f"{pattern!r} does not come: {self.text!r}"
+            if select.select([self.parent], [], [], 0.2)[0]:
+                try:
+                    self.text += os.read(self.parent, 65536).decode()
+                except OSError:
+                    raise AssertionError(self.process.stderr.read().decode()) from None
+        # The keys pressed before the command waits for one do not count.
+        time.sleep(0.3)
+        text, self.text = self.text, ""
+        return text
+
+    def press(self, keys):
+        os.write(self.parent, keys if isinstance(keys, bytes) else keys.encode())
+
+    def end(self):
+        """Exit code and messages."""
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            if select.select([self.parent], [], [], 0.05)[0]:
+                try:
+                    self.text += os.read(self.parent, 65536).decode()
+                except OSError:
+                    break
+        code = self.process.wait(60)
+        return code, self.process.stderr.read().decode()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+        os.close(self.parent)
+
+
+@pytest.fixture
+def terminal(files):
+    opened = []
+
+    def terminal(*arguments, **environment):
+        opened.append(Terminal(*WITH_RUNS, *arguments, **environment))
+        return opened[-1]
+
+    yield terminal
+    for one in opened:
+        one.close()
+
+
+def test_single_keys(terminal):
+    screen = terminal("--grades=-1,0,1")
+    text = screen.until(r"\[d1\]")
+    assert text.startswith("\x1b[H\x1b[2J")
+    assert "\x1b[1mthe cats\x1b[0m" in text
+    assert "The \x1b[1;7mcat\x1b[0m sat on the mat." in text
+    screen.press("1")
+    # Pressed before the next document is on the screen: they do not count.
+    screen.press("0000")
+    # A long document: pages.
+    text = screen.until(r"\[d5\]")
+    assert "-- page 1 of" in text
+    for key in (" ", b"\x1b[6~"):
+        screen.press(key)
+        text = screen.until("-- page")
+    assert "-- page 3 of" in text
+    assert "[d5]" not in text
+    screen.press(b"\x1b[5~")
+    assert "-- page 2 of" in screen.until("-- page")
+    # Neither an unknown key, nor an arrow, nor Delete, whose bytes hold a 3, nor a word.
+    for key in ("9", b"\x1b[A", b"\x1b[3~", b"\x1bOP", "é", "x1"):
+        screen.press(key)
+        screen.until("-- page 2 of")
+    screen.press("-")
+    screen.until(r"\[d2\]")
+    screen.press("u")
+    assert "(was -1)" in screen.until(r"\[d5\]")
+    screen.press("s")
+    screen.until(r"\[d2\]")
+    screen.press("?")
+    assert "takes the last answer back" in " ".join(screen.until(r"\[d2\]").split())
+    screen.press("0")
+    screen.until(r"\[d3\]")
+    screen.press("q")
+    code, err = screen.end()
+    assert code == 0
+    assert "2 judgments in qrels.txt, 2 of them new" in err
+    assert judged() == [("1", "d1", 1), ("1", "d2", 0)]
+
+
+def test_ctrl_c(terminal):
+    screen = terminal()
+    screen.until(r"\[d1\]")
+    screen.press("2")
+    screen.until(r"\[d5\]")
+    screen.press("\x03")
+    code, err = screen.end()
+    assert code == 130
+    assert "1 judgments in qrels.txt" in err
+    assert err.endswith("skfilterrank: interrupted\n")
+    assert judged() == [("1", "d1", 2)]
+
+
+def test_a_terminal_that_is_closed(terminal, run):
+    screen = terminal()
+    screen.until(r"\[d1\]")
+    screen.press("2")
+    screen.until(r"\[d5\]")
+    screen.process.kill()
+    screen.end()
+    assert not os.path.exists("qrels.txt")
+    screen = terminal()
+    screen.until(r"\[d5\]")
+    screen.press("q")
+    code, err = screen.end()
+    assert code == 0
+    assert "going on behind 1 judgments of qrels.txt.log" in err
+    assert judged() == [("1", "d1", 2)]
+
+
+def test_the_terminal_is_given_back(files):
+    """Echo and lines are on again after a key."""
+    import termios
+
+    parent, child = pty.openpty()
+    with open(child) as stdin:
+        before = termios.tcgetattr(child)
+        press = threading.Timer(0.5, os.write, (parent, b"7"))
+        press.start()
+        assert read_key(stdin) == "7"
+        press.join()
+        assert termios.tcgetattr(child) == before
+    os.close(parent)
+
+
+class Screen(io.StringIO):
+    """Output that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(("term", "expected"), [("xterm", "some \x1b[1;7mwords\x1b[0m"),
+                                                ("dumb", "some *words*")])  # fmt: skip
+def test_streams_of_ones_own(monkeypatch, term, expected):
+    monkeypatch.setenv("TERM", term)
+    texts = pd.DataFrame({"text": ["some words"]}, index=["7"])
+    topics = pd.DataFrame({"query": ["word"], "note": ["a note"]}, index=["3"])
+    out = Screen()
+    assessor = TerminalAssessor(texts, topics, {0.0: "", 1.0: ""}, io.StringIO("1\n"), out)
+    question = Question(3, 7, 0, 1, 1, 0, 1)
+    assert assessor(question) == 1.0
+    assert expected in out.getvalue()
+    assert ("\x1b" in out.getvalue()) == (term == "xterm")
+    assert assessor(question) is STOP
