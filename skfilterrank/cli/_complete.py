@@ -63,7 +63,7 @@ def add_arguments(parser) -> None:
         "--document", metavar="COLUMN", help="the document's id (default: docno, docid, ...)"
     )
     texts.add_argument(
-        "--text", type=options.names, metavar="A,B", help="the text (default: text, contents, ...)"
+        "--text", type=options.names, metavar="A,B", help="the text (default: title, text, ...)"
     )
     texts.add_argument(
         "--format",

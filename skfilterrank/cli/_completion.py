@@ -66,7 +66,7 @@ def _pool(arguments, tell) -> pd.DataFrame:
                 f"{pool['qid'].iloc[0]!r}, it has such as {qrels['qid'].iloc[0]!r}."
             )
         if n_unknown := pool["qid"][~known].nunique():
-            tell(f"{_count(n_unknown, 'topic')} of the runs are not in {arguments.qrels}: left out")
+            tell(f"{_count(n_unknown, 'topic')} of the runs without judgments: left out")
         table = pd.concat([qrels, pool[known]], ignore_index=True)
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():

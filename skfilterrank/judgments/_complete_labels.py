@@ -12,11 +12,18 @@ from skfilterrank.judgments._label_table import check_labels, is_polars, names_o
 from skfilterrank.judgments._predictor_parameters import check_parameters
 
 
+def check_predictor(predictor) -> None:
+    """Raise a ValueError for anything but a LabelPredictor or None."""
+    if predictor is not None and not isinstance(predictor, LabelPredictor):
+        raise ValueError(f"predictor must be a LabelPredictor or None, got {predictor!r}.")
+
+
 def complete_labels(predictor, X, y, groups):
     """Labels completed from these rows alone, and the fitted predictor; None where all are there.
 
     A Series stays one, with its index.
     """
+    check_predictor(predictor)
     if not pd.isna(y).any():
         return y, None
     predictor = LabelPredictor() if predictor is None else clone(predictor)

@@ -5,8 +5,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._gains import Gains
 from skfilterrank._validation import find_groups
-from skfilterrank.judgments._complete_labels import complete_labels
-from skfilterrank.judgments._label_predictor import LabelPredictor
+from skfilterrank.judgments._complete_labels import check_predictor, complete_labels
 from skfilterrank.metrics import make_ranking_scorer
 
 
@@ -85,6 +84,5 @@ def make_completed_scorer(
     make_completed_scorer('ap@10', predictor=LabelPredictor(one_class='pool'))
     """
     scorer = make_ranking_scorer(measure, k=k, gains=gains, **params)
-    if predictor is not None and not isinstance(predictor, LabelPredictor):
-        raise ValueError(f"predictor must be a LabelPredictor or None, got {predictor!r}.")
+    check_predictor(predictor)
     return CompletedScorer(scorer, predictor)

@@ -1,0 +1,216 @@
+"""``skfilterrank complete``: judgments in, completed judgments out."""
+
+import gzip
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.io import read_qrels
+from skfilterrank.judgments import LabelPredictor
+
+# Topic 2 has labels of one kind, topic 3 none. Document x has no text, y an empty one.
+QRELS = """\
+1 0 w1 2
+1 0 w2 2
+1 0 h1 0
+1 0 x 0
+2 0 h1 1
+1 0 w3 -1
+1 0 h2 -1
+2 0 h2 -1
+3 0 w1 -1
+1 0 y -1
+"""
+DOCS = {
+    "w1": "the wing and its lift",
+    "w2": "lift of a swept wing",
+    "w3": "wing of much lift",
+    "w4": "a wing, lift and flaps",
+    "h1": "boiling heat in slabs",
+    "h2": "heat in boiling water",
+    "h3": "heat flux in slabs",
+    "y": " ",
+}
+RUN_A = "1 Q0 w4 1 9 a\n1 Q0 w1 2 8 a\n1 Q0 z 3 7 a\n7 Q0 w1 1 9 a\n"
+RUN_B = "1 Q0 h3 1 9 b\n2 Q0 w4 1 1 b\n1 Q0 w4 2 5 b\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    lines = [json.dumps({"docno": docno, "text": text}) for docno, text in DOCS.items()]
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "a.run").write_text(RUN_A)
+    (tmp_path / "b.run").write_text(RUN_B)
+    return tmp_path
+
+
+@pytest.fixture
+def complete(run, folder):
+    """Run the command, expect that it works, and return the judgments and the messages."""
+
+    def complete(*arguments, docs="docs.jsonl"):
+        code, out, err = run(
+            "complete", "qrels.txt", "--docs", docs, "--out", "out.txt", *arguments
+        )
+        assert (code, out) == (0, ""), err
+        return (folder / "out.txt").read_text().splitlines(), err
+
+    return complete
+
+
+JUDGED = ["1 0 w1 2", "1 0 w2 2", "1 0 h1 0", "1 0 x 0"]
+
+
+def test_unjudged_rows_of_the_judgments(complete):
+    lines, err = complete("--unjudged-label=-1")
+    assert lines == [
+        *JUDGED, "1 0 w3 2", "1 0 h2 0", "1 0 y -1", "2 0 h1 1", "2 0 h2 1", "3 0 w1 -1",
+    ]  # fmt: skip
+    assert err.splitlines() == [
+        "predicted 3 labels of 10: 0: 1, 1: 1, 2: 1",
+        "1 topic with judged labels all 1 (copied): 2",
+        "1 topic with no judged document (left unjudged): 3",
+        "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
+        "left unjudged): x, y",
+    ]
+    assert complete("--unjudged-label=-1", "--quiet") == (lines, "")
+
+
+def test_documents_of_runs(complete, folder):
+    (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
+    lines, err = complete("--runs", "a.run", "b.run", "--list-missing", "missing.txt")
+    assert lines == [*JUDGED, "1 0 h3 0", "1 0 w4 2", "2 0 h1 1", "2 0 w4 1"]
+    assert "1 topic of the runs without judgments: left out" in err
+    assert "below 0" not in err
+    assert (folder / "missing.txt").read_text() == "1 x\n1 z\n"
+    # Two documents deep, z is not in the pool; one deep, w4 still is.
+    assert "w4" in " ".join(complete("--runs", "a.run", "--depth", "1")[0])
+    complete("--runs", "a.run", "--depth", "2", "--list-missing", "missing.txt")
+    assert (folder / "missing.txt").read_text() == "1 x\n"
+
+
+def test_labels_below_zero_are_told(complete):
+    lines, err = complete("--runs", "a.run")
+    assert "5 labels below 0, forbidden documents; where they mean unjudged" in err
+    assert "1 0 w3 -1" in lines
+
+
+def test_soft_labels(complete):
+    lines, err = complete("--unjudged-label=-1", "--output", "soft")
+    labels = {tuple(line.split()[::2][:2]): float(line.split()[3]) for line in lines}
+    soft = [float(line.split()[3]) for line in lines if line.split()[:3:2] in (["1", "w3"],)]
+    assert len(labels) == 10
+    assert 1 < soft[0] < 2
+    assert len(str(soft[0])) <= 6
+    assert "predicted 3 labels of 10, " in err
+
+
+def test_topics_without_a_model(complete):
+    lines, err = complete("--unjudged-label=-1", "--one-class", "leave")
+    assert "2 0 h2 -1" in lines
+    assert "judged labels all 1 (left unjudged): 2" in err
+    lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topics", "pool")
+    assert "3 0 w1 2" in lines
+    assert "no judged document (model of all topics): 3" in err
+
+
+@pytest.mark.parametrize("name", ["docs.csv", "docs.tsv.gz", "docs.parquet", "docs.jsonl.gz"])
+def test_formats_of_documents(complete, folder, name):
+    expected = complete("--unjudged-label=-1")[0]
+    table = pd.DataFrame({"doc_id": list(DOCS), "contents": list(DOCS.values())})
+    if "csv" in name or "tsv" in name:
+        table.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
+    elif "parquet" in name:
+        table.to_parquet(name, index=False)
+    else:
+        table.to_json(name, orient="records", lines=True)
+    assert complete("--unjudged-label=-1", docs=name)[0] == expected
+
+
+def test_columns_by_name_and_joined(complete, folder):
+    expected = complete("--unjudged-label=-1")[0]
+    title = [text.split()[0] for text in DOCS.values() if text.strip()] + [""]
+    body = [" ".join(text.split()[1:]) for text in DOCS.values()]
+    pd.DataFrame({"key": list(DOCS), "title": title, "body": body}).to_csv("d.csv", index=False)
+    arguments = ["--unjudged-label=-1", "--document", "key", "--text", "title,body"]
+    assert complete(*arguments, docs="d.csv")[0] == expected
+
+
+def test_standard_output(run, complete):
+    lines, _ = complete("--unjudged-label=-1")
+    code, out, _ = run(
+        "complete", "qrels.txt", "--docs", "docs.jsonl", "--out", "-", "--unjudged-label=-1"
+    )
+    assert (code, out.splitlines()) == (0, lines)
+
+
+def test_the_library_gives_the_same(run, tmp_path, data_dir):
+    folder = data_dir / "cranfield"
+    qrels = read_qrels(folder / "qrels.txt").query("label > 0 and qid in ['1', '2', '3', '4']")
+    hidden = qrels.groupby("qid").cumcount() % 3 == 2
+    given = qrels.assign(label=np.where(hidden, -1, qrels["label"]))
+    path, out = tmp_path / "qrels.txt", tmp_path / "out.txt"
+    given.assign(it=0)[["qid", "it", "docno", "label"]].to_csv(
+        path, sep=" ", header=False, index=False
+    )
+    code, _, err = run(
+        "complete",
+        path,
+        "--docs",
+        folder / "docs.jsonl.gz",
+        "--text",
+        "text",
+        "--out",
+        out,
+        "--unjudged-label=-1",
+    )
+    assert code == 0, err
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
+    T = qrels.assign(text=docs.loc[qrels["docno"]].to_numpy(), label=qrels["label"].where(~hidden))
+    expected = LabelPredictor().fit_transform(T)
+    found = read_qrels(out)
+    assert found["label"].tolist() == expected["label"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "qrels.txt holds no unjudged document: say by --unjudged-label"),
+        (["--depth", "3"], "--depth says how much of the runs counts: give --runs"),
+        (["--runs", "no.run"], "no.run: No such file or directory"),
+        (["--runs", "other.run"], "the runs have no topic of qrels.txt: they have such as '99'"),
+        (["--unjudged-label=-1", "--text", "body"], "docs.jsonl: there is no column 'body'"),
+        (["--unjudged-label=-1", "--docs", "far.csv"], "no document of the pool has a text in"),
+        (["--unjudged-label=-1", "--docs", "h2.csv"], "no judged document of qrels.txt has a text"),
+        (
+            ["--unjudged-label=-1", "--docs", "twice.csv"],
+            "twice.csv:3: the document 'w1' is there a second time",
+        ),
+        (["--unjudged-label=-1", "--docs", "bad.jsonl"], "bad.jsonl:2: the line is not JSON"),
+        (
+            ["--unjudged-label=-1", "--docs", "docs.xml"],
+            "the format of docs.xml cannot be told from its name",
+        ),
+        (["--unjudged-label=-1", "--docs", "void.csv"], "void.csv:2: the document id in column"),
+        (["--out", "no/out.txt"], "there is no folder no"),
+    ],
+)
+def test_errors(run, folder, arguments, message):
+    (folder / "other.run").write_text("99 Q0 w1 1 1 c\n")
+    (folder / "far.csv").write_text("docno,text\nQ1,wing\n")
+    (folder / "h2.csv").write_text("docno,text\nh2,wing\n")
+    (folder / "twice.csv").write_text("docno,text\nw1,wing\nw1,lift\n")
+    (folder / "void.csv").write_text("docno,text\n,wing\n")
+    (folder / "bad.jsonl").write_text('{"docno": "w1", "text": "wing"}\n{"docno"\n')
+    (folder / "docs.xml").write_text("<doc/>")
+    code, out, err = run(
+        "complete", "qrels.txt", "--docs", "docs.jsonl", "--out", "out.txt", *arguments
+    )
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (folder / "out.txt").exists()

@@ -1,0 +1,327 @@
+"""CompletedLabels and make_completed_scorer: what they complete, and what they do not look at."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.judgments import CompletedLabels, LabelPredictor, make_completed_scorer
+from skfilterrank.metrics import average_precision_score, make_ranking_scorer
+from skfilterrank.ranking import OrdinalRanker, RankAndFilter
+
+NAN = np.nan
+
+
+class Recorder(RegressorMixin, BaseEstimator):
+    """Remembers what it was fitted on."""
+
+    def fit(self, X, y, groups=None, sample_weight=None):
+        self.X_, self.y_, self.groups_, self.weights_ = X, y, groups, sample_weight
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+@pytest.fixture
+def data():
+    """Rows of which half are unjudged, topics in the index of y."""
+    X, y, groups, _ = make_rank_and_filter(
+        n_queries=24, documents_per_query=20, class_sep=2.0, random_state=0
+    )
+    truth = pd.Series(y, index=pd.Index(groups, name="qid"), dtype=float)
+    judged = np.random.RandomState(0).rand(len(y)) < 0.5
+    return X, truth.where(judged), groups, truth
+
+
+def test_the_estimator_gets_completed_labels(data):
+    X, y, _, truth = data
+    model = CompletedLabels(Recorder()).fit(X, y)
+    known = y.notna().to_numpy()
+    found = model.estimator_.y_
+    assert found.index.equals(y.index)
+    np.testing.assert_array_equal(found[known], y[known])
+    assert found.notna().all()
+    assert (found == truth)[~known].mean() > 0.5
+    assert model.n_imputed_ == (~known).sum()
+    assert model.n_left_ == 0
+    np.testing.assert_array_equal(model.predictor_.imputed_, ~known)
+    assert y.isna().any()
+
+
+def test_topics_by_argument_or_by_index(data):
+    X, y, groups, _ = data
+    expected = CompletedLabels(Recorder()).fit(X, y).estimator_
+    model = CompletedLabels(Recorder()).fit(X, y.to_numpy(), groups=groups)
+    assert isinstance(model.estimator_.y_, np.ndarray)
+    np.testing.assert_array_equal(model.estimator_.y_, expected.y_)
+    np.testing.assert_array_equal(model.estimator_.groups_, groups)
+    np.testing.assert_array_equal(expected.groups_, groups)
+    with pytest.raises(ValueError, match="groups is missing"):
+        CompletedLabels(Recorder()).fit(X, y.to_numpy())
+    # In a Pipeline the topics go to the last step.
+    model = CompletedLabels(make_pipeline(sklearn.preprocessing.StandardScaler(), Recorder()))
+    np.testing.assert_array_equal(model.fit(X, y).estimator_[-1].groups_, groups)
+
+
+def test_what_is_judged_is_passed_on_as_it_is(data):
+    X, _, _, truth = data
+    labels = truth.to_numpy().astype(int)
+    assert (labels == -1).any()
+    model = CompletedLabels(Recorder()).fit(X, labels)
+    assert model.estimator_.y_ is labels
+    assert model.predictor_ is None
+    assert model.n_imputed_ == model.n_left_ == 0
+    scorer = make_completed_scorer("ndcg_f@5")
+    fitted = CompletedLabels(Ridge()).fit(X, labels)
+    assert scorer(fitted, X, truth) == make_ranking_scorer("ndcg_f@5")(fitted, X, truth)
+
+
+def test_kinds_of_documents(data):
+    """The same labels from texts in a list, a column, and by the predictor's own table."""
+    X, y, groups, _ = data
+    words = np.array(["bad", "fair", "good"])
+    texts = [
+        " ".join([words[int(value > 0)], *np.where(row[:6] > 0, list("abcdef"), "z")])
+        + " x y zz qq"
+        for value, row in zip(X[:, 0], X)
+    ]
+    T = pd.DataFrame({"qid": groups, "text": texts, "label": y.to_numpy()})
+    expected = LabelPredictor().fit_transform(T)["label"].to_numpy()
+    series = pd.Series(texts)
+    for given in (texts, series, np.array(texts, dtype=object), T[["text"]], T):
+        model = CompletedLabels(Recorder()).fit(given, y)
+        np.testing.assert_array_equal(model.estimator_.y_, expected)
+    features = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+    table = features.assign(qid=groups, label=y.to_numpy())
+    expected = LabelPredictor(text=None, features=["a", "b"]).fit_transform(table)["label"]
+    model = CompletedLabels(Recorder(), predictor=LabelPredictor(text=None, features=["a", "b"]))
+    np.testing.assert_array_equal(model.fit(features, y).estimator_.y_, expected)
+    dense = CompletedLabels(Recorder()).fit(X[:, :3], y).estimator_.y_
+    for given in (features, sparse.csr_array(X[:, :3]), sparse.coo_array(X[:, :3])):
+        found = CompletedLabels(Recorder()).fit(given, y).estimator_.y_
+        assert (found == dense).mean() > 0.99  # liblinear's sparse solver may differ at the edge
+    with pytest.raises(ValueError, match="labels cannot be predicted from X"):
+        CompletedLabels(Recorder()).fit(T[["text"]].rename(columns={"text": "words"}), y)
+
+
+def test_rows_that_stay_unjudged_are_left_out(data):
+    X, y, groups, _ = data
+    y = y.mask(y.index == groups[0])
+    weights = np.arange(len(y), dtype=float)
+    with pytest.warns(UserWarning, match="stay unjudged"):
+        model = CompletedLabels(Recorder()).fit(X, y, sample_weight=weights)
+    kept = np.asarray(groups) != groups[0]
+    assert model.n_left_ == (~kept).sum()
+    np.testing.assert_array_equal(model.estimator_.X_, X[kept])
+    np.testing.assert_array_equal(model.estimator_.groups_, np.asarray(groups)[kept])
+    np.testing.assert_array_equal(model.estimator_.weights_, weights[kept])
+    assert not np.isnan(model.estimator_.y_).any()
+
+
+def test_the_estimators_methods(data):
+    X, y, groups, truth = data
+    model = CompletedLabels(LogisticRegression()).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
+    np.testing.assert_array_equal(model.predict_proba(X), model.estimator_.predict_proba(X))
+    np.testing.assert_array_equal(model.decision_function(X), model.estimator_.decision_function(X))
+    assert model.score(X, truth) == model.estimator_.score(X, truth)
+    assert model.classes_.tolist() == [-1, 1, 2]
+    assert model.n_features_in_ == X.shape[1]
+    assert is_classifier(model)
+    assert is_regressor(CompletedLabels(Ridge()))
+    assert not hasattr(CompletedLabels(Ridge()), "predict_proba")
+    assert not hasattr(CompletedLabels(OrdinalRanker()), "score")
+    model = CompletedLabels(RankAndFilter(Ridge(), threshold=0.5)).fit(X, y, groups=groups)
+    scores = model.predict(X)
+    assert np.isneginf(scores).any()
+    assert model.score(X, truth) == model.estimator_.score(X, truth)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), scores)
+    per_query = RankAndFilter(Ridge(), k=3, threshold="per_query")
+    model = CompletedLabels(per_query).fit(X, y)
+    expected = model.estimator_.predict(X, groups=groups)
+    np.testing.assert_array_equal(model.predict(X, groups=groups), expected)
+
+
+# Leakage.
+
+
+def test_a_training_fold_is_completed_by_itself(data):
+    """Labels of the held-out topics, right or wrong, change nothing in the training."""
+    X, y, groups, _ = data
+    rng = np.random.RandomState(1)
+    for train, test in GroupKFold(4).split(X, y, groups):
+        shuffled = y.copy()
+        shuffled.iloc[test] = rng.permutation(y.iloc[test].to_numpy())
+        runs = [
+            cross_validate(
+                CompletedLabels(Recorder()), X, labels, cv=[(train, test)],
+                scoring=lambda *args: 0.0, return_estimator=True,
+            )["estimator"][0]
+            for labels in (y, shuffled)
+        ]  # fmt: skip
+        alone = CompletedLabels(Recorder()).fit(X[train], y.iloc[train])
+        for model in runs:
+            np.testing.assert_array_equal(model.estimator_.y_, alone.estimator_.y_)
+
+
+@pytest.mark.parametrize(
+    "predictor",
+    [
+        LabelPredictor(),
+        LabelPredictor(one_class="pool", unjudged_topic="pool"),
+        LabelPredictor(output="soft"),
+    ],
+    ids=str,
+)
+def test_a_held_out_fold_is_completed_by_itself(data, predictor):
+    """Labels of the training topics change nothing in the truth, nor does the model scored."""
+    X, y, groups, _ = data
+    rng = np.random.RandomState(1)
+    train, test = next(GroupKFold(4).split(X, y, groups))
+    seen = []
+
+    class Spy:
+        def __call__(self, estimator, X, y, groups=None):
+            seen.append(np.asarray(y))
+            return 0.0
+
+    scorer = make_completed_scorer("ap", predictor=predictor)
+    scorer._scorer = Spy()
+    shuffled = y.copy()
+    shuffled.iloc[train] = rng.permutation(y.iloc[train].to_numpy())
+    for labels in (y, shuffled):
+        for model in (Ridge(), Ridge(1e6)):
+            cross_val_score(
+                CompletedLabels(model, predictor=predictor), X, labels, cv=[(train, test)],
+                scoring=scorer, error_score="raise",
+            )  # fmt: skip
+    assert len(seen) == 4
+    for labels in seen[1:]:
+        np.testing.assert_array_equal(labels, seen[0])
+    known = y.iloc[test].notna().to_numpy()
+    np.testing.assert_array_equal(seen[0][known], y.iloc[test][known])
+    assert not np.isnan(seen[0]).any()
+
+
+@pytest.mark.parametrize("predictor", [None, LabelPredictor(one_class="pool")], ids=str)
+def test_random_labels_give_chance_scores(predictor):
+    """Labels drawn at random cannot be learned; a leak of any kind would show."""
+    rng = np.random.RandomState(0)
+    found, chance = [], []
+    for _ in range(10):
+        X = rng.normal(size=(300, 5))
+        groups = np.repeat(np.arange(15), 20)
+        y = pd.Series(rng.rand(300) < 0.4, index=pd.Index(groups, name="qid"), dtype=float)
+        y[rng.rand(300) < 0.4] = NAN
+        scorer = make_completed_scorer("ap", predictor=predictor)
+        model = CompletedLabels(Ridge(), predictor=predictor)
+        found.append(
+            cross_val_score(model, X, y, groups=groups, cv=GroupKFold(3), scoring=scorer).mean()
+        )
+        chance.append(np.mean([scorer(Noise(seed), X, y) for seed in range(3)]))
+    difference = np.array(found) - chance
+    assert abs(difference.mean()) < 3 * difference.std(ddof=1) / np.sqrt(len(difference))
+    assert abs(difference.mean()) < 0.05
+
+
+class Noise(RegressorMixin, BaseEstimator):
+    def __init__(self, seed=0):
+        self.seed = seed
+
+    def predict(self, X):
+        return np.random.RandomState(self.seed).rand(len(X))
+
+
+def test_score_is_the_measure_of_completed_labels(data):
+    X, y, groups, _ = data
+    model = Ridge().fit(X, y.fillna(0))
+    fitted = CompletedLabels(Recorder()).fit(X, y)
+    expected = average_precision_score(fitted.estimator_.y_, model.predict(X), groups=groups)
+    assert make_completed_scorer("ap")(model, X, y) == expected
+    low = make_completed_scorer("forbidden@3")
+    assert low(model, X, y) <= 0
+
+
+# Model selection.
+
+
+def test_grid_search_over_the_estimator_and_the_predictor(data):
+    X, y, groups, _ = data
+    search = GridSearchCV(
+        CompletedLabels(RankAndFilter(Ridge(), k=5), predictor=LabelPredictor()),
+        {"estimator__estimator__alpha": [0.1, 10.0], "predictor__output": ["hard", "soft"]},
+        scoring=make_completed_scorer("ndcg_f@5"),
+        cv=GroupKFold(2),
+        error_score="raise",
+    ).fit(X, y, groups=groups)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.5
+
+
+def test_metadata_routing(data):
+    X, y, groups, _ = data
+    expected = cross_val_score(
+        CompletedLabels(RankAndFilter(Ridge(), k=5)), X, y, groups=groups, cv=GroupKFold(3),
+        scoring=make_completed_scorer("ndcg_f@5"),
+    )  # fmt: skip
+    with sklearn.config_context(enable_metadata_routing=True):
+        for model in (CompletedLabels(RankAndFilter(Ridge(), k=5)), CompletedLabels(Ridge())):
+            found = cross_val_score(
+                model, X, y.to_numpy(), params={"groups": groups}, cv=GroupKFold(3),
+                scoring=make_completed_scorer("ndcg_f@5"), error_score="raise",
+            )  # fmt: skip
+            if isinstance(model.estimator, RankAndFilter):
+                np.testing.assert_array_equal(found, expected)
+
+
+def test_text_in_a_pipeline(data):
+    _, y, groups, truth = data
+    rng = np.random.RandomState(0)
+    words = {-1.0: "spam offer", 1.0: "plain answer", 2.0: "great helpful"}
+    texts = [f"{words[label]} {' '.join(rng.choice(list('abcdefgh'), 3))} d" for label in truth]
+    table = pd.DataFrame({"text": texts}, index=y.index)
+    ranker = make_pipeline(make_column_transformer((TfidfVectorizer(), "text")), Ridge())
+    scores = cross_val_score(
+        CompletedLabels(RankAndFilter(ranker)), table, y, groups=groups, cv=GroupKFold(3),
+        scoring=make_completed_scorer("ndcg_f"), error_score="raise",
+    )  # fmt: skip
+    assert scores.min() > 0.9
+
+
+def test_bad_input(data):
+    X, y, _, _ = data
+    with pytest.raises(ValueError, match="predictor must be a LabelPredictor or None"):
+        make_completed_scorer("ap", predictor=Ridge())
+    with pytest.raises(ValueError, match="predictor must be a LabelPredictor or None"):
+        CompletedLabels(Ridge(), predictor="svm").fit(X, y)
+    with pytest.raises(ValueError, match="no row is judged"):
+        CompletedLabels(Ridge()).fit(X, y * NAN)
+    with pytest.raises(ValueError, match="y has 3 labels but X has 480 rows"):
+        CompletedLabels(Ridge()).fit(X, y.iloc[:3])
+    with pytest.raises(ValueError, match="y must hold numbers, NaN where unjudged, got 'good'"):
+        CompletedLabels(Ridge()).fit(X, y.astype(object).where(y.isna(), "good"))
+    with pytest.raises(ValueError, match="output must be one of"):
+        CompletedLabels(Ridge(), predictor=LabelPredictor(output="none")).fit(X, y)
+    with pytest.raises(AttributeError, match="not fitted"):
+        _ = CompletedLabels(Ridge()).n_features_in_
+    assert repr(make_completed_scorer("ap@10")) == "make_completed_scorer('ap@10', predictor=None)"
+    assert clone(CompletedLabels(Ridge())).predictor is None
+
+
+@parametrize_with_checks(
+    [CompletedLabels(Ridge()), CompletedLabels(LogisticRegression(C=0.1))], xfail_strict=True
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
