@@ -70,6 +70,7 @@ def families() -> dict[str, list[str]]:
             if f"._{package}." in module.__name__:
                 title = inspect.getdoc(module).splitlines()[0].rstrip(".")
                 found.setdefault(title, []).append(name)
+    assert sum(map(len, found.values())) == len(MEASURES), "a family is missing in PACKAGES"
     return found
 
 
@@ -106,7 +107,9 @@ def entry(measure) -> str:
     source = re.search(r"\nReferences\n-+\n(.*?)\n\nExamples", doc, re.DOTALL).group(1)
     facts = [f"Range: {value_range(measure)}.", f"Undefined: {' '.join(undefined.split())}."]
     if "average" not in measure.ties:
-        facts.append("Ties: the worst order, not averaged, because it looks at whole orders.")
+        facts.append(
+            f"Ties: the {measure.ties[0]} order, not averaged, because it looks at whole orders."
+        )
     return "\n".join(
         [
             f"### {measure.name}",
@@ -130,8 +133,8 @@ def entry(measure) -> str:
 
 def signature(measure) -> str:
     """The function with the parameters of its own."""
-    own = [f"{name}={default!r}" for name, default in measure.defaults.items()]
-    return f"{measure.function.__name__}({', '.join(own)})"
+    own = [f", {name}={default!r}" for name, default in measure.defaults.items()]
+    return f"{measure.function.__name__}(y_true, y_score, *, groups, ...{''.join(own)})"
 
 
 def options(measure, doc) -> list[str]:
@@ -151,7 +154,8 @@ def plain(text) -> str:
     """Markdown of the little reStructuredText that the docstrings use."""
     text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", text)
     text = re.sub(r"\[(\d+)\]_", r"[\1]", text)
-    return text.replace("``", "`")
+    # A colon that begins a block of code there is an ordinary one here.
+    return re.sub(r"::$", ":", text.replace("``", "`"), flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

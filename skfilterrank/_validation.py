@@ -70,7 +70,9 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
             # Other kinds would turn into numbers too: dates into days, digits out of text.
             if scores.dtype != object or any(isinstance(score, str | bytes) for score in scores):
                 raise TypeError("not numbers")
-            scores = scores.astype(np.float64)
+            numbers = np.array(scores.tolist())
+            # Whole numbers stay what they are; None becomes NaN.
+            scores = numbers if numbers.dtype.kind in "fiu" else scores.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(f"{name} must hold numbers, got dtype {scores.dtype}.") from None
     if n_rows is not None and len(scores) != n_rows:

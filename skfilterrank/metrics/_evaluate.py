@@ -141,6 +141,8 @@ def _check_options(wanted, options):
             continue
         owners = [m.name for m in MEASURES.values() if name in m.options or name in m.columns]
         hint = f"it belongs to {', '.join(owners)}" if owners else "no measure has it"
+        if name == "k":
+            hint = "write the cut-off into the name, such as 'ap@10'"
         raise ValueError(
             f"{name} is not an option of any of the measures {', '.join(wanted)}: {hint}."
         )

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
+from skfilterrank.metrics import RankingScorer
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import (
     Measure,
@@ -150,6 +151,11 @@ def has_exact_threshold(measure: Measure) -> bool:
 
 def parse_with_k(measure: str, k) -> ParsedMeasure:
     """The measure and its cut-off, of which "name@k" and k must not say different things."""
+    if isinstance(measure, RankingScorer):
+        raise ValueError(
+            f"{measure!r} is a scorer, and a name is wanted: write {measure.name!r} with its "
+            "options in parentheses, such as 'rbp(persistence=0.95)@10'."
+        )
     found, cutoff, options = parse_measure(measure)
     k = check_k(k)
     if cutoff is not None and k is not None and cutoff != k:

@@ -1,5 +1,6 @@
 """What must not change any measure, and what none may accept: over the whole table of measures."""
 
+import inspect
 import re
 
 import numpy as np
@@ -366,3 +367,27 @@ def test_documentation_is_complete(name):
         assert re.search(about.replace(" ", r"\s+"), notes), about
     for option in (*MEASURES[name].options, *MEASURES[name].columns):
         assert f"\n    {option} : " in doc
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_parameters_stand_in_the_order_of_the_documentation(name):
+    function = MEASURES[name].function
+    documented = re.findall(r"^    (\w+) : ", function.__doc__.split("Returns\n")[0], re.MULTILINE)
+    assert documented == list(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("scores", [[2**53, 2**53 + 1], [-(2**62), -(2**62) + 1], [0, 2**63 - 1]])
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])
+def test_whole_numbers_beyond_those_of_float64_are_told_apart(scores, dtype):
+    if dtype == np.uint64:
+        scores = np.abs(np.array(scores, dtype=object)).tolist()
+    scores = np.array(sorted(scores), dtype=dtype)
+    assert measure("ap", [0, 1], scores) == 1
+    assert measure("ap", [1, 0], scores) == 1 / 2
+
+
+def test_gains_whose_sums_are_no_numbers():
+    for gains in ([1e308, 1e308], [-1e308, np.nan], [1e201, -1]):
+        with pytest.raises(ValueError, match=r"y_true gives gains up to .*, whose sums leave"):
+            measure("ndcg_f", gains, [2, 1])
+    assert measure("ndcg_f", [1e200, 1e200], [2, 1]) == 1

@@ -99,6 +99,11 @@ def test_query_ids_in_the_index(rows):
             {"persistence": 0.9},
             "persistence is not an option of any of the measures ap",
         ),
+        (
+            ["ap"],
+            {"k": 9},
+            "k is not an option .*: write the cut-off into the name, such as 'ap@10'",
+        ),
         (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
         (["rbp"], {"persistence": 2}, "persistence, the probability"),
         (["rbp(persistence=2)"], {}, "persistence, the probability"),

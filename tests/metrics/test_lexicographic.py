@@ -34,9 +34,9 @@ class TestByHand:
 
     @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 5 + 2), ("precision", 6 + 1)])
     def test_complete(self, kind, n_worse):
-        share = measure(SCORES[kind], self.y_true, self.y_score)
+        share = measure(SCORES[kind], self.y_true, self.y_score, n_items=6)
         assert share == pytest.approx(n_worse / 14)
-        logs = measure(SCORES[kind], self.y_true, self.y_score, scale="log")
+        logs = measure(SCORES[kind], self.y_true, self.y_score, scale="log", n_items=6)
         assert logs == pytest.approx(log1p(n_worse) / log(15))
 
     # The last is missing, among 10 items: at 2 and 10, of 45 placements. Worse are 3 10 to 9 10,
@@ -51,7 +51,7 @@ class TestByHand:
         # delta = 1 / 6.5, weights delta / (1 + delta) and 1 / (1 + delta)
         first, second = 1 / 7.5, 6.5 / 7.5
         expected = first * (6 - 2) / 6 + second * (6 - 5) / 6
-        actual = measure(metric_lexirecall_score, self.y_true, self.y_score)
+        actual = measure(metric_lexirecall_score, self.y_true, self.y_score, n_items=6)
         assert actual == pytest.approx(expected, rel=1e-14)
 
     def test_weighted_sum_of_three(self):
@@ -66,9 +66,23 @@ class TestByHand:
 
     @pytest.mark.parametrize("function", SCORES.values())
     def test_one_placement_only(self, function):
-        assert measure(function, [1, 1], [2, 1]) == 1
-        assert measure(function, [1, 1], [NO, 1]) == 1
-        assert measure(function, [1, 1], [NO, 1], scale="log") == 1
+        assert measure(function, [1, 1], [2, 1], n_items=2) == 1
+        assert measure(function, [1, 1], [NO, 1], n_items=2) == 1
+        assert measure(function, [1, 1], [NO, 1], scale="log", n_items=2) == 1
+
+    @pytest.mark.parametrize("scale", ["share", "log"])
+    @pytest.mark.parametrize("function", SCORES.values())
+    def test_to_filter_what_is_relevant_never_pays(self, function, scale):
+        # By default a missing item is behind every row, also where all rows are relevant.
+        assert measure(function, [1], [1], scale=scale) == 1
+        assert measure(function, [1], [NO], scale=scale) == 0
+        shown = [
+            measure(function, [1, 1, 1], scores, scale=scale)
+            for scores in ([NO, NO, NO], [NO, 1, NO], [NO, 1, 2], [3, 1, 2])
+        ]
+        assert shown[0] == 0
+        assert shown[-1] == 1
+        assert shown == sorted(set(shown))
 
     @pytest.mark.parametrize("scale", ["share", "log"])
     @pytest.mark.parametrize("function", SCORES.values())
@@ -76,7 +90,7 @@ class TestByHand:
         y_true = np.arange(1000) < 100
         rank = np.arange(1000.0)
         assert measure(function, y_true, -rank, scale=scale, n_items=10**6) == 1
-        assert measure(function, y_true, rank, scale=scale) == 0
+        assert measure(function, y_true, rank, scale=scale, n_items=1000) == 0
         nothing = np.full(1000, NO)
         assert measure(function, y_true, nothing, scale=scale, n_items=10**6) == 0
 
@@ -96,14 +110,14 @@ def test_scores_follow_preferences(kind, scale, data):
     y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=n, max_size=n))
     score = st.lists(st.sampled_from([NO, *range(12)]), min_size=n, max_size=n)
     a, b = data.draw(score), data.draw(score)
-    n_items = data.draw(st.sampled_from([n, 2 * n, 10**6]))
+    n_items = data.draw(st.sampled_from([None, n, 2 * n, 10**6]))
     groups = ["q"] * n
     preference = lexicographic_preference(y_true, a, b, groups=groups, kind=kind, n_items=n_items)
     values = [measure(SCORES[kind], y_true, y, n_items=n_items, scale=scale) for y in (a, b)]
     sign = np.sign(values[0] - values[1])
     # Shares that are closer than float64 shows are the same.
     assert sign in (preference[0], 0)
-    if n_items < 100:
+    if n_items is None or n_items < 100:
         assert sign == preference[0]
 
 
@@ -112,7 +126,7 @@ def test_random_rankings_score_one_half(function):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(4000), 50)
     y_true = rng.random(len(groups)) < 0.2
-    actual = function(y_true, rng.random(len(groups)), groups=groups, average=None)
+    actual = function(y_true, rng.random(len(groups)), groups=groups, n_items=50, average=None)
     # The standard error of a uniform variable's mean
     assert actual.mean() == pytest.approx(1 / 2, abs=4 * (1 / 12 / 4000) ** 0.5)
 
@@ -123,7 +137,8 @@ def test_all_rankings_of_a_small_query():
     scores = np.array(list(permutations(range(6))))
     groups = np.repeat(np.arange(len(scores)), 6)
     for function in SCORES.values():
-        values = function(np.tile(y_true, len(scores)), scores.ravel(), groups=groups, average=None)
+        labels = np.tile(y_true, len(scores))
+        values = function(labels, scores.ravel(), groups=groups, n_items=6, average=None)
         distinct, counts = np.unique(values.round(12), return_counts=True)
         np.testing.assert_allclose(distinct, np.arange(comb(6, 3)) / (comb(6, 3) - 1), atol=1e-12)
         assert (counts == 36).all()

@@ -28,10 +28,11 @@ class TestByHand:
         actual = positions(self.y_true, self.y_score, n_items=50, imputation="optimistic")
         assert actual == [2, 3, 8, 11, 12, 13]
 
-    def test_rows_are_the_items_by_default(self):
-        assert positions(self.y_true, self.y_score) == [2, 3, 8, 11, 12, 13]
+    def test_missing_items_are_behind_the_rows_by_default(self):
+        # 13 rows and room for the 6 relevant documents behind them
+        assert positions(self.y_true, self.y_score) == [2, 3, 8, 17, 18, 19]
         y_true, y_score = (*self.y_true, 0), (*self.y_score, NO)
-        assert positions(y_true, y_score) == [2, 3, 8, 12, 13, 14]
+        assert positions(y_true, y_score) == [2, 3, 8, 18, 19, 20]
 
     def test_ties(self):
         y_true, y_score = [1, 0, 1, 0, 1, 0], [3, 2, 2, 2, 1, 1]
@@ -41,7 +42,7 @@ class TestByHand:
         assert positions(y_true, y_score, ties=["a", "b", "c", "d", "e", "f"]) == [1, 3, 6]
 
     def test_missing_items_are_not_tied(self):
-        assert positions([0, 1, 1, 0], [1, NO, NO, NO], ties="best") == [3, 4]
+        assert positions([0, 1, 1, 0], [1, NO, NO, NO], ties="best") == [5, 6]
 
     def test_unjudged(self):
         y_true, y_score = [np.nan, 1, np.nan, 1], [4, 3, 2, 1]
@@ -117,7 +118,8 @@ def test_any_queries(queries, ties, n_items, imputation, random):
         y_true, y_score, groups=groups, ties=ties, n_items=n_items, imputation=imputation
     )
     for query, actual in zip(queries, result, strict=True):
-        expected = by_loop(query, ties, n_items or len(query), imputation)
+        n_relevant = sum(label > 0 for label, *_ in query)
+        expected = by_loop(query, ties, n_items or len(query) + n_relevant, imputation)
         assert actual.tolist() == expected
 
 

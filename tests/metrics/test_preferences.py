@@ -73,7 +73,7 @@ class TestByHand:
         assert result.n_relevant.tolist() == [3]
         lines = str(result).splitlines()
         assert lines[0] == "lexirecall: share of 1 queries in which the row is preferred"
-        assert lines[-1].split() == ["c", "0.000", "0.000", "0.000"]
+        assert lines[-1].split() == ["c", "0.0", "0.0", "0.0"]
 
     def test_equal_systems_share_ranks(self):
         columns = np.column_stack((self.a, self.b, self.a, self.a))

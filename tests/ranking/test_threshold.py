@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.metrics import filtering_difficulty, ndcg_f_score, qwa_score
+from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score, qwa_score
 from skfilterrank.metrics._core.measure import MEASURES, get_measure_names
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._threshold import best_position, candidate_curve, midpoint
@@ -350,3 +350,9 @@ def test_best_position():
     assert best_position(np.array([NO, NO])) == 0
     assert best_position(np.array([NO, -1.0])) == 1
     assert best_position(np.array([0.0, 0.0])) == 0
+
+
+def test_a_scorer_is_not_a_name():
+    scorer = make_ranking_scorer("rbp@5", persistence=0.5)
+    with pytest.raises(ValueError, match=r"is a scorer, and a name is wanted: write 'rbp@5' with"):
+        threshold_curve([1, 0], [2, 1], groups=[0, 0], measure=scorer)

@@ -140,17 +140,17 @@ def ul_normalized_score(
     *,
     groups=None,
     k: int | None = None,
+    gains=None,
+    ties="average",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    average: str | None = "mean",
     measure: str = "dcg",
     variant: str = "v2",
     expectation: str = "exact",
     norm: str = "ideal",
     n_samples: int = 1000,
     random_state=0,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
 ):
     """Any measure, normalised by what a perfect and what a random ranking score.
 

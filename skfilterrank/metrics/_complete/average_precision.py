@@ -188,12 +188,12 @@ def average_precision_score(
     *,
     groups=None,
     k: int | None = None,
-    normalize: str = "R",
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    normalize: str = "R",
 ):
     """Precision at each relevant document, averaged over the relevant documents.
 
@@ -291,13 +291,13 @@ def q_measure_score(
     *,
     groups=None,
     k: int | None = None,
-    beta: float = 1.0,
-    normalize: str = "min",
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    beta: float = 1.0,
+    normalize: str = "min",
 ):
     """Average precision for graded gains.
 

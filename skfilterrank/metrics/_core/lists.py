@@ -13,6 +13,9 @@ from skfilterrank.metrics._core.ties import Ties, find_ties, mean_products
 
 TIES = ("average", "stable", "worst", "best")
 UNJUDGED = ("zero", "drop")
+_LARGEST_GAIN = 1e200
+# Beyond it, not every whole number is a float64.
+_LARGEST_INTEGER = 2**53
 
 
 class RankedLists:
@@ -33,12 +36,18 @@ class RankedLists:
         if n_rows == 0:
             raise ValueError("y_true is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
-        self.has_unjudged = bool(np.isnan(self.gains.sum()))
         # Whole columns are asked once, so that no block spends time on what does not occur.
-        self.has_forbidden = bool(np.fmin.reduce(self.gains) < 0)
+        lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
+        self.has_unjudged = bool(np.isnan(self.gains.max()))
+        self.has_forbidden = bool(lowest < 0)
+        if max(highest, -lowest) > _LARGEST_GAIN:
+            raise ValueError(
+                f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
+                f"of float64: use gains up to {_LARGEST_GAIN:g}."
+            )
         if y_score is not None:
             check_same_index(y_true, y_score)
-            y_score = check_scores(y_score, n_rows=n_rows)
+            y_score = _exact(check_scores(y_score, n_rows=n_rows))
             if unjudged == "drop" and self.has_unjudged:
                 y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
         self.scores = y_score
@@ -291,6 +300,7 @@ class ListBlock:
         depth = self.depth(k)
         if depth not in self._ranked_relevant:
             self._ranked_relevant[depth] = self.ranked(self.relevant, k)
+            self._ranked_relevant[depth].flags.writeable = False
         return self._ranked_relevant[depth]
 
     @cached_property
@@ -334,6 +344,19 @@ class ListBlock:
         if self._lists.has_unjudged or self.is_padded:
             return np.nan_to_num(worst, nan=0.0)
         return worst
+
+
+def _exact(scores):
+    """The scores, or numbers in the same order where float64 would take different ones for equal.
+
+    Times in nanoseconds and 64-bit keys are whole numbers of this size.
+    """
+    if scores.dtype.kind not in "iu" or len(scores) == 0:
+        return scores
+    if scores.max() <= _LARGEST_INTEGER and scores.min() >= -_LARGEST_INTEGER:
+        return scores
+    codes, _ = pd.factorize(scores, sort=True)
+    return codes.astype(np.float64)
 
 
 def _padding(scores):

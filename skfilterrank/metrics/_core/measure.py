@@ -80,7 +80,9 @@ _UNJUDGED = """Whether an unjudged row stands in the list as a document of gain 
 _READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken
         so that all measures can be called alike."""
 
-_PARSED = re.compile(r"(?P<name>[^@()]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<depth>.*))?", re.DOTALL)
+_PARSED = re.compile(
+    r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -370,7 +372,7 @@ def parse_measure(text: str) -> ParsedMeasure:
 def _parse_options(entry, text, whole):
     """Options of the string form: numbers and words, by name."""
     options = {}
-    for part in text.split(",") if text else ():
+    for part in _split_options(text or ""):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in entry.options:
             allowed = ", ".join(f"{name}=..." for name in entry.options) or "none"
@@ -378,9 +380,23 @@ def _parse_options(entry, text, whole):
                 f"{part.strip()!r} in {whole!r} is not an option of {entry.name!r}: "
                 f"it has {allowed}."
             )
+        if key in options:
+            raise ValueError(f"{whole!r} gives {key} twice: give it once.")
         options[key] = _number_or_word(value)
     entry.bind(None, options)
     return options
+
+
+def _split_options(text):
+    """The parts between commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part for part in parts if part.strip() or len(parts) > 1]
 
 
 def _number_or_word(text):

@@ -9,7 +9,7 @@ from skfilterrank.metrics._core.share import share
 
 def forbidden(block: ListBlock, k):
     """Share of the shown places that hold a forbidden document."""
-    shown = np.minimum(block.n_retained, block.width if k is None else k)
+    shown = np.minimum(block.n_retained, block.depth(k))
     bad = block.ranked((block.gains < 0).astype(np.float64), k)
     return share(bad.sum(axis=1), shown)
 

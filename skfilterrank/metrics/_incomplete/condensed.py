@@ -13,7 +13,7 @@ VARIANTS = ("trec_eval", "buckley2004", "printed")
 
 def judged(block: ListBlock, k):
     """Share of the shown places that hold a judged document."""
-    shown = np.minimum(block.n_retained, block.width if k is None else k)
+    shown = np.minimum(block.n_retained, block.depth(k))
     if not block.has_unjudged:
         return share(shown, shown)
     if block.tie_rule not in ("worst", "best"):
@@ -163,6 +163,7 @@ def judged_at_k_score(
     bpref,
     undefined="the query has no relevant document",
     value_range=(0, 1),
+    range_holds_for="any gains, but not for variant='printed'",
     takes_k=False,
     options={"variant": check_variant},
     reads_unjudged=True,
@@ -172,12 +173,12 @@ def bpref_score(
     y_score,
     *,
     groups=None,
-    variant: str = "trec_eval",
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    variant: str = "trec_eval",
 ):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 

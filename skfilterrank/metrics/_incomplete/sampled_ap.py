@@ -153,12 +153,12 @@ def inferred_ap_score(
     y_score,
     *,
     groups=None,
-    pooled=None,
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    pooled=None,
 ):
     """Average precision, inferred from judgments of a random sample of the pool.
 
@@ -255,12 +255,12 @@ def stat_ap_score(
     y_score,
     *,
     groups=None,
-    inclusion_probability=None,
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    inclusion_probability=None,
 ):
     """Average precision, estimated from a sample of known inclusion probabilities.
 

@@ -102,7 +102,8 @@ def lexirecall_score(
     {parameters}
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query. Values of a query can be compared only for the same
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row. Values of a query can be compared only for the same
         `n_items`.
     scale : {"share", "log"}, default="share"
         "share" is the share of worse placements; "log" the logarithm of their number, which
@@ -121,9 +122,9 @@ def lexirecall_score(
     The m relevant items can stand at ``C(n, m)`` sets of positions among n items. Of these,
     ``sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of [1]_), and
     the others, but for p itself, are worse. "share" is ``worse / (C(n, m) - 1)``: 1 for the ideal
-    ranking, 0 for the worst, 1/2 on average over random rankings, whatever n and m. "log" is
-    ``log(1 + worse) / log C(n, m)``, with the same ends. Where every item is relevant, all
-    rankings are alike and score 1.
+    ranking, 0 for the worst, 1/2 on average over random rankings of all n items, whatever n and
+    m. "log" is ``log(1 + worse) / log C(n, m)``, with the same ends. Where every item is
+    relevant, all rankings are alike and score 1.
 
     The values are computed level by level, so that a preferred ranking never has the lower one;
     two rankings have the same value where float64 cannot tell theirs apart, and share values
@@ -145,9 +146,10 @@ def lexirecall_score(
     3 4, 2 4, 1 4, 2 3, 1 3, 1 2:
 
     >>> from skfilterrank.metrics import lexirecall_score
-    >>> float(round(lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    >>> how = {"groups": ["q"] * 4, "n_items": 4}
+    >>> float(round(lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], **how), 6))
     0.4
-    >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.6
     """
     return score(
@@ -196,7 +198,8 @@ def lexiprecision_score(
     {parameters}
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query. Values of a query can be compared only for the same
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row. Values of a query can be compared only for the same
         `n_items`.
     scale : {"share", "log"}, default="share"
         "share" is the share of worse placements; "log" the logarithm of their number.
@@ -235,9 +238,10 @@ def lexiprecision_score(
     3 4, 2 4, 2 3, 1 4, 1 3, 1 2:
 
     >>> from skfilterrank.metrics import lexiprecision_score
-    >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    >>> how = {"groups": ["q"] * 4, "n_items": 4}
+    >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], **how), 6))
     0.6
-    >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], groups=["q"] * 4), 6))
+    >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.4
     """
     return score(
@@ -285,7 +289,8 @@ def metric_lexirecall_score(
     {parameters}
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query. Values of a query can be compared only for the same
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row. Values of a query can be compared only for the same
         `n_items`.
     epsilon : float, default=0.5
         Free parameter of the weights, in (0, 1).
@@ -321,7 +326,7 @@ def metric_lexirecall_score(
     One relevant document at position 3 of 4, and so ``(4 - 3) / 4``:
 
     >>> from skfilterrank.metrics import metric_lexirecall_score
-    >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4)
+    >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4, n_items=4)
     0.25
     """
     return score(

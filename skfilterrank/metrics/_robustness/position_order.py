@@ -58,13 +58,14 @@ class PreferenceMatrix:
 
     def __str__(self) -> str:
         n_queries = np.count_nonzero(self.n_relevant)
-        shares = (self.n_preferred / max(n_queries, 1)).rename_axis(None, axis=1)
+        shares = (self.n_preferred / max(n_queries, 1)).rename_axis(None, axis=1).round(3)
         head = f"lexi{self.kind}: share of {n_queries} queries in which the row is preferred"
-        return f"{head}\n{shares.to_string(float_format='{:.3f}'.format)}"
+        # pandas shortens what no screen holds.
+        return f"{head}\n{shares}"
 
 
 def comparable(systems, imputation, n_items):
-    """Positions of each system, missing items imputed alike."""
+    """Positions of each system, missing items imputed alike; None places them behind all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.lists import TIES, ListBlock, RankedLists
 
+_MOST_ITEMS = 2**45
 WHOLE_ORDERS = ("worst", "best", "stable")
 IMPUTATIONS = ("pessimistic", "optimistic")
 
@@ -44,7 +46,7 @@ class RelevantPositions:
     n_retrieved: np.ndarray
     n_items: np.ndarray
 
-    @property
+    @cached_property
     def starts(self) -> np.ndarray:
         """Where in `positions` each query begins; shape (n_queries,), dtype int64."""
         return np.cumsum(self.n_relevant) - self.n_relevant
@@ -64,9 +66,9 @@ class RelevantPositions:
         return len(self.query_ids)
 
     def __getitem__(self, query: int) -> np.ndarray:
-        begin = self.n_relevant[:query].sum() if query >= 0 else None
-        if begin is None or query >= len(self):
+        if not -len(self) <= query < len(self):
             raise IndexError(f"query number {query} of {len(self)} queries; they count from 0.")
+        begin = self.starts[query]
         return self.positions[begin : begin + self.n_relevant[query]]
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -126,7 +128,8 @@ def relevant_positions(
         taken out of it before positions are counted.
     n_items : int or None, default=None
         Number of items that could have been retrieved for each query, the collection's size.
-        None means the number of rows of the query.
+        None means the rows of the query and as many more as are relevant: a missing item is
+        then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
         Where missing relevant items are thought to be: at the last positions of all items, or
         right behind the last one retrieved.
@@ -190,7 +193,12 @@ def check_n_items(n_items) -> int | None:
     if isinstance(n_items, bool | np.bool_) or not isinstance(n_items, Integral) or n_items < 1:
         raise ValueError(
             "n_items, the number of items in the collection, must be a positive integer or None "
-            f"(the rows of each query), got {n_items!r}."
+            f"(the rows of each query and room behind them), got {n_items!r}."
+        )
+    if n_items > _MOST_ITEMS:
+        raise ValueError(
+            f"n_items must be at most 2**45 = {_MOST_ITEMS}, beyond which float64 cannot keep "
+            f"positions apart, got {n_items!r}."
         )
     return int(n_items)
 
@@ -246,7 +254,8 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
     """Number of items of each query of a block, checked against what they need; int64."""
     if n_items is None:
-        return block.sizes
+        # Missing items stand behind every row: to filter what is relevant can never pay.
+        return block.sizes + block.n_relevant.astype(np.int64)
     needed = block.n_retained + n_missing
     worst = int(needed.argmax())
     if needed[worst] > n_items:
@@ -255,6 +264,6 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
             f"n_items={n_items} is too small for query {str(query)!r}, which has "
             f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} relevant "
             "ones that are missing: pass the number of documents in the collection, here "
-            f"{needed[worst]:.0f} or more, or None for the rows of each query."
+            f"{needed[worst]:.0f} or more, or None."
         )
     return np.full(len(block.sizes), n_items)

@@ -59,8 +59,9 @@ def lexicographic_preference(
         Whether an unjudged row stands in the list as a document that is not relevant, or is
         taken out of it before positions are counted.
     n_items : int or None, default=None
-        Number of items that could have been retrieved. None means more than any list holds: a
-        relevant item that is missing is then worse than one at any position of a list.
+        Number of items that could have been retrieved for each query, the collection's size.
+        None means the rows of the query and as many more as are relevant, as in the scores: a
+        missing item is then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
         Where missing relevant items are thought to be: at the last positions of all items, or
         right behind the last one retrieved.
@@ -88,9 +89,7 @@ def lexicographic_preference(
     those of b, a is preferred if ``p_i < q_i`` at the last level i at which they differ; for
     ``kind="precision"`` at the first level (section 7.3.1). Exact for any number of items.
 
-    The scores never contradict a preference found with the same `n_items`. By default they have
-    the number of rows of each query; that makes a difference only where a list holds all of
-    these but some of the relevant.
+    The scores never contradict a preference found with the same `n_items`.
 
     References
     ----------
@@ -118,7 +117,7 @@ def lexicographic_preference(
         n_items=n_items,
     )
     a, b = positions.values()
-    first, second = comparable([a, b], imputation, n_items)
+    first, second = comparable([a, b], imputation, a.n_items)
     differ = np.flatnonzero(first != second)
     begins = np.searchsorted(differ, a.starts)
     ends = np.searchsorted(differ, a.starts + a.n_relevant)
@@ -205,7 +204,7 @@ def preference_matrix(
         unjudged=unjudged,
         n_items=n_items,
     )
-    return sort_systems(positions, kind, imputation, n_items)
+    return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
 
 
 def preference_matrix_of_positions(

@@ -149,7 +149,8 @@ def total_search_efficiency_score(
         Probability of going on to the next position, in (0, 1), for ``exposure="rbp"``.
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query.
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row.
 
     {returns}
 
@@ -178,12 +179,12 @@ def total_search_efficiency_score(
     >>> total_search_efficiency_score(y_true, [5, 4, 3, 2, 1], groups=groups)  # 1 / 4
     0.25
 
-    The second relevant document is filtered out, and thought to be the last of five, or of a
-    thousand:
+    The second relevant document is filtered out, and thought to be the last of the five rows and
+    two more, or of a thousand:
 
     >>> filtered = [5, 4, 3, float("-inf"), 1]
     >>> total_search_efficiency_score(y_true, filtered, groups=groups)
-    0.2
+    0.142...
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
@@ -232,7 +233,8 @@ def search_length_score(
     {parameters}
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query.
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row.
 
     {returns}
 
@@ -306,7 +308,8 @@ def recall_error_score(
     {parameters}
     n_items : int or None, default=None
         Number of items that could have been retrieved, the collection's size; None means the
-        number of rows of each query.
+        rows of each query and as many more as are relevant, so that a missing item is behind
+        every row.
 
     {returns}
 

@@ -11,7 +11,12 @@ def positions(case):
     """Projection of section 2.2, relevant items that are missing at the end of all items."""
     found = [place for place, gain in enumerate(case.shown, start=1) if gain > 0]
     n_missing = sum(gain > 0 for gain in case.pool) - len(found)
-    return found + [case.n_rows - n_missing + t for t in range(1, n_missing + 1)]
+    return found + [n_items(case) - n_missing + t for t in range(1, n_missing + 1)]
+
+
+def n_items(case):
+    """The rows, and behind them room for all that is relevant."""
+    return case.n_rows + sum(gain > 0 for gain in case.pool)
 
 
 def n_worse_recall(p, n):
@@ -50,7 +55,7 @@ def of_positions(function):
 
     def value(case):
         p = positions(case)
-        return function(p, case.n_rows) if p else None
+        return function(p, n_items(case)) if p else None
 
     return value
 
@@ -80,9 +85,9 @@ PLAIN = {
         "lexiprecision": 1,
     },
     "the worst list": {
-        "tse": 1 / 5,
-        "search_length": 3,
-        "recall_error": 3,
+        "tse": 1 / 7,
+        "search_length": 5,
+        "recall_error": 5,
         "lexirecall": 0,
         "lexiprecision": 0,
     },
@@ -90,13 +95,13 @@ PLAIN = {
         "tse": 1 / 4,
         "search_length": 2,
         "recall_error": 2,
-        "lexirecall": 0,
-        "lexiprecision": 0,
+        "lexirecall": 9 / 14,
+        "lexiprecision": 5 / 14,
     },
     "the empty list": {
-        "tse": 1 / 2,
-        "search_length": 1,
-        "recall_error": 1,
+        "tse": 1 / 3,
+        "search_length": 2,
+        "recall_error": 2,
         "lexirecall": 0,
         "lexiprecision": 0,
         "metric_lexirecall": 0,
@@ -115,7 +120,7 @@ PLAIN = {
         "recall_error": 0,
         "lexirecall": 1,
         "lexiprecision": 1,
-        "metric_lexirecall": 0,
+        "metric_lexirecall": 1 / 2,
     },
     "one unjudged document": {"tse": None, "lexirecall": None, "lexiprecision": None},
     "everything relevant": {
@@ -130,7 +135,7 @@ PLAIN = {
         "tse": (1 + 1 / 2) / 2,
         "search_length": 1 / 2,
         "recall_error": 1 / 2,
-        "lexirecall": 0,
-        "lexiprecision": 0,
+        "lexirecall": 1 / 2,
+        "lexiprecision": 1 / 2,
     },
 }
