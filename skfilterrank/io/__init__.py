@@ -6,7 +6,7 @@ from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
 from skfilterrank.io._trec.aligned_run import AlignedRun
-from skfilterrank.io._trec.read import read_qrels, read_run
+from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
 from skfilterrank.io._trec.write import RunCounts, write_qrels, write_run
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "load_letor",
     "load_model",
     "read_judged_table",
+    "read_prels",
     "read_qrels",
     "read_run",
     "save_model",

@@ -25,7 +25,8 @@ def align(run, qrels, *, missing: str = "empty", precision: str = "double") -> A
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         Judgments with columns "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or
         "relevance"), or where to read them. A label of NaN says that the document is pooled, but
-        not judged. For many runs, pass one `QrelsIndex`.
+        not judged. A column "inclusion_probability", as `read_prels` gives it, is carried along.
+        For many runs, pass one `QrelsIndex`.
     missing : {"empty", "skip"}, default="empty"
         What to do with topics of the judgments that are not in the run: keep them, as lists that
         hold nothing (``trec_eval -c``), or leave them out (trec_eval's default).
@@ -126,7 +127,7 @@ class QrelsIndex:
         by_topic = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
         self._codes, self._labels = codes[by_topic], rows.values[by_topic]
         self._docnos = rows.docnos.take(by_topic)
-        self._sizes = np.bincount(self._codes, minlength=len(order))
+        self._probabilities = None if rows.probabilities is None else rows.probabilities[by_topic]
         self.n_pooled = len(by_topic)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs with one key are a matter of chance: another salt parts them.
@@ -221,12 +222,19 @@ class QrelsIndex:
         pooled[places[found]] = True
         pooled[absent_places] = True
 
+        probabilities = None
+        if self._probabilities is not None:
+            probabilities = np.full(n_rows, np.nan)
+            probabilities[places[found]] = self._probabilities[matches[found]]
+            probabilities[absent_places] = self._probabilities[absent]
+
         filled = sizes > 0
         return AlignedRun(
             y_true=y_true,
             y_score=y_score,
             groups=np.repeat(self.topics, sizes),
             pooled=pooled,
+            inclusion_probability=probabilities,
             index=GroupIndex(self.topics[filled], sizes[filled], starts[filled], None, n_rows),
             missing_topics=tuple(self.topics[~in_run]),
             n_retrieved=len(codes),

@@ -30,6 +30,9 @@ class AlignedRun:
         Document of each row.
     pooled : ndarray of shape (n_rows,), bool
         Whether the judgments list the document, with a label or with NaN.
+    inclusion_probability : ndarray of shape (n_rows,), float64, or None
+        Probability with which the document was drawn to be judged, NaN where it was not pooled;
+        None where the judgments do not say. It is what ``stat_ap_score`` needs.
     index : GroupIndex
         The rows of each topic. Every measure takes it as `groups`, and then has no need to look
         for them again.
@@ -61,6 +64,7 @@ class AlignedRun:
     y_score: np.ndarray
     groups: np.ndarray
     pooled: np.ndarray
+    inclusion_probability: np.ndarray | None
     index: GroupIndex
     run: str | None
     missing_topics: tuple[str, ...]

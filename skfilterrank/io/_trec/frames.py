@@ -13,6 +13,7 @@ _NAMES = {
     "docno": ("docno", "doc_id"),
     "label": ("label", "relevance"),
     "score": ("score",),
+    "inclusion_probability": ("inclusion_probability",),
     "run": ("run",),
 }
 
@@ -24,14 +25,27 @@ def is_frame(data):
 
 def qrels_frame_rows(frame, argument="qrels") -> Rows:
     """Rows of a data frame of judgments; labels may be NaN: pooled, but not judged."""
-    columns = columns_of(frame, ("qid", "docno", "label"), argument)
+    columns = columns_of(
+        frame, ("qid", "docno", "label"), argument, optional=("inclusion_probability",)
+    )
     labels = _numbers(columns["label"], argument)
     if np.isinf(labels).any():
         raise ValueError(
             f"{argument} holds the label {labels[np.isinf(labels)][0]} in row "
             f"{int(np.isinf(labels).argmax())}; labels must be finite, or NaN where unjudged."
         )
-    return _checked_rows(columns, labels, argument)
+    rows = _checked_rows(columns, labels, argument)
+    if "inclusion_probability" not in columns:
+        return rows
+    probabilities = _numbers(columns["inclusion_probability"], argument)
+    outside = ~np.isnan(labels) & ~((probabilities > 0) & (probabilities <= 1))
+    if outside.any():
+        row = int(outside.argmax())
+        raise ValueError(
+            f"{argument} holds the inclusion probability {probabilities[row]} in row {row}, which "
+            "has a label; it must be above 0 and at most 1."
+        )
+    return rows._replace(probabilities=probabilities)
 
 
 def run_frame_rows(frame, argument="run") -> Rows:

@@ -11,6 +11,7 @@ _BLOCK_BYTES = 1 << 18
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAYOUTS = {
     4: ("qrels", "topic iteration docno label"),
+    5: ("prels", "topic docno label method inclusion_probability"),
     6: ("run", "topic Q0 docno rank score run"),
 }
 
@@ -139,7 +140,8 @@ class TrecLines:
         got, expected = int(counts[line]), self._n_columns
         kind, layout = _LAYOUTS[expected]
         message = f"{got} column{'s' * (got != 1)} where a {kind} has {expected} ({layout})"
-        if got in _LAYOUTS:
+        # A line of a run that is cut short has five columns too.
+        if got in _LAYOUTS and (expected, got) != (6, 5):
             other = _LAYOUTS[got][0]
             message += f"; a {other} has {got}: if this is one, use read_{other} for it."
         elif got > expected:

@@ -11,7 +11,8 @@ from skfilterrank.io._trec.tokens import Tokens, mix
 class Rows(NamedTuple):
     """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
 
-    `values` holds labels or scores as float64, `run` the name of the run where there is one.
+    `values` holds labels or scores as float64, `run` the name of the run where there is one,
+    `probabilities` those with which judged documents were drawn where they are known.
     """
 
     topics: list[str]
@@ -19,6 +20,7 @@ class Rows(NamedTuple):
     docnos: Tokens
     values: np.ndarray
     run: str | None = None
+    probabilities: np.ndarray | None = None
 
 
 def pair_keys(codes, docnos, salt=0):

@@ -79,6 +79,69 @@ def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:
     )
 
 
+def read_prels(source) -> pd.DataFrame:
+    r"""Read judgments of a sample, ``qid docno label method inclusion_probability``.
+
+    The format of TREC's Million Query tracks, for average precision estimated by statAP.
+
+    Parameters
+    ----------
+    source : str, PathLike or file object
+        Where to read: UTF-8, plain or gzip. A handle may be open as text or binary.
+
+    Returns
+    -------
+    prels : DataFrame of shape (n_judgments, 4)
+        Columns "qid", "docno" (str), "label" and "inclusion_probability" (float64), in the order
+        of the file. Labels are int64 where all are whole numbers. The column that says by which
+        method a document was chosen is left out.
+
+    Raises
+    ------
+    FileFormatError
+        As `read_qrels`; also for a probability that is not above 0 and at most 1.
+
+    See Also
+    --------
+    read_qrels : Judgments without probabilities.
+    align : Join judgments with a run; the result carries the probabilities along.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.io import read_prels
+    >>> read_prels(io.StringIO("10 d7 2 1 0.25\n10 d2 0 1 1.0\n"))
+      qid docno  label  inclusion_probability
+    0  10    d7      2                   0.25
+    1  10    d2      0                   1.00
+    """
+    lines = TrecLines(source, 5, (0, 1, 2, 4))
+    codes, topics = lines.column(0).factorize()
+    docnos = lines.column(1)
+    _check_unique(lines, codes, topics, docnos)
+    labels = lines.numbers(2, "a label")
+    probabilities = lines.numbers(4, "an inclusion probability")
+    for values, good, what in (
+        (labels, np.isfinite(labels), "a label must be a finite number"),
+        (
+            probabilities,
+            (probabilities > 0) & (probabilities <= 1),
+            "an inclusion probability must be above 0 and at most 1",
+        ),
+    ):
+        if not good.all():
+            row = int(np.argmin(good))
+            lines.fail(f"{what}, got {values[row]}.", row)
+    return pd.DataFrame(
+        {
+            "qid": distinct_column(codes, topics),
+            "docno": text_column(docnos),
+            "label": _whole_numbers(labels),
+            "inclusion_probability": probabilities,
+        }
+    )
+
+
 def read_run(source) -> pd.DataFrame:
     r"""Read a retrieval run in TREC format, ``qid Q0 docno rank score run``.
 
