@@ -74,7 +74,8 @@ class LabelPredictor(TableImputer):
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
     selector : TopicSelector or None, default=None
-        The strategy :meth:`query` follows; None takes what the classifiers are least sure of.
+        The strategy :meth:`query` follows, one that looks at texts (or at feature columns, where
+        `text` is None); None takes what the classifiers are least sure of.
     n_jobs : int or None, default=None
         Topics fitted at a time; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -132,6 +133,12 @@ class LabelPredictor(TableImputer):
     highest one that is reached without a "no" on the way. For chances, :math:`P(l > l_i)` is
     lowered to :math:`P(l > l_{i-1})` where it exceeds that, and
     :math:`P(l = l_i) = P(l > l_{i-1}) - P(l > l_i)`.
+
+    Balanced classes move the margins' zero to where both classes are equally likely in the sample
+    of equal parts, so that the logistic function of a margin is far above the chance of a rare
+    label. The pooled sigmoid repairs this: on Cranfield, pool of eight runs to depth 20, 30 %
+    judged at random, it expects 5.8 % of the unjudged documents to be relevant where 6.9 % are,
+    and the logistic function 23.5 %. Its cost is up to five more fits per topic and label.
 
     A topic only ever gets labels that somebody gave to one of its documents, except from the
     model of all topics. Other topics' labels enter by that model and by the two numbers of the

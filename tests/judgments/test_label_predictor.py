@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -21,6 +22,7 @@ from sklearn.utils import estimator_checks
 
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, PriorSelector, TopicSelector
+from skfilterrank.judgments._level_model import Calibration, LevelModel, fit_calibration
 
 NAN = np.nan
 WORDS = {"wings": ["lift", "wing", "slipstream", "flap"], "heat": ["slab", "flux", "boil", "melt"]}
@@ -193,6 +195,60 @@ def test_graded_and_forbidden_labels():
     means = soft.groupby(T["truth"][imputed]).mean()
     assert means.is_monotonic_increasing
     assert soft.between(-1, 2).all()
+
+
+class Says:
+    """A classifier that says the same of every row."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+    def predict(self, X):
+        return np.full(len(X), int(self.chance > 0.5))
+
+    def predict_proba(self, X):
+        return np.tile([1 - self.chance, self.chance], (len(X), 1))
+
+
+def test_steps_that_contradict_each_other():
+    # P(> 0) = 0.3, and P(> 1) = 0.6, which cannot be more: 0.3. So 0.7, 0, 0.3; the label is 0.
+    model = LevelModel(np.array([0.0, 1.0, 2.0]), [Says(0.3), Says(0.6)])
+    np.testing.assert_allclose(model.chances(np.empty((2, 1)), None), [[0.7, 0, 0.3]] * 2)
+    assert model.hard_levels(np.empty((2, 1))).tolist() == [0, 0]
+    # P(> 0) = 0.8, P(> 1) = 0.6: 0.2, 0.2, 0.6; two steps up.
+    model = LevelModel(np.array([0.0, 1.0, 2.0]), [Says(0.8), Says(0.6)])
+    np.testing.assert_allclose(model.chances(np.empty((1, 1)), None), [[0.2, 0.2, 0.6]])
+    assert model.hard_levels(np.empty((1, 1))).tolist() == [2]
+    # The sigmoid of the log odds: 2 * log(4) - log(4) = log(4) for the first, odds 4.
+    twice = Calibration(2.0, -np.log(4))
+    found = LevelModel(np.array([0.0, 1.0]), [Says(0.8)]).chances(np.empty((1, 1)), twice)
+    np.testing.assert_allclose(found, [[0.2, 0.8]])
+
+
+def test_a_sigmoid_by_maximum_likelihood():
+    """Platt's smoothed targets, minimised by scipy; margins that mislead are not turned round."""
+    rng = np.random.RandomState(0)
+    above = rng.rand(80) < 0.3
+    margins = above + rng.normal(size=80)
+    high, low = (above.sum() + 1) / (above.sum() + 2), 1 / ((~above).sum() + 2)
+    target = np.where(above, high, low)
+
+    def loss(parameters):
+        z = parameters[0] * margins + parameters[1]
+        return np.sum(np.logaddexp(0, z) - target * z)
+
+    expected = minimize(loss, [1.0, 0.0]).x
+    np.testing.assert_allclose(fit_calibration(margins, above), expected, atol=2e-3)
+    slope, intercept = fit_calibration(-margins, above)
+    assert slope == 0
+    assert 1 / (1 + np.exp(-intercept)) == pytest.approx(target.mean())
+    assert fit_calibration(margins[:10], np.arange(10) < 4) is None
+
+
+def test_a_document_counts_once_however_many_topics_it_is_in(T):
+    again = pd.concat([T, T.assign(qid=T["qid"] + "2"), T.assign(qid=T["qid"] + "3")])
+    first, second = LabelPredictor().fit(T), LabelPredictor().fit(again)
+    np.testing.assert_array_equal(first.vectorizer_.idf_, second.vectorizer_.idf_)
 
 
 # Chances.
