@@ -277,12 +277,6 @@ class TestBadInput:
         with pytest.raises(ValueError, match="never negative, but 'ndcg_min@3' is -"):
             one_query([2, 1], [NO, NO], measure="ndcg_min", k=3)
 
-    def test_measures_of_whole_orders_need_a_rule_for_ties(self):
-        names = [name for name in OTHERS if "average" not in MEASURES[name].ties]
-        for name in names:
-            with pytest.raises(ValueError, match="ties='average' is not possible"):
-                one_query([1, 0], [2, 1], measure=name)
-
 
 class TestByName:
     rng = np.random.default_rng(3)
@@ -398,3 +392,12 @@ def test_one_score_for_all_is_level_with_chance_on_real_queries(mq2007):
     for measure in ("dcg", "sp", "ndcg"):
         value = ul_normalized_score(y_true, 0 * y_score, groups=groups, k=10, measure=measure)
         assert value == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "metric_lexirecall"])
+def test_measures_that_do_not_average_take_their_own_rule(name):
+    y_true, y_score, groups = [1, 0, 1, 0, 0], [2, 2, 1, 1, 0], [0] * 5
+    how = {"groups": groups, "measure": name, "n_samples": 50}
+    expected = ul_normalized_score(y_true, y_score, ties="worst", **how)
+    assert ul_normalized_score(y_true, y_score, **how) == expected
+    assert ul_normalized_score(y_true, y_score, ties="best", **how) > expected

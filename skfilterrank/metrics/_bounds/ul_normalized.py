@@ -68,7 +68,8 @@ def ul_normalized(
             "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
             "forbidden documents gain 0 with gains=."
         )
-    found.measure.check_ties(block.tie_rule)
+    if block.tie_rule == "average" and "average" not in found.measure.ties:
+        block = block.with_ties(found.measure.ties[0])
     kernel = found.measure.bind(found.k, found.options)
     achieved = kernel(block)
     if name == "dcg":
@@ -206,7 +207,8 @@ def ul_normalized_score(
 
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
     So is a measure that is negative for some list. V1 and V2 are not linear in A: ties are
-    averaged in A, so that a system that gives all documents one score has V2 = 0.
+    averaged in A, so that a system that gives all documents one score has V2 = 0. A
+    measure that does not average over tied orders takes its own rule in place of "average".
 
     Queries are undefined where no document is relevant or all are equally good, as U = R.
 

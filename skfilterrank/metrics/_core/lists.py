@@ -1,5 +1,6 @@
 """Each query's ranked, filtered and judged list, a padded block of queries at a time."""
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -107,6 +108,12 @@ class ListBlock:
     def tie_rule(self) -> str:
         """How rows of equal scores are ordered; "ids" for document ids."""
         return self._lists.ties
+
+    def with_ties(self, ties: str) -> "ListBlock":
+        """The same lists under another rule for ties."""
+        lists = copy(self._lists)
+        lists.ties = ties
+        return ListBlock(lists, self.layout)
 
     @cached_property
     def gains(self) -> np.ndarray:
