@@ -156,6 +156,25 @@ def test_skipping_everything_ends():
     assert len(script.questions) == 2 * 10
 
 
+def test_what_was_given_up_is_asked_again_in_the_next_session(tmp_path):
+    selector, log = PoolingSelector().fit(table_of(["ab"])), tmp_path / "log.jsonl"
+    script = Script("truth", SKIP, SKIP)
+    assert len(judge(selector, script, log=log)) == 1
+    assert script.asked == "abb"
+    script = Script()
+    assert len(judge(selector, script, log=log)) == 2
+    assert script.asked == "b"
+    assert (script.questions[0].place, script.questions[0].before) == (2, SKIP)
+
+
+def test_a_label_taken_back_leaves_the_skip_before_it():
+    script = Script(SKIP, "truth", 5, UNDO, SKIP)
+    selector = PoolingSelector().fit(pd.concat([table_of(["ab"]), table_of(["c"], qid="2")]))
+    judge(selector, script)
+    # a is skipped, b judged, a judged, c undoes it, a is skipped the second time.
+    assert script.asked == "abacac"
+
+
 def test_undo():
     selector = PoolingSelector().fit(table_of(["abcd"]))
     script = Script(1, 1, UNDO, 2, UNDO, UNDO, 0)
@@ -241,7 +260,7 @@ def test_a_crash_at_every_byte(tmp_path, monkeypatch):
     ends = np.cumsum([len(line) + 1 for line in lines])
     for length in range(len(data) + 1):
         # Some file systems leave zero bytes behind after a power cut.
-        for garbage in (b"",) if length % 7 else (b"", b"\0" * 3):
+        for garbage in (b"", b"\0" * 3) if length % 7 == 0 or length in ends - 1 else (b"",):
             log.write_bytes(data[:length] + garbage)
             if garbage and length < ends[0] - 1:
                 # Not even the first line is there.
