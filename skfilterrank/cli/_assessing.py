@@ -9,7 +9,6 @@ import numpy as np
 
 from skfilterrank import judgments
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._judge import DEPTH
 from skfilterrank.cli._output import say
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.io import read_run, write_qrels
@@ -65,7 +64,7 @@ def _pool(arguments):
         raise ValueError("there is nothing to judge: name POOL, or runs by --runs.")
     runs = _named_runs(arguments.runs)
     if arguments.pool is None:
-        depth = DEPTH if arguments.depth is None else arguments.depth
+        depth = arguments.depth_of_pool if arguments.depth is None else arguments.depth
         table = rank_table(runs, depth=depth)
         return table.index, table
     index, run = read_pool(arguments.pool)

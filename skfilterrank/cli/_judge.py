@@ -96,7 +96,7 @@ def add_arguments(parser) -> None:
         metavar="N",
         help="for --strategy random (0)",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, depth_of_pool=DEPTH)
 
 
 def run(arguments) -> int:
