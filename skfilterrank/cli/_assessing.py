@@ -64,7 +64,7 @@ def _pool(arguments):
         raise ValueError("there is nothing to judge: name POOL, or runs by --runs.")
     runs = _named_runs(arguments.runs)
     if arguments.pool is None:
-        depth = arguments.depth_of_pool if arguments.depth is None else arguments.depth
+        depth = arguments.depth_of_pool if arguments.depth == 0 else arguments.depth
         table = rank_table(runs, depth=depth)
         return table.index, table
     index, run = read_pool(arguments.pool)
@@ -72,7 +72,7 @@ def _pool(arguments):
         runs = {name_of_path(arguments.pool): run}
     if not runs:
         return index, None
-    table = rank_table(runs, depth=arguments.depth).reindex(index)
+    table = rank_table(runs, depth=arguments.depth or None).reindex(index)
     n_unknown = int(table.isna().all(axis=1).sum())
     if n_unknown == len(table):
         raise ValueError(

@@ -76,6 +76,7 @@ def add_arguments(parser) -> None:
     choice.add_argument(
         "--depth",
         type=options.places,
+        default=0,  # not given; None is all
         metavar="N|all",
         help=f"places of each run that count (default: {DEPTH}, or all with POOL)",
     )

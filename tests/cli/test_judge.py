@@ -203,6 +203,19 @@ def test_pools(ask, files):
     assert shown(out) == ["d1", "d5"] * 2
 
 
+def test_depth(files, ask):
+    """100 places of each run by default; all on demand."""
+    numbers = range(1, 121)
+    lines = [f"1 Q0 x{number} {number} {-number} deep\n" for number in numbers]
+    (files / "deep.run").write_text("".join(lines))
+    texts = [f"x{number},some words\n" for number in numbers]
+    (files / "deep.csv").write_text("".join(["docno,text\n", *texts]))
+    base = ["judge", "--docs", "deep.csv", "--runs", "deep.run", "--out"]
+    for place, (depth, expected) in enumerate([((), 100), (("--depth", "all"), 120)]):
+        _, out, _ = ask([], *depth, base=[*base, f"deep{place}.txt"])
+        assert f"document 1 of {expected};" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
