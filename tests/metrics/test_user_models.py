@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.metrics import err_score, rbp_score, reciprocal_rank_score
+from skfilterrank.metrics._core import ties as ties_module
+from skfilterrank.metrics._core.long_ties import long_tie_stops
 
 NO, NAN = -np.inf, np.nan
 
@@ -64,9 +66,9 @@ class TestOptions:
         with pytest.raises(ValueError, match=r"persistence, the probability.*above 0 and below 1"):
             of_one(rbp_score, [1, 0], [2, 1], persistence=persistence)
 
-    @pytest.mark.parametrize("max_grade", [0, -1, NAN, np.inf, 1001, True, "4", None])
+    @pytest.mark.parametrize("max_grade", [0, -1, NAN, np.inf, 50.5, True, "4", None])
     def test_max_grade(self, max_grade):
-        with pytest.raises(ValueError, match=r"max_grade, the highest grade.*number above 0"):
+        with pytest.raises(ValueError, match=r"max_grade, the highest grade.*above 0 and up to 50"):
             of_one(err_score, [1, 0], [2, 1], max_grade=max_grade)
 
     @pytest.mark.parametrize("score", [1, NO])
@@ -74,6 +76,39 @@ class TestOptions:
         """Whether it is shown or not, and in whichever query."""
         with pytest.raises(ValueError, match=r"a gain of 7 is above max_grade=4: pass max_grade"):
             err_score([1, 3], [1, score], groups=["a", "b"], gains="exp2")
+
+    def test_a_gain_just_beyond_the_scale(self):
+        assert of_one(err_score, [4, 0], [2, 1]) == 15 / 16
+        with pytest.raises(ValueError, match=r"a gain of 4\.000000000000001 is above max_grade=4:"):
+            of_one(err_score, [np.nextafter(4, 5), 0], [2, 1])
+
+
+class TestSmallChances:
+    """Probabilities to satisfy that are lost beside 1."""
+
+    def test_one_document(self):
+        assert of_one(err_score, [1, 0], [2, 1], max_grade=50) == 2.0**-50
+        assert of_one(err_score, [0, 1], [2, 1], max_grade=50) == 2.0**-51
+        # 2**g - 1 is about g log 2.
+        value = of_one(err_score, [1e-12], [1], max_grade=50)
+        assert value == pytest.approx(np.log(2) * 1e-12 * 2.0**-50, rel=1e-11, abs=0)
+
+    @pytest.mark.parametrize("scores", [[3, 2, 1], [1, 1, 1]])
+    def test_beside_the_highest_grade(self, scores):
+        value = of_one(err_score, [50, 50, 1], scores, max_grade=50)
+        assert value == pytest.approx(
+            err_of_tied([50, 50, 1], scores, max_grade=50), rel=1e-15, abs=0
+        )
+
+    @pytest.mark.parametrize("max_grade", [30, 50])
+    @pytest.mark.parametrize("n_scores", [1, 7, 400])
+    def test_fractions(self, max_grade, n_scores):
+        rng = np.random.default_rng(max_grade)
+        y_true, y_score = rng.choice([0, 1, 2], 80), rng.integers(0, n_scores, 80)
+        for k in (None, 5):
+            expected = err_of_tied(y_true, y_score, k, max_grade)
+            value = of_one(err_score, y_true, y_score, k=k, max_grade=max_grade)
+            assert value == pytest.approx(expected, rel=1e-13, abs=0)
 
 
 def err_of_tied(y_true, y_score, k=None, max_grade=4):
@@ -110,14 +145,16 @@ class TestTies:
         rng = np.random.default_rng(n)
         y_true, y_score = rng.choice(labels, n), rng.integers(0, n_scores, n)
         expected = err_of_tied(y_true, y_score, k)
-        assert of_one(err_score, y_true, y_score, k=k) == pytest.approx(expected, rel=1e-13)
+        assert of_one(err_score, y_true, y_score, k=k) == pytest.approx(expected, rel=1e-13, abs=0)
 
     def test_one_relevant_document_in_a_thousand(self):
         """It is as often in each place: the harmonic number over n."""
         y_true = np.zeros(1000)
         y_true[0] = 4
         expected = 15 / 16 * (1 / np.arange(1, 1001)).mean()
-        assert of_one(err_score, y_true, np.zeros(1000)) == pytest.approx(expected, rel=1e-13)
+        assert of_one(err_score, y_true, np.zeros(1000)) == pytest.approx(
+            expected, rel=1e-13, abs=0
+        )
 
     def test_scales_so_long_that_the_first_relevant_document_satisfies(self):
         """With (2**g - 1) / 2**g close to 1, ERR is reciprocal rank."""
@@ -129,6 +166,49 @@ class TestTies:
             reciprocal_rank_score(y_true, y_score, groups=groups, average=None),
             rtol=1e-12,
         )
+
+    @pytest.mark.parametrize("n", [2, 3, 25, 150])
+    @pytest.mark.parametrize("max_grade", [1, 4, 30, 50])
+    def test_by_integrals(self, n, max_grade, monkeypatch):
+        """The way of the longest ties, on ties short enough for fractions."""
+        calls = []
+        monkeypatch.setattr(ties_module, "_LONG", 0)
+        monkeypatch.setattr(
+            ties_module, "long_tie_stops", lambda *args: calls.append(1) or long_tie_stops(*args)
+        )
+        rng = np.random.default_rng(n)
+        for labels in ([0, 1], [0, 1, max_grade], [0] * 30 + [max_grade], [1], [max_grade]):
+            y_true, y_score = rng.choice(labels, n), rng.integers(0, 2, n)
+            y_true[0] = labels[-1]
+            for k in (None, 2, 30):
+                expected = err_of_tied(y_true, y_score, k, max_grade)
+                value = of_one(err_score, y_true, y_score, k=k, max_grade=max_grade)
+                assert value == pytest.approx(expected, rel=1e-13, abs=0)
+        assert calls
+
+    @pytest.mark.parametrize(
+        ("labels", "max_grade"),
+        [([0, 1, 2], 30), ([0, 1], 10), ([0] * 99 + [1, 30], 30), (range(13), 12), ([4], 4)],
+        ids=str,
+    )
+    def test_integrals_and_one_document_after_the_other(self, labels, max_grade, monkeypatch):
+        y_true = np.random.default_rng(5).choice(list(labels), 1500)
+        params = {"max_grade": max_grade}
+        expected = of_one(err_score, y_true, np.ones(1500), **params)
+        monkeypatch.setattr(ties_module, "_LONG", 0)
+        value = of_one(err_score, y_true, np.ones(1500), **params)
+        assert value == pytest.approx(expected, rel=1e-12, abs=0)
+
+    def test_a_hundred_thousand_documents(self):
+        """By the sum over sets of i satisfying documents, of which few terms count here."""
+        n, m, chance = 100_000, 30_000, 2.0**-30
+        j, stops, term = np.arange(n), 0.0, m / n * chance
+        for i in range(6):
+            stops = stops + term
+            term = -term * (j - i) / (i + 1) * (m - i - 1) / (n - i - 1) * chance
+        expected = stops @ (1 / (j + 1))
+        value = of_one(err_score, np.arange(n) < m, np.zeros(n), max_grade=30)
+        assert value == pytest.approx(expected, rel=1e-13, abs=0)
 
     def test_many_lists_at_once(self):
         """Each as if it were alone, whatever lengths the ties of the others have."""

@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._core.ties import mean_products_to_here
+from skfilterrank.metrics._core.ties import mean_stops
 
 
 def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
@@ -31,29 +31,30 @@ def err(block: ListBlock, k, max_grade=4.0):
     highest = block.gains.max()
     if highest > max_grade:
         raise ValueError(
-            f"a gain of {highest:g} is above max_grade={max_grade:g}: pass max_grade, the highest "
-            "grade of the scale (the same for all data that are compared). ERR takes 2**gain - 1 "
-            "by itself, so labels need no gains='exp2'."
+            f"a gain of {np.format_float_positional(highest, trim='-')} is above "
+            f"max_grade={max_grade:g}: pass max_grade, the highest grade of the scale (the same "
+            "for all data that are compared). ERR takes 2**gain - 1 by itself, so labels need no "
+            "gains='exp2'."
         )
-    shown = block.only_retained(block.in_order(block.gains, k))
-    looking = np.cumprod(_not_satisfied(shown, max_grade), axis=1)
+    chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
+    stops = chances.copy()
+    # Never as a difference of products: chances may be as small as 2**-50.
+    stops[:, 1:] *= np.cumprod(1 - chances[:, :-1], axis=1)
     if (ties := block.ties(k)) is not None:
         shown = block.only_retained(block.in_order(block.gains))[ties.lists]
-        factors = _not_satisfied(shown, max_grade)
-        looking[ties.lists] = mean_products_to_here(ties, factors, looking.shape[1])
-    stops = np.empty_like(looking)
-    np.subtract(1.0, looking[:, 0], out=stops[:, 0])
-    np.subtract(looking[:, :-1], looking[:, 1:], out=stops[:, 1:])
+        stops[ties.lists] = mean_stops(ties, _satisfied(shown, max_grade), stops.shape[1])
     values = stops @ (1.0 / np.arange(1, stops.shape[1] + 1))
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def _not_satisfied(gains, max_grade):
-    """Probability that a document leaves the user looking: 1 - R of the paper."""
-    result = np.ones(gains.shape)
+def _satisfied(gains, max_grade):
+    """Probability that a document satisfies the user: R of the paper."""
+    result = np.zeros(gains.shape)
     relevant = np.flatnonzero(gains > 0)
-    satisfied = (np.exp2(gains.ravel()[relevant]) - 1) / 2.0**max_grade
-    result.ravel()[relevant] = 1 - satisfied
+    grades = gains.ravel()[relevant]
+    # Below 1 the difference would cancel; above, the power is exact for whole grades.
+    powers = np.where(grades < 1, np.expm1(np.log(2) * grades), np.exp2(grades) - 1)
+    result.ravel()[relevant] = powers * 2.0**-max_grade
     return result
 
 
@@ -75,12 +76,13 @@ def check_relevance(relevance) -> str:
 
 
 def check_max_grade(max_grade) -> float:
-    """A positive number of which a float can hold the power of two."""
+    """A positive number, so small that a float can tell the highest grade's chance from 1."""
     is_number = isinstance(max_grade, Real) and not isinstance(max_grade, bool)
-    if not (is_number and 0 < max_grade <= 1000):
+    if not (is_number and 0 < max_grade <= 50):
         raise ValueError(
             "max_grade, the highest grade of the relevance scale, must be a number above 0 and up "
-            f"to 1000, got {max_grade!r}."
+            f"to 50, got {max_grade!r}: a grade doubles the probability to satisfy, so map the "
+            "labels to fewer grades with gains=."
         )
     return float(max_grade)
 
@@ -98,13 +100,13 @@ def rbp_score(
     *,
     groups=None,
     k: int | None = None,
-    persistence: float = 0.8,
-    relevance: str = "binary",
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    persistence: float = 0.8,
+    relevance: str = "binary",
 ):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
@@ -186,12 +188,12 @@ def err_score(
     *,
     groups=None,
     k: int | None = None,
-    max_grade: float = 4,
     gains=None,
     ties="average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    max_grade: float = 4,
 ):
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
@@ -202,8 +204,8 @@ def err_score(
     {parameters}
     max_grade : float, default=4
         Highest grade of the relevance scale, whether or not it occurs in these data. It decides
-        how much each grade satisfies, so values can only be compared where it is the same. A gain
-        above it is an error.
+        how much each grade satisfies, so values can only be compared where it is the same. At
+        most 50; a gain above it is an error.
 
     {returns}
 
@@ -223,8 +225,7 @@ def err_score(
     set. The default is that of the five-grade scales (0 to 4) for which the measure was made, and
     of TREC's gdeval. On binary labels ``max_grade=1`` gives relevant documents R = 1/2.
 
-    The mean over tied orders is exact. The mean product of the first j of n factors, over all
-    their orders, is their elementary symmetric polynomial of degree j over its number of terms.
+    The mean over tied orders is exact.
 
     Filtered documents close up: filtering those that do not satisfy improves what stands below
     them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for those after

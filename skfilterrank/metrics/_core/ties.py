@@ -8,6 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfilterrank.metrics._core.long_ties import long_tie_stops
+
+# Steps times places of one tie from which on, for each of its distinct chances, an integral is
+# faster than adding one document after the other.
+_LONG = 1 << 22
+
 
 class Ties(NamedTuple):
     """The ties of those lists of a block that have any; places count from 0.
@@ -74,69 +80,85 @@ def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
     return np.cumprod(1 - np.minimum(hit, 1.0), axis=1)
 
 
-def mean_products_to_here(ties: Ties, factors: np.ndarray, depth: int) -> np.ndarray:
-    """Mean over the tied orders of the product of all factors down to each place.
+def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
+    """Mean over the tied orders of the probability to stop at each of the first places.
 
-    `factors`, from 0 to 1, are in list order over the whole width; of shape (n_tied, depth).
+    `chances` to stop at a document that is reached, from 0 up and below 1, are in list order over
+    the whole width; of shape (n_tied, depth).
     """
-    above = np.ones((len(factors), depth))
-    np.cumprod(factors[:, : depth - 1], axis=1, out=above[:, 1:])
+    above = np.ones((len(chances), depth))
+    np.cumprod(1 - chances[:, : depth - 1], axis=1, out=above[:, 1:])
     above = np.take_along_axis(above, ties.first[:, :depth], axis=1)
-    return above * _products_within(ties, factors, depth)
+    return above * _stops_within(ties, chances, depth)
 
 
-def _products_within(ties, factors, depth):
-    """Mean product of the factors of its own tie down to each of the first places."""
-    width, flat = factors.shape[1], factors.ravel()
+def _stops_within(ties, chances, depth):
+    """Mean probability to stop at each of the first places for those who reach its tie."""
+    width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
-    matters = (lengths > 1) & (np.minimum.reduceat(flat, heads) < 1) & (heads % width < depth)
+    matters = (lengths > 1) & (np.maximum.reduceat(flat, heads) > 0) & (heads % width < depth)
     heads, lengths = heads[matters], lengths[matters]
-    within = factors[:, :depth].copy()
+    within = chances[:, :depth].copy()
+    is_short = np.ones(len(heads), dtype=bool)
+    for i in np.flatnonzero(lengths > np.sqrt(_LONG)):
+        tied, row, first = flat[heads[i] : heads[i] + lengths[i]], *divmod(heads[i], width)
+        shown = min(lengths[i], depth - first)
+        last = min(shown, _n_above_rounding(tied[None], lengths[i]))
+        steps = np.count_nonzero(tied) * last
+        if steps > _LONG and steps > _LONG * len(np.unique(tied)):
+            is_short[i] = False
+            within[row, first : first + last] = long_tie_stops(tied, last)
+            within[row, first + last : first + shown] = 0.0
+    heads, lengths = heads[is_short], lengths[is_short]
     # Ties of about the same length make a matrix that wastes little.
     _, size = np.frexp(lengths - 0.5)
     for exponent in np.unique(size):
         n, head = lengths[size == exponent, None], heads[size == exponent, None]
         places = np.arange(n.max())
         cells = np.minimum(head + places, flat.size - 1)
-        tied = np.where(places < n, flat[cells], 1.0)
+        tied = np.where(places < n, flat[cells], 0.0)
         row, column = np.broadcast_arrays(head // width, head % width + places)
         shown = (places < n) & (column < depth)
         row, column = row[shown], column[shown]
         last = min(int(shown.any(axis=0).sum()), _n_above_rounding(tied, n))
         means = np.zeros(shown.shape)
-        means[:, :last] = _mean_of_first(tied, n[:, 0], last)
+        means[:, :last] = _stops_of_first(tied, n[:, 0], last)
         within[row, column] = means[shown]
     return within
 
 
-def _n_above_rounding(factors, n) -> int:
-    """How many factors it takes at most until their mean product is too small to matter."""
-    # The mean product of j of the factors is at most the j-th power of their mean (Maclaurin).
-    largest_mean = 1 - ((1 - factors).sum(axis=1, keepdims=True) / n).min()
-    if largest_mean <= 0:
+def _n_above_rounding(chances, n) -> int:
+    """After how many places at most the probability to go on is too small to matter."""
+    # The mean product of j factors is at most the j-th power of their mean (Maclaurin).
+    least_mean = (chances.sum(axis=1, keepdims=True) / n).min()
+    if least_mean >= 1:
         return 1
-    return int(np.ceil(np.log(1e-18) / min(np.log(largest_mean), -1e-9)))
+    return int(np.ceil(np.log(1e-18) / min(np.log1p(-least_mean), -1e-9)))
 
 
-def _mean_of_first(factors, n, last) -> np.ndarray:
-    """Mean over all orders of the product of the first 1 to `last` of n factors, padded with 1.
+def _stops_of_first(chances, n, last) -> np.ndarray:
+    """Mean over all orders of the probability to stop at places 1 to `last` of n, padded with 0.
 
-    The elementary symmetric polynomial of degree j over its number of terms, by adding one factor
-    after the other to those that are 1.
+    By adding one document after the other to those of chance 0.
     """
-    n_less = np.count_nonzero(factors < 1, axis=1)
-    order = np.argsort(-n_less, kind="stable")
-    factors, n_ones, n_less = np.sort(factors[order], axis=1), (n - n_less)[order], n_less[order]
-    j = np.arange(last + 1.0)
-    means = (j <= n_ones[:, None]).astype(np.float64)
-    for added in range(n_less[0]):
-        active = slice(np.searchsorted(-n_less, -added))
-        # Among the first j of the factors so far is the added one in j / (their number) orders.
-        change = factors[active, added, None] * means[active, :-1]
-        change -= means[active, 1:]
-        change *= j[1:] / (n_ones[active, None] + (added + 1.0))
-        means[active, 1:] += change
+    n_more = np.count_nonzero(chances, axis=1)
+    order = np.argsort(-n_more, kind="stable")
+    chances, n_none, n_more = -np.sort(-chances[order], axis=1), (n - n_more)[order], n_more[order]
+    j = np.arange(1.0, last + 1)
+    # Probability to have stopped. The sums of small numbers lose nothing, as 1 less them would.
+    stopped = np.zeros((len(n), last + 1))
+    for added in range(n_more[0]):
+        active = slice(np.searchsorted(-n_more, -added))
+        chance = chances[active, added, None]
+        # Among the first j of the documents so far is the added one in j / (their number) orders.
+        share = j / (n_none[active, None] + (added + 1.0))
+        change = (1 - chance) * stopped[active, :-1]
+        change += chance
+        change -= stopped[active, 1:]
+        # Places beyond their number are filled in later, and must not grow till then.
+        change *= np.minimum(share, 1.0, out=share)
+        stopped[active, 1:] += change
     result = np.empty((len(n), last))
-    result[order] = means[:, 1:]
+    result[order] = np.diff(stopped, axis=1)
     return result
