@@ -133,7 +133,7 @@ def _finish(parts):
 def reaching(values, limit):
     """Rounded similarities, at most 1, and whether they reach the limit."""
     values = np.minimum(np.round(values, DECIMALS), 1.0)
-    return values, values >= limit
+    return values, (values >= limit) & (values > 0)
 
 
 def _dense_pairs(X, limit):
