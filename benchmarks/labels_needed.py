@@ -10,96 +10,21 @@ import matplotlib as mpl
 import numpy as np
 from _common import RESULTS, arguments, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection
-from _labels_needed_models import SharedModel, unsure_of_predictor
 from _labels_needed_pool import Pool
+from _labels_needed_search import FINE, search, search_table
+from _labels_needed_trial import ENOUGH, Trial, crossing, tau_difference
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skfilterrank.judgments import (
-    LabelPredictor,
-    MaxRepSelector,
-    MoveToFrontSelector,
-    MTCSelector,
-    PoolingSelector,
-    PriorSelector,
-    RandomSelector,
-    StatAPSelector,
-    similarity_join,
-)
+from skfilterrank.judgments import similarity_join
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-FINE = (0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.25, 0.3, 0.4)
 COPIES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-ENOUGH = 0.9
 MITIGATIONS = ("trec-map", "bpref", "indAP", "infAP", "statAP", "predict-map")
-BASELINES = ("prior; SVM", "prior; indAP", "pooling; indAP", "MTC; indAP")
 RANDOM = ("uniform, oracle", "uniform", "statAP")
-
-
-def selector(name, pool, seed=0):
-    """A fitted selection strategy; the active ones have been answered by the truth."""
-    if name.startswith("MAXREP"):
-        threshold = float(name.split()[1])
-        return MaxRepSelector(threshold).fit(pool.texts, groups=pool.qids, prior=pool.prior)
-    found = {
-        "uniform, oracle": RandomSelector(oracle=True, random_state=seed),
-        "uniform": RandomSelector(random_state=seed),
-        "pooling": PoolingSelector(),
-        "statAP": StatAPSelector(random_state=seed),
-        "prior": PriorSelector(),
-        "move-to-front": MoveToFrontSelector(),
-        "MTC": MTCSelector(),
-    }[name].fit(pool.table, pool.truth, prior=pool.prior)
-    return found.simulate(pool.truth) if name in ("move-to-front", "MTC") else found
-
-
-class Trial:
-    """Labels by each strategy at each share, and labels predicted from them, made once."""
-
-    def __init__(self, pool):
-        self.pool, self.selectors, self.predicted = pool, {}, {}
-
-    def labels(self, name, share, seed=0):
-        """NaN where nobody judged, and the selector."""
-        key = (name, seed)
-        if key not in self.selectors:
-            self.selectors[key] = selector(name, self.pool, seed)
-            if hasattr(self.selectors[key], "simulate"):
-                # `ranking_` of active strategies is made anew each time it is asked for.
-                places = self.selectors[key].ranking_
-                self.selectors[key] = PriorSelector().fit(self.pool.table, prior=1 / places)
-        chosen = self.selectors[key]
-        return np.where(chosen.select(share), self.pool.truth, np.nan), chosen
-
-    def complete(self, name, share, seed=0):
-        """Labels completed by LabelPredictor."""
-        key = (name, share, seed)
-        if key not in self.predicted:
-            labels, _ = self.labels(name, share, seed)
-            self.predicted[key] = predicted(self.pool, labels)
-        return self.predicted[key]
-
-    def ap(self, name, mitigation, share, seed=0):
-        """Estimated AP, (n_systems, n_topics)."""
-        if mitigation == "predict-map":
-            return self.pool.trec(self.complete(name, share, seed))
-        labels, chosen = self.labels(name, share, seed)
-        inclusion = chosen.inclusion_probability(share) if mitigation == "statAP" else None
-        measure = {
-            "trec-map": self.pool.trec,
-            "bpref": self.pool.bpref,
-            "indAP": self.pool.induced,
-            "infAP": self.pool.inferred,
-            "statAP": self.pool.stat,
-        }[mitigation]
-        return measure(labels, inclusion)
-
-
-def predicted(pool, labels, **options):
-    """Labels completed by LabelPredictor with its defaults, or others."""
-    return LabelPredictor(**options).fit_transform(pool.table_of(labels))["label"].to_numpy()
+NAMES = (*RANDOM, "pooling", "prior", "MAXREP 0.8", "move-to-front", "MTC")
 
 
 def compare_all(trial, names, repetitions, predict_repetitions):
@@ -122,35 +47,6 @@ def compare_all(trial, names, repetitions, predict_repetitions):
                 ]
             )
     return found
-
-
-def needed(taus, shares):
-    """The smallest share from which on tau stays above 0.9, in percent; inf if none."""
-    above = np.logical_and.accumulate((np.asarray(taus) > ENOUGH)[::-1])[::-1]
-    return 100 * shares[int(above.argmax())] if above.any() else np.inf
-
-
-def crossing(taus, shares):
-    """The same between the shares, by a straight line."""
-    first = needed(taus, shares)
-    place = len(shares) - 1 if np.isinf(first) else shares.index(first / 100)
-    if np.isinf(first) or place == 0:
-        return first
-    low, high = taus[place - 1], taus[place]
-    below = shares[place - 1]
-    return 100 * (below + (shares[place] - below) * (ENOUGH - low) / (high - low))
-
-
-def tau_difference(pool, first, second, n_samples=500, known=None):
-    """Mean difference of two tau, and its 95 % interval over topics drawn with replacement."""
-    rng = np.random.default_rng(0)
-    known, found = np.arange(pool.n_topics) if known is None else known, []
-    for _ in range(n_samples):
-        topics = rng.choice(known, size=len(known))
-        found.append(pool.compare(first, topics)[0] - pool.compare(second, topics)[0])
-    low, high = np.percentile(found, [2.5, 97.5])
-    observed = pool.compare(first, known)[0] - pool.compare(second, known)[0]
-    return f"{observed:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def spread(values, digits=3):
@@ -220,118 +116,6 @@ def draw(found, names, path):
     ax.set_xlabel("% labelled for tau > 0.9, predict-map")
     figure_3.tight_layout()
     figure_3.savefig(RESULTS / f"{path}.png", dpi=80)
-
-
-def search(trial):
-    """Taus by candidate and half of the topics: {name: (2, n_shares, 2)}."""
-    pool, model = trial.pool, SharedModel(trial.pool)
-    halves = [np.arange(0, pool.n_topics, 2), np.arange(1, pool.n_topics, 2)]
-    known = [np.isin(pool.topics, half) for half in halves]
-    found, arrays = {}, {}
-
-    def keep(name, aps):
-        """One AP array for each half and share."""
-        arrays[name] = [[ap.astype(np.float32) for ap in own] for own in aps]
-        found[name] = np.array(
-            [[pool.compare(ap, half) for ap in own] for own, half in zip(aps, halves, strict=True)]
-        )
-
-    def without_model(labels, name):
-        keep(f"{name}; none", [[pool.trec(own[s]) for s in FINE] for own in labels])
-        keep(f"{name}; indAP", [[pool.induced(own[s]) for s in FINE] for own in labels])
-
-    def by_model(labels_of, name):
-        for features, likeness in (("ranks", True), ("runs", False), ("runs", True)):
-            if not likeness and name not in ("prior", "MTC", "active likely"):
-                continue
-            chances = [
-                [
-                    model.chances(
-                        np.where(own, labels_of[half][s], np.nan), own, features, likeness
-                    )
-                    for s in FINE
-                ]
-                for half, own in enumerate(known)
-            ]
-            kind = f"shared {features}{' + text' if likeness else ''}"
-            keep(f"{name}; {kind}, expected AP", [[pool.expected(c) for c in h] for h in chances])
-            if features == "runs" and likeness:
-                keep(f"{name}; {kind}, hard", [[pool.trec(c > 0.5) for c in h] for h in chances])
-
-    for name in ("prior", "pooling", "MTC", "MAXREP 0.8", "MAXREP 0.4", "MAXREP 0.2", "MAXREP 0.1"):
-        labels = {share: trial.labels(name, share)[0] for share in FINE}
-        without_model([labels, labels], name)
-        keep(f"{name}; SVM", [[pool.trec(trial.complete(name, s)) for s in FINE]] * 2)
-        if name not in ("MAXREP 0.8", "MAXREP 0.1"):
-            by_model([labels, labels], name)
-    for options in ({"one_class": "pool"}, {"one_class": "pool", "output": "soft"}):
-        soft = "output" in options
-        aps = []
-        for share in FINE:
-            labels = predicted(pool, trial.labels("prior", share)[0], **options)
-            aps.append(pool.expected(labels) if soft else pool.trec(labels))
-        keep(f"prior; SVM one_class=pool{', soft, expected AP' if soft else ''}", [aps] * 2)
-    unsure = unsure_of_predictor(pool, FINE)
-    without_model([unsure, unsure], "LabelPredictor unsure")
-    aps = [pool.trec(predicted(pool, unsure[s])) for s in FINE]
-    keep("LabelPredictor unsure; SVM", [aps] * 2)
-    for across in (False, True):
-        # Few chances are above 1/2: across topics, the likeliest are the most unsure.
-        for rule in ("likely", "effect") if across else ("likely", "unsure", "effect"):
-            labels = [model.ask(rule, FINE, own, across=across) for own in known]
-            name = f"active {rule}{', across topics' if across else ''}"
-            without_model(labels, name)
-            by_model(labels, name)
-    return found, arrays, halves
-
-
-def search_table(pool, found, arrays, halves):
-    """Candidates by the share they need, on each half; the winner of each on the other."""
-    need = {
-        name: [crossing(own[half, :, 0], FINE) for half in (0, 1)] for name, own in found.items()
-    }
-    # Fewest labels, then the highest tau.
-    winners = [
-        min(found, key=lambda name: (need[name][half], -found[name][half, :, 0].mean()))
-        for half in (0, 1)
-    ]
-    places = [FINE.index(share) for share in (0.05, 0.1, 0.15, 0.2) if share in FINE]
-    order = sorted(found, key=lambda name: (np.mean(need[name]), -found[name][..., 0].mean()))
-    lines = [
-        "| selection; prediction | % needed, half A | half B | tau at 5 / 10 / 15 / 20 % | RMSE |"
-    ]
-    lines.append("| --- | ---: | ---: | --- | --- |")
-    for name in order:
-        mean = found[name].mean(axis=0)
-        taus = " / ".join(f"{mean[p, 0]:.3f}" for p in places)
-        errors = " / ".join(f"{mean[p, 1]:.3f}" for p in places)
-        cells = [f"{n:.1f}" if np.isfinite(n) else "> 40" for n in need[name]]
-        lines.append(f"| {name} | {cells[0]} | {cells[1]} | {taus} | {errors} |")
-    chosen = []
-    for half, name in enumerate(winners):
-        other = 1 - half
-        text = (
-            f"* Chosen on half {'AB'[half]}: **{name}** ({need[name][half]:.1f} %). On the other "
-            f"half it needs {need[name][other]:.1f} %"
-        )
-        for baseline in BASELINES:
-            text += f"; `{baseline}` {need[baseline][other]:.1f} %"
-        for share in (0.1, 0.15):
-            text += f". Tau at {share:.0%} there, less that of"
-            place = FINE.index(share)
-            text += ",".join(
-                f" `{baseline}` "
-                + tau_difference(
-                    pool,
-                    arrays[name][other][place],
-                    arrays[baseline][other][place],
-                    200,
-                    halves[other],
-                )
-                for baseline in BASELINES
-            )
-        chosen.append(text + ".")
-    return "\n".join(lines), "\n".join(chosen)
 
 
 def near_duplicates(documents, queries, relevant, n_copies):
@@ -420,9 +204,6 @@ def lowest_rmse(found, names):
             }
             counts[min(errors, key=errors.get)] += 1
     return ", ".join(f"{mitigation} {count}" for mitigation, count in counts.items())
-
-
-NAMES = (*RANDOM, "pooling", "prior", "MAXREP 0.8", "move-to-front", "MTC")
 
 
 def main():
