@@ -110,6 +110,13 @@ def add_arguments(parser) -> None:
         "over all orders; the worst; the best (default: docno)",
     )
     reading.add_argument(
+        "--precision",
+        choices=("double", "single"),
+        default="double",
+        help="single rounds scores as trec_eval does, to which scores that differ by less are "
+        "equal (default: double)",
+    )
+    reading.add_argument(
         "--missing",
         choices=("empty", "skip"),
         default="empty",

@@ -47,6 +47,7 @@ def evaluate(arguments) -> int:
         gains=gains,
         ties=arguments.ties,
         missing=arguments.missing,
+        precision=arguments.precision,
         unjudged=arguments.unjudged,
         undefined=arguments.undefined,
         n_items=arguments.n_items,

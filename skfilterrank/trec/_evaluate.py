@@ -1,11 +1,11 @@
 """Measures of runs, one after the other or side by side."""
 
-import contextlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
@@ -13,7 +13,6 @@ from tqdm import tqdm
 from skfilterrank._validation import check_choice
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
-from skfilterrank.metrics._core.measure import check_measure_parameters
 from skfilterrank.metrics._evaluate import parse_measures
 
 # Positions of documents that a run does not retrieve need the size of the collection. Of any two
@@ -56,7 +55,8 @@ def evaluate_run(
     *,
     gains=None,
     ties: str = "docno",
-    missing: str = "empty",
+    missing: str | None = None,
+    precision: str = "double",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     n_items: int | None = N_ITEMS,
@@ -77,9 +77,13 @@ def evaluate_run(
     ties : {"docno", "average", "worst", "best"}, default="docno"
         Order of documents with equal scores: by document id, descending, as trec_eval does; the
         exact mean over all orders; lowest or highest gain first.
-    missing : {"empty", "skip"}, default="empty"
+    missing : {"empty", "skip"}, default=None
         Whether topics of the judgments that are not in the run count as empty lists
-        (``trec_eval -c``) or are left out (trec_eval's default).
+        (``trec_eval -c``) or are left out (trec_eval's default). None means "empty", and for an
+        AlignedRun what it was made with.
+    precision : {"double", "single"}, default="double"
+        "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
+        An AlignedRun has its precision from :func:`skfilterrank.io.align`.
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
     undefined : float or "skip", default=0.0
@@ -99,7 +103,8 @@ def evaluate_run(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`.
+        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; for an
+        AlignedRun with judgments, or with a `missing` or a `precision` that it was not made with.
 
     See Also
     --------
@@ -121,6 +126,7 @@ def evaluate_run(
         qrels,
         measures,
         missing=missing,
+        precision=precision,
         ties=ties,
         gains=gains,
         unjudged=unjudged,
@@ -140,8 +146,8 @@ def evaluate_runs(
     runs : dict {name: run}, or list of paths
         The runs, as :func:`evaluate_run` takes them; paths are named by their files' names
         without ".gz" and ".txt".
-    qrels : DataFrame, QrelsIndex, str, PathLike or file object
-        The judgments, indexed once for all runs.
+    qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
+        The judgments, indexed once for all runs; None where each run is an AlignedRun.
     measures : str or list of str
         Names of measures.
     n_jobs : int or None, default=None
@@ -216,7 +222,8 @@ def iter_evaluations(
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
     named = list(_named(runs))
-    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    is_ready = qrels is None or isinstance(qrels, QrelsIndex)
+    index = qrels if is_ready else QrelsIndex(qrels)
     with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
         for evaluation in _evaluations(named, index, measures, n_jobs, params):
             if evaluation.error is not None and on_error == "raise":
@@ -233,7 +240,11 @@ def _evaluations(named, index, measures, n_jobs, params):
         return
     batches = (
         delayed(_evaluate_batch)(
-            os.getcwd(), named[begin : begin + _BATCH], index, measures, params
+            # A process that joblib uses again may stand in another folder.
+            [(name, run, _absolute(run)) for name, run in named[begin : begin + _BATCH]],
+            index,
+            measures,
+            params,
         )
         for begin in range(0, len(named), _BATCH)
     )
@@ -248,52 +259,99 @@ def _evaluations(named, index, measures, n_jobs, params):
             found.close()
 
 
-def _evaluate_batch(folder, named, index, measures, params):
-    """A few runs, in a process of their own."""
-    # A process that joblib uses again may stand in another folder.
-    with contextlib.chdir(folder):
-        return [_evaluate_named(name, run, index, measures, params) for name, run in named]
+def _evaluate_batch(runs, index, measures, params):
+    """A few runs, each by its name, as it was given and where it is found from any folder."""
+    return [
+        _evaluate_named(name, run, index, measures, params, found_at)
+        for name, run, found_at in runs
+    ]
 
 
-def _evaluate_named(name, run, index, measures, params):
+def _absolute(run):
+    """A path from the root; what is no path as it is."""
+    return os.path.abspath(run) if isinstance(run, str | os.PathLike) else run
+
+
+def _evaluate_named(name, run, index, measures, params, found_at=None):
     """One run, or its error, which says which run it was."""
     try:
-        aligned, values = _evaluate(run, index, measures, **params)
+        aligned, values = _evaluate(
+            run if found_at is None else found_at, index, measures, **params
+        )
     except (ValueError, OSError) as error:
+        # The file is named as the caller did.
+        if found_at is not None and getattr(error, "file", None) == found_at:
+            error.file = os.fspath(run)
+        if found_at is not None and getattr(error, "filename", None) == found_at:
+            error.filename = os.fspath(run)
         error.add_note(f"This came up with the run {name!r}.")
         return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 
 
-def _check_params(measures, *, missing="empty", ties="docno", **params):
+def _check_params(measures, *, missing=None, precision="double", **params):
     """Raise for what would go wrong with every run."""
-    check_choice(missing, "missing", ("empty", "skip"))
-    check_choice(ties, "ties", TIES)
-    for entry, *_ in parse_measures(measures).values():
-        check_measure_parameters(entry, params)
-        entry.check_ties(ties)
+    if missing is not None:
+        check_choice(missing, "missing", ("empty", "skip"))
+    check_choice(precision, "precision", ("double", "single"))
+    wanted = parse_measures(measures)
+    columns = {name for entry, *_ in wanted.values() for name in entry.columns}
+    params = {name: value for name, value in params.items() if name not in columns}
+    # One document that is neither judged nor retrieved: every measure takes it, with any gains.
+    nothing = np.array([np.nan]), np.array([-np.inf]), [0], [False]
+    _values(*nothing, wanted, **params)
 
 
 def _evaluate(
-    run, qrels, measures, *, missing="empty", ties="docno", n_items=N_ITEMS, **params
+    run, qrels, measures, *, missing=None, precision="double", **params
 ) -> tuple[AlignedRun, pd.DataFrame]:
     """Align and evaluate."""
+    if isinstance(run, AlignedRun):
+        _check_aligned(run, qrels, missing, precision)
+        aligned = run
+    else:
+        missing = "empty" if missing is None else missing
+        aligned = align(run, qrels, missing=missing, precision=precision)
+    rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
+    return aligned, _values(*rows, parse_measures(measures), **params)
+
+
+def _check_aligned(run, qrels, missing, precision):
+    """Raise for what cannot be had of a run that is joined with judgments already."""
+    if qrels is not None:
+        raise ValueError(
+            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
+            "with these qrels."
+        )
+    made_with = "empty" if run.keeps_missing_topics else "skip"
+    if missing not in (None, made_with):
+        raise ValueError(
+            f"missing={missing!r}, but run is an AlignedRun that was made with "
+            f"missing={made_with!r}: leave missing out, or pass it to align."
+        )
+    if precision != "double":
+        raise ValueError(
+            f"precision={precision!r}, but run is an AlignedRun: pass precision to align."
+        )
+
+
+def _values(
+    y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
+) -> pd.DataFrame:
+    """The measures of rows as align leaves them."""
     check_choice(ties, "ties", TIES)
-    wanted = parse_measures(measures)
-    aligned = run if isinstance(run, AlignedRun) else align(run, qrels, missing=missing)
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
-    given = {"n_items": n_items, "pooled": aligned.pooled}
+    given = {"n_items": n_items, "pooled": pooled}
     params = {name: value for name, value in given.items() if name in known} | params
-    values = evaluate(
-        aligned.y_true,
-        aligned.y_score,
+    return evaluate(
+        y_true,
+        y_score,
         wanted,
-        groups=aligned.index,
+        groups=groups,
         # The rows of a topic stand in this order already.
         ties="stable" if ties == "docno" else ties,
         **params,
     )
-    return aligned, values
 
 
 def _named(runs):

@@ -192,6 +192,7 @@ def test_trec_format_line_by_line(evaluate):
         (["--ties", "average"], {"ties": "average"}),
         (["--ties", "worst"], {"ties": "worst"}),
         (["--ties", "best"], {"ties": "best"}),
+        (["--precision", "single"], {"precision": "single"}),
         (["--missing", "skip"], {"missing": "skip"}),
         (["--unjudged", "drop"], {"unjudged": "drop"}),
         (["--undefined", "0.5"], {"undefined": 0.5}),
@@ -200,8 +201,10 @@ def test_trec_format_line_by_line(evaluate):
 )
 def test_options_reach_the_library(evaluate, files, arguments, params):
     # An unjudged document above a judged one; a topic where nothing is relevant; a tie of which
-    # the greater document id is the better one.
-    (files / "good.txt").write_text(GOOD + "1 Q0 d 4 0.4 tag\n2 Q0 B 3 6 tag\n")
+    # the greater document id is the better one; above it a score that single precision ties.
+    (files / "good.txt").write_text(
+        GOOD + "1 Q0 d 4 0.4 tag\n2 Q0 B 3 6 tag\n2 Q0 C 4 6.0000000001 tag\n"
+    )
     (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
     measures = ["ndcg_f@2", "ndcg_f@5", "ndcg_0", "ap@1", "false_reject_rate", "search_length"]
     found = from_csv(evaluate("--format", "csv", *arguments, measures=measures), "run")

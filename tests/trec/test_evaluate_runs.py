@@ -1,11 +1,15 @@
 """Runs against judgments: trec_eval's numbers, in any number of processes."""
 
+import os
+
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.trec import _evaluate as module
 from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
 
 QRELS = """\
@@ -105,6 +109,57 @@ def test_processes_do_not_change_anything(files):
     pd.testing.assert_frame_equal(parallel, expected)
 
 
+def test_batches(files, monkeypatch):
+    """Each holds a few runs, the last one the rest."""
+    sizes, batch = [], module._evaluate_batch
+    monkeypatch.setattr(module, "_BATCH", 2)
+    monkeypatch.setattr(
+        module, "_evaluate_batch", lambda runs, *args: sizes.append(len(runs)) or batch(runs, *args)
+    )
+    runs = {f"run{i}": files / "good.txt" for i in range(5)}
+    with joblib.parallel_config(backend="threading"):
+        found = evaluate_runs(runs, files / "qrels.txt", "ndcg", n_jobs=2)
+    assert sorted(sizes) == [1, 2, 2]
+    assert list(found.index.unique("run")) == list(runs)
+    evaluate_runs(runs, files / "qrels.txt", "ndcg", n_jobs=1)
+    assert len(sizes) == 3
+
+
+def test_processes_are_others(files):
+    def gains(label):
+        (files / f"pid{os.getpid()}").touch()
+        return label
+
+    runs = {f"run{i}": files / "good.txt" for i in range(20)}
+    evaluate_runs(runs, files / "qrels.txt", "ndcg", n_jobs=2, gains=gains)
+    pids = {int(path.name.removeprefix("pid")) for path in files.glob("pid*")}
+    # The check of the parameters calls it for no label.
+    assert pids
+    assert os.getpid() not in pids
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_paths_that_are_relative(files, monkeypatch, backend):
+    """Nobody's folder is changed to find them, and messages keep them as they are."""
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(os, "chdir", lambda folder: pytest.fail(f"the folder became {folder}"))
+    (files / "broken.txt").write_text("1 Q0 a 1 one short\n")
+    names = ["good.txt", "short.txt", "broken.txt", "absent.txt"]
+    with joblib.parallel_config(backend=backend):
+        found = iter_evaluations(names, "qrels.txt", "ndcg", n_jobs=2, on_error="yield")
+        good, short, broken, absent = found
+    assert [each.name for each in (good, short, broken, absent)] == [
+        "good",
+        "short",
+        "broken",
+        "absent",
+    ]
+    pd.testing.assert_frame_equal(good.values, evaluate_run("good.txt", "qrels.txt", "ndcg"))
+    pd.testing.assert_frame_equal(short.values, evaluate_run("short.txt", "qrels.txt", "ndcg"))
+    assert str(broken.error).startswith("broken.txt:1: a score must")
+    assert absent.error.filename == "absent.txt"
+
+
 def test_progress(files, capsys):
     evaluate_runs([files / "good.txt"], files / "qrels.txt", "ndcg")
     assert capsys.readouterr() == ("", "")
@@ -156,6 +211,11 @@ def test_the_pool_is_that_of_the_judgments(files):
         ({"missing": "zero"}, "missing must be one of 'empty', 'skip', got 'zero'"),
         ({"unjudged": "skip"}, "unjudged must be one of"),
         ({"measures": "map"}, "'map' is not a measure"),
+        ({"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
+        ({"bogus": 1}, "bogus is not an option of any of the measures ndcg: no measure has it"),
+        ({"normalize": "k", "measures": "ap"}, "normalize='k' divides by the cut-off"),
+        ({"n_items": 0, "measures": "tse"}, "n_items"),
+        ({"ties": "average", "measures": "lexirecall"}, "ties='average' is not possible for"),
         ({"persistence": 0.9}, "persistence is not an option of any of the measures ndcg"),
         ({"n_items": 3, "measures": "tse"}, "n_items"),
     ],
@@ -165,6 +225,82 @@ def test_bad_parameters(files, params, message):
     for function in (evaluate_run, lambda run, *args, **kw: evaluate_runs([run], *args, **kw)):
         with pytest.raises(ValueError, match=message):
             function(files / "good.txt", files / "qrels.txt", **params)
+
+
+@pytest.mark.parametrize(
+    ("measures", "params", "word"),
+    [
+        ("ndcg", {"bogus": 1}, "bogus"),
+        ("ap(normalize=k)", {}, "normalize"),
+        ("ap", {"normalize": "k"}, "normalize"),
+        ("ul_normalized(norm=k)", {}, "norm"),
+        ("ndcg", {"ties": "stable"}, "ties"),
+        ("lexirecall", {"ties": "average"}, "ties"),
+        ("ndcg", {"undefined": "zero"}, "undefined"),
+        ("ndcg", {"gains": 3}, "gains"),
+        ("tse", {"n_items": 0}, "n_items"),
+        ("ndcg", {"missing": "zero"}, "missing"),
+        ("ndcg", {"precision": "half"}, "precision"),
+    ],
+)
+def test_what_no_run_could_make_right_is_raised_before_the_first(files, measures, params, word):
+    """And not once for each run, even where errors are yielded."""
+    found = iter_evaluations(
+        [files / "good.txt"], files / "qrels.txt", measures, on_error="yield", **params
+    )
+    with pytest.raises(ValueError, match=word) as caught:
+        next(found)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_what_some_data_make_right_is_not_raised_before(files):
+    for params in (
+        {"measures": ["err(max_grade=0.5)", "ul_normalized", "tse"], "n_items": 1},
+        {"measures": "rbp(relevance=graded)", "gains": {2: 1, 1: 0.5, 0: 0, -2: 0}},
+        {"measures": "inferred_ap", "pooled": np.ones(8, dtype=bool)},
+        {"measures": "stat_ap", "inclusion_probability": np.ones(8)},
+    ):
+        module._check_params(**params)
+
+
+def test_runs_that_are_aligned_already(files):
+    args = files / "good.txt", files / "qrels.txt"
+    for missing in ("empty", "skip"):
+        aligned = align(*args, missing=missing)
+        expected = evaluate_run(*args, "ndcg", missing=missing)
+        assert len(expected) == {"empty": 3, "skip": 2}[missing]
+        for given in (None, missing):
+            values = evaluate_run(aligned, None, "ndcg", missing=given)
+            pd.testing.assert_frame_equal(values, expected)
+        values = evaluate_runs({"good": aligned}, None, "ndcg")
+        pd.testing.assert_frame_equal(values.loc["good"], expected)
+    with pytest.raises(ValueError, match="run is an AlignedRun, which holds its judgments: pass q"):
+        evaluate_run(aligned, files / "qrels.txt", "ndcg")
+    with pytest.raises(ValueError, match=r"missing='empty', but run .* made with missing='skip'"):
+        evaluate_run(aligned, None, "ndcg", missing="empty")
+    with pytest.raises(ValueError, match="precision='single', but run is an AlignedRun"):
+        evaluate_run(aligned, None, "ndcg", precision="single")
+
+
+def test_precision():
+    """0.1000000001 is 0.1 in single precision; 0.100005 is not, but would be in half precision."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    judgments = {qid: {"a": 1, "b": 0} for qid in ("near", "far")}
+    scores = {"near": {"a": 0.1000000001, "b": 0.1}, "far": {"a": 0.100005, "b": 0.1}}
+    assert np.float16(0.100005) == np.float16(0.1)
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, {"recip_rank"})
+    theirs = {qid: each["recip_rank"] for qid, each in evaluator.evaluate(scores).items()}
+    assert theirs == {"near": 1 / 2, "far": 1}
+
+    def frame(nested, column):
+        rows = [(qid, doc, value) for qid, docs in nested.items() for doc, value in docs.items()]
+        return pd.DataFrame(rows, columns=["qid", "docno", column])
+
+    args = frame(scores, "score"), frame(judgments, "label")
+    assert evaluate_run(*args, "rr", precision="single")["rr"].to_dict() == theirs
+    assert evaluate_run(*args, "rr")["rr"].to_dict() == {"near": 1, "far": 1}
+    many = evaluate_runs({"run": args[0]}, args[1], "rr", precision="single")
+    assert many.loc["run", "rr"].to_dict() == theirs
 
 
 def test_names_of_runs(files):
