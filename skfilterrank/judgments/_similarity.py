@@ -208,8 +208,8 @@ def _shared_terms(X, limit):
         if len(rows) == 0 or hopeful.mean() > 0.9:
             break
     frequency = np.bincount(X.indices, minlength=X.shape[1])
-    by_frequency = np.argsort(frequency, kind="stable")
-    by_frequency = by_frequency[frequency[by_frequency] > 0]
+    used = np.flatnonzero(frequency)
+    by_frequency = used[np.argsort(frequency[used], kind="stable")]
     number = np.zeros(X.shape[1], dtype=X.indices.dtype)
     number[by_frequency] = np.arange(len(by_frequency))
     X = sparse.csr_array(

@@ -157,6 +157,14 @@ def test_nothing_left_to_add():
     assert gains.tolist() == [0, 0, 0, 0]
 
 
+def test_weight_of_minus_0():
+    order, gains = run(np.eye(3), np.array([0.0, -0.0, 1.0]))
+    assert order.tolist() == [2, 0, 1]
+    order, gains = run(np.eye(3), np.array([-0.0, 0.0, 1.0]))
+    assert order.tolist() == [2, 0, 1]
+    assert gains.tolist() == [1, 0, 0]
+
+
 def test_documents_of_weight_0_can_represent():
     order, gains = run([[1, 0.75, 0], [0.75, 1, 0.75], [0, 0.75, 1]], [1, 0, 1])
     assert order.tolist() == [1, 0, 2]

@@ -160,6 +160,13 @@ def test_copies_add_nothing():
     np.testing.assert_allclose(selector.gains_, [0.2, 0.3, 0.5, 0, 0])
 
 
+def test_ties_go_to_the_first_row_of_each_topic():
+    # The same two texts stand in another order in topic 2.
+    texts = ["rain", "wine", "wine", "rain", "wine"]
+    selector = MaxRepSelector().fit(texts, groups=[1, 1, 2, 2, 3])
+    assert selector.ranking_.tolist() == [1, 2, 1, 2, 1]
+
+
 def test_copies_are_ranked_as_vectors_are():
     texts, groups, prior = pool(4)
     rng = np.random.default_rng(0)
