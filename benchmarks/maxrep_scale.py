@@ -195,7 +195,8 @@ def main():
 Synthetic pools: words by a Zipf-Mandelbrot law over {N_TERMS:,} terms, about 200 words a document,
 a quarter of the documents near-duplicates of others, with 5 to 10 % of the words replaced, up to
 50 of one document. Vectors tf * log(n / df), no stop words removed; threshold {THRESHOLD}; all
-weights alike. Times are for the similarity join and the greedy order down to the last document, one thread.
+weights alike. Times are for the similarity join and the greedy order down to the last document,
+one thread.
 
 ## Against the product of all rows with all
 
