@@ -1,9 +1,14 @@
 """The measures inside ir_measures expressions, and so in PyTerrier experiments."""
 
+from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
+
 from skfilterrank.io import QrelsIndex, align
+from skfilterrank.io._trec.text_columns import id_tokens
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.trec._evaluate import evaluate_run
 
@@ -26,12 +31,15 @@ def register_with_ir_measures() -> SimpleNamespace:
         The measures by name: ``nDCG_f``, ``nDCG_min``, ``nDCG_0``, and all by their names in the
         measure table, such as ``lexirecall`` or ``rbp``. ``nDCG_f @ 20`` sets the cut-off,
         ``rbp(persistence=0.95)`` an option; every measure takes ``gains``, ``ties``, ``unjudged``
-        and ``undefined`` (a number) too.
+        and ``undefined`` (a number) too. They can be pickled; where they are loaded, the measures
+        are registered too.
 
     Raises
     ------
     ImportError
         If ir_measures is not installed.
+    ValueError
+        If ir_measures knows another measure by one of the names; none is registered then.
 
     See Also
     --------
@@ -42,7 +50,15 @@ def register_with_ir_measures() -> SimpleNamespace:
     As everywhere for runs, ties are broken by document id, descending, unless ``ties=`` says
     otherwise; topics that are not in the run count as empty lists; and collections have
     1,000,000 documents unless ``n_items=`` says otherwise. Names are those of skfilterrank, so
-    nothing of ir_measures is replaced: its ``AP`` stays beside our ``ap``.
+    nothing of ir_measures is replaced: its ``AP`` stays beside our ``ap``. A run that is empty, or
+    has no topic of the judgments, scores as empty lists do.
+
+    Two things are as in ir_measures, and not as elsewhere in skfilterrank: a label that a dict of
+    ``gains`` does not name is its own gain, so ``gains={2: 5}`` changes label 2 alone; and
+    judgments that hold no row give no values. One is not: the measures that ir_measures takes from
+    trec_eval see scores in single precision, where scores that differ by less are ties, and these
+    see them as they are. Round the scores of the run, such as by ``score.astype("float32")``,
+    where both should see the same ties.
 
     Examples
     --------
@@ -51,15 +67,30 @@ def register_with_ir_measures() -> SimpleNamespace:
     >>> measures = register_with_ir_measures()
     >>> qrels = {"1": {"a": 2, "b": -2, "c": 1}}
     >>> run = {"1": {"a": 0.9, "b": 0.8}}
-    >>> wanted = [measures.nDCG_f @ 20, ir_measures.AP]
-    >>> values = ir_measures.calc_aggregate(wanted, qrels, run)
-    >>> {str(measure): round(value, 3) for measure, value in values.items()}  # doctest: +SKIP
-    {'nDCG_f@20': 0.591, 'AP': 0.5}
+    >>> values = ir_measures.calc_aggregate([measures.nDCG_f @ 20, ir_measures.AP], qrels, run)
+    >>> print(f"{values[measures.nDCG_f @ 20]:.3f} {values[ir_measures.AP]:.3f}")
+    0.591 0.500
     """
-    import ir_measures
+    try:
+        import ir_measures
+    except ModuleNotFoundError as error:
+        if error.name != "ir_measures":
+            raise
+        raise ImportError(
+            "register_with_ir_measures needs ir_measures, which is not installed: "
+            "pip install 'skfilterrank[ir-measures]'."
+        ) from error
 
     names = {_PRETTY.get(name, name): entry for name, entry in MEASURES.items()}
     measures = {name: _measure_class(name, entry)() for name, entry in names.items()}
+    registry = ir_measures.measures.registry
+    taken = sorted({*names, *MEASURES} & registry.keys())
+    if taken:
+        raise ValueError(
+            f"ir_measures knows other measures by the names {', '.join(taken)}; nothing was "
+            "registered. Register those under other names, or remove them from "
+            "ir_measures.measures.registry first."
+        )
     for name, measure in measures.items():
         aliases = {measure.TABLE_NAME} - {name}
         ir_measures.measures.register(measure, aliases=sorted(aliases))
@@ -67,6 +98,11 @@ def register_with_ir_measures() -> SimpleNamespace:
     ir_measures.providers.register(provider)
     ir_measures.DefaultPipeline.providers.append(provider)
     return SimpleNamespace(**{m.TABLE_NAME: m for m in measures.values()} | measures)
+
+
+def _loaded(name, params):
+    """A measure from its pickle."""
+    return getattr(register_with_ir_measures(), name)(**params)
 
 
 def _measure_class(name, entry):
@@ -87,6 +123,7 @@ def _measure_class(name, entry):
             "TABLE_NAME": entry.name,
             "SHORT_DESC": entry.summary,
             "SUPPORTED_PARAMS": params,
+            "__reduce__": lambda self: (_loaded, (name, self.params)),
         },
     )
 
@@ -99,12 +136,18 @@ def _provider_class():
 
     class RunEvaluator(Evaluator):
         def __init__(self, measures, qrels):
-            self.qrels = QrelsIndex(QrelsConverter(qrels).as_pd_dataframe())
-            super().__init__(measures, list(self.qrels.topics))
+            frame = QrelsConverter(qrels).as_pd_dataframe()
+            self.qrels = QrelsIndex(frame) if len(frame) else None
+            super().__init__(measures, [] if self.qrels is None else list(self.qrels.topics))
             self.wanted = _by_parameters(measures)
 
         def _iter_calc(self, run):
-            aligned = align(RunConverter(run).as_pd_dataframe(), self.qrels)
+            if self.qrels is None:
+                return
+            frame = RunConverter(run).as_pd_dataframe()
+            if not _shares_a_topic(frame, self.qrels):
+                frame = _run_of_nothing(self.qrels)
+            aligned = align(frame, self.qrels)
             for params, texts in self.wanted:
                 values = evaluate_run(aligned, None, list(texts), **params)
                 for text, column in values.items():
@@ -133,7 +176,32 @@ def _by_parameters(measures):
         entry = MEASURES[measure.TABLE_NAME]
         given = dict(measure.params)
         shared = {name: given.pop(name) for name in _SHARED if name in given}
+        if isinstance(shared.get("gains"), dict):
+            shared["gains"] = NamedGains(shared["gains"])
         text = ParsedMeasure(entry, given.pop("cutoff", None), given).text
         _, texts = found.setdefault(repr(shared), (shared, {}))
         texts[text] = measure
     return list(found.values())
+
+
+def _shares_a_topic(run, qrels):
+    """Whether some topic of a frame of ir_measures is in the judgments."""
+    if not len(run):
+        return False
+    _, topics = id_tokens(run["query_id"], "query_id").factorize()
+    return not set(topics).isdisjoint(qrels.topics)
+
+
+def _run_of_nothing(qrels):
+    """A run in which every document of every topic is filtered out."""
+    return pd.DataFrame({"qid": qrels.topics, "docno": "none", "score": -np.inf})
+
+
+@dataclass(frozen=True)
+class NamedGains:
+    """Gains of the labels that a dict names; others are their own gains."""
+
+    gains: dict
+
+    def __call__(self, label):
+        return self.gains.get(label, label)

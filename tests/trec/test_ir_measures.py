@@ -1,10 +1,15 @@
 """Our measures in ir_measures expressions."""
 
+import pickle
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.trec import evaluate_run, register_with_ir_measures
+from skfilterrank.trec._ir_measures import NamedGains
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -76,6 +81,116 @@ def test_registering_again_changes_nothing(measures):
     n_providers = len(ir_measures.DefaultPipeline.providers)
     assert register_with_ir_measures() is measures
     assert len(ir_measures.DefaultPipeline.providers) == n_providers
+
+
+def per_topic(measure, qrels, run):
+    return {each.query_id: each.value for each in ir_measures.iter_calc([measure], qrels, run)}
+
+
+# As PyTerrier's Experiment passes them: its columns renamed, and those of the pipeline still there.
+PYTERRIER_QRELS = frame(QRELS, "relevance").set_axis(["query_id", "doc_id", "relevance"], axis=1)
+PYTERRIER_RUN = (
+    frame(RUN, "score")
+    .set_axis(["query_id", "doc_id", "score"], axis=1)
+    .assign(rank=0, docid=range(6), query="how to")
+)
+
+
+def test_frames_of_pyterrier(measures):
+    for measure, text in [(measures.nDCG_f @ 2, "ndcg_f@2"), (measures.bpref, "bpref")]:
+        found = per_topic(measure, PYTERRIER_QRELS.assign(iteration="0"), PYTERRIER_RUN)
+        assert found == expected(text).to_dict()
+    nothing = PYTERRIER_RUN.iloc[:0]
+    assert per_topic(measures.ap, PYTERRIER_QRELS, nothing) == dict.fromkeys("123", 0)
+
+
+@pytest.mark.parametrize("run", [{}, {"9": {"a": 1.0}}, {"1": {}}], ids=["empty", "other", "none"])
+def test_runs_without_a_topic_of_the_judgments(measures, run):
+    """Each topic has the value of an empty list, which for nDCG_f is not 0 beside a forbidden."""
+    values = per_topic(measures.nDCG_f, QRELS, run)
+    lists = evaluate_run(
+        pd.DataFrame({"qid": ["1"], "docno": ["z"], "score": [-float("inf")]}),
+        frame(QRELS, "label"),
+        "ndcg_f",
+    )
+    assert values == lists["ndcg_f"].to_dict()
+    assert values["1"] > 0
+    assert per_topic(ir_measures.AP, QRELS, run) == per_topic(measures.ap, QRELS, run)
+    found = ir_measures.calc_aggregate([measures.ap, measures.empty_list_rate], QRELS, run)
+    assert found == {measures.ap: 0, measures.empty_list_rate: 1}
+
+
+def test_judgments_without_rows(measures):
+    values = ir_measures.calc_aggregate([measures.ap, ir_measures.AP], {}, RUN)
+    assert str(values[measures.ap]) == str(values[ir_measures.AP]) == "nan"
+
+
+def test_gains_of_some_labels(measures):
+    """Others keep their value, as with ir_measures' own."""
+    whole = {-2: -2, 0: 0, 1: 1, 2: 5}
+    assert per_topic(measures.nDCG_f(gains={2: 5}), QRELS, RUN) == (
+        expected("ndcg_f", gains=whole).to_dict()
+    )
+    qrels = {
+        qid: {doc: max(label, 0) for doc, label in docs.items()} for qid, docs in QRELS.items()
+    }
+    theirs = per_topic(ir_measures.nDCG(gains={2: 5}) @ 3, qrels, RUN)
+    assert per_topic(measures.ndcg(gains={2: 5}) @ 3, qrels, RUN) == pytest.approx(theirs)
+    gains = pickle.loads(pickle.dumps(NamedGains({2: 5})))
+    assert [gains(label) for label in (0, 1.0, 2.0)] == [0, 1, 5]
+
+
+def test_pickles(measures):
+    wanted = [measures.nDCG_f @ 20, measures.rbp(persistence=0.5), measures.ap(gains={2: 5})]
+    for measure in wanted:
+        again = pickle.loads(pickle.dumps(measure))
+        assert again == measure
+        assert type(again) is type(measure)
+    code = (
+        "import pickle, sys; measure = pickle.load(sys.stdin.buffer); import ir_measures; "
+        "print(measure, measure.calc_aggregate({'1': {'a': 1}}, {'1': {'a': 1.0}}), "
+        "ir_measures.parse_measure('nDCG_f@20') == measure)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(wanted[0]), capture_output=True, check=True
+    )
+    assert found.stdout.decode().split() == ["nDCG_f@20", "1.0", "True"]
+
+
+@pytest.fixture
+def unregistered(measures):
+    """ir_measures as it was before."""
+    registry, providers = ir_measures.measures.registry, ir_measures.DefaultPipeline.providers
+    before, pipeline = dict(registry), list(providers)
+    for name in [name for name, entry in registry.items() if hasattr(entry, "TABLE_NAME")]:
+        del registry[name]
+    providers[:] = [each for each in providers if each.NAME != "skfilterrank"]
+    register = register_with_ir_measures.__wrapped__
+    yield register
+    registry.clear()
+    registry.update(before)
+    providers[:] = pipeline
+
+
+@pytest.mark.parametrize("name", ["ap", "nDCG_f", "ndcg_f"])
+def test_a_name_that_is_taken(unregistered, name):
+    """Nothing is registered, so that it works once the name is free."""
+    registry = ir_measures.measures.registry
+    registry[name] = ir_measures.AP
+    before, n_providers = dict(registry), len(ir_measures.DefaultPipeline.providers)
+    with pytest.raises(ValueError, match=f"other measures by the names {name}; nothing was"):
+        unregistered()
+    assert registry == before
+    assert len(ir_measures.DefaultPipeline.providers) == n_providers
+    del registry[name]
+    measures = unregistered()
+    assert ir_measures.calc_aggregate([measures.ap], QRELS, RUN)[measures.ap] > 0
+
+
+def test_without_ir_measures(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[ir-measures\]'"):
+        register_with_ir_measures.__wrapped__()
 
 
 def test_wrong_options_are_named(measures):
