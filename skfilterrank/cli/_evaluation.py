@@ -14,7 +14,7 @@ from skfilterrank.cli._evaluation_output import FORMATS, RunValues
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
-from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.io import FileFormatError, QrelsIndex, read_prels, read_qrels, read_run
 from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.trec import iter_evaluations
 from skfilterrank.trec._evaluate import name_of_path
@@ -31,7 +31,7 @@ def evaluate(arguments) -> int:
     order = _order(names, arguments)
     if not arguments.keep_going:
         _check_paths(runs.values())
-    qrels = read_qrels(_source(arguments.qrels), unjudged=arguments.unjudged_label)
+    qrels = _read_judgments(arguments)
     gains = _gains(qrels["label"], arguments, tell)
     if _STDIN in arguments.runs:
         # Here and not in a process of its own, which has no standard input.
@@ -61,6 +61,17 @@ def evaluate(arguments) -> int:
         sys.stdout.flush()
     notes.tell(tell, arguments)
     return 1 if notes.failed else 0
+
+
+def _read_judgments(arguments):
+    """Judgments, with the probabilities of a sample where they are written down."""
+    try:
+        return read_qrels(_source(arguments.qrels), unjudged=arguments.unjudged_label)
+    except FileFormatError as error:
+        try:
+            return read_prels(_source(arguments.qrels))
+        except FileFormatError:
+            raise error from None
 
 
 def _run_values(evaluations, names, per_query, notes) -> Iterator[RunValues]:

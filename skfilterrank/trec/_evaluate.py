@@ -312,8 +312,26 @@ def _evaluate(
     else:
         missing = "empty" if missing is None else missing
         aligned = align(run, qrels, missing=missing, precision=precision)
+    wanted = parse_measures(measures)
+    _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
-    return aligned, _values(*rows, parse_measures(measures), **params)
+    return aligned, _values(*rows, wanted, **params)
+
+
+def _add_probabilities(aligned, wanted, params):
+    """Inclusion probabilities for the measures that estimate by them, which must not be guessed."""
+    name = "inclusion_probability"
+    asking = [text for text, (entry, *_) in wanted.items() if name in entry.columns]
+    if not asking or params.get(name) is not None:
+        return
+    if aligned.inclusion_probability is None:
+        raise ValueError(
+            f"{asking[0]!r} needs the probability with which each document was drawn to be judged, "
+            "and these judgments do not say: give judgments with a column "
+            "'inclusion_probability', such as read_prels reads (5 columns: topic docno label "
+            "method probability). Where all of the pool is judged, it is 'ap'."
+        )
+    params[name] = aligned.inclusion_probability
 
 
 def _check_aligned(run, qrels, missing, precision):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
+from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.trec import _evaluate as module
 from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
@@ -353,3 +353,17 @@ def test_real_runs_give_what_trec_eval_gives(data_dir):
             np.testing.assert_allclose(
                 actual[ours], expected[theirs][actual.index], rtol=0, atol=1e-9, err_msg=ours
             )
+
+
+def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
+    (files / "prels.txt").write_text("1 a 2 1 0.5\n1 c 1 1 0.25\n1 b 0 1 1\n")
+    prels = read_prels(files / "prels.txt")
+    # Topic 1 shows b, a, x, c: (2 * 1 / 2 + 4 * (1 + 2) / 4) / (2 + 4)
+    values = evaluate_run(files / "good.txt", prels, ["stat_ap", "ap"])
+    assert values["stat_ap"]["1"] == pytest.approx((2 * 1 / 2 + 4 * 3 / 4) / 6)
+    assert values["ap"]["1"] == pytest.approx((1 / 2 + 2 / 4) / 2)
+
+
+def test_stat_ap_is_not_guessed(files):
+    with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*read_prels"):
+        evaluate_run(files / "good.txt", files / "qrels.txt", "stat_ap")
