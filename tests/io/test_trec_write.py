@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.io import write_qrels, write_run
+from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
+from skfilterrank.io._trec import write as module
 
 NO = -np.inf
 
@@ -184,6 +185,52 @@ def test_errors_of_qrels_leave_no_file(tmp_path, change, params, message):
     with pytest.raises(ValueError, match=message):
         write_qrels(tmp_path / "qrels", QRELS.assign(**change), **params)
     assert not (tmp_path / "qrels").exists()
+
+
+class Pieces(list):
+    """A handle that keeps what it is given, piece by piece."""
+
+    def write(self, text):
+        if text:
+            self.append(text)
+
+
+@pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 50])
+def test_pieces_make_the_whole(monkeypatch, n_rows):
+    """No piece holds more lines than it should, however long the file."""
+    rng = np.random.default_rng(n_rows)
+    docnos = [f"d{number}" for number in rng.permutation(n_rows)]
+    frame = pd.DataFrame({"qid": rng.integers(0, 3, n_rows).astype(str), "docno": docnos})
+    run = frame.assign(score=rng.integers(0, 5, n_rows), run=[f"run{i}" for i in range(n_rows)])
+    run.loc[rng.random(n_rows) < 0.2, "score"] = NO
+    qrels = frame.assign(label=rng.choice([0, 1, -2, 0.5, np.nan], n_rows))
+    for write in (
+        lambda file: write_run(file, run),
+        lambda file: write_qrels(file, qrels, unjudged=-1),
+    ):
+        whole, pieces = Pieces(), Pieces()
+        write(whole)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_CHUNK_LINES", 7)
+            write(pieces)
+        assert len(whole) <= 1
+        assert "".join(pieces) == "".join(whole)
+        assert all(piece.count("\n") == 7 for piece in pieces[:-1])
+        assert all(piece.count("\n") <= 7 for piece in pieces)
+
+
+def test_pieces_read_back(tmp_path):
+    """More rows than are written at a time."""
+    n_rows = module._CHUNK_LINES + 5
+    frame = pd.DataFrame({"qid": "1", "docno": [f"d{i:06d}" for i in range(n_rows)]})
+    write_run(tmp_path / "run", frame.assign(score=-np.arange(n_rows)))
+    read = read_run(tmp_path / "run")
+    assert read["docno"].tolist() == frame["docno"].tolist()
+    assert read["score"].tolist() == (-np.arange(n_rows)).tolist()
+    write_qrels(tmp_path / "qrels", frame.assign(label=np.arange(n_rows) % 3))
+    read = read_qrels(tmp_path / "qrels")
+    assert read["docno"].tolist() == frame["docno"].tolist()
+    assert read["label"].tolist() == (np.arange(n_rows) % 3).tolist()
 
 
 def test_qrels_must_be_a_frame():

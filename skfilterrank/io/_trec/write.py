@@ -11,6 +11,8 @@ from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
 from skfilterrank.io._trec.read import check_unjudged
 
 _DEFAULT_NAME = "skfilterrank"
+# Lines that are text in memory at a time.
+_CHUNK_LINES = 1 << 15
 # What separates columns, or cannot be written and read back as UTF-8.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
 
@@ -124,23 +126,25 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     codes = query_codes[kept]
     sizes = np.bincount(codes, minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - (np.cumsum(sizes) - sizes)[codes]
-    rows = zip(
-        queries[codes],
-        documents[docno_codes[kept]],
-        ranks.tolist(),
-        y_score[kept].tolist(),
-        names[kept],
-        strict=True,
-    )
     with open_for_writing(path) as write:
-        write(
-            "".join(
-                [
-                    f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
-                    for qid, doc, rank, score, name in rows
-                ]
+        for chunk in _chunks(len(kept)):
+            rows = kept[chunk]
+            columns = zip(
+                queries[codes[chunk]].tolist(),
+                documents[docno_codes[rows]].tolist(),
+                ranks[chunk].tolist(),
+                y_score[rows].tolist(),
+                names[rows].tolist(),
+                strict=True,
             )
-        )
+            write(
+                "".join(
+                    [
+                        f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
+                        for qid, doc, rank, score, name in columns
+                    ]
+                )
+            )
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
 
 
@@ -205,11 +209,24 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
             "would make one of the missing ones; choose another number."
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
-    texts = [repr(int(label) if label.is_integer() else label) for label in labels.tolist()]
-    topics = np.array(rows.topics, dtype=object)[rows.codes]
-    rows = zip(topics, docnos, texts, strict=True)
+    codes, distinct = pd.factorize(labels)
+    texts = [repr(int(label) if label.is_integer() else label) for label in distinct.tolist()]
+    texts, topics = np.array(texts, dtype=object), np.array(rows.topics, dtype=object)
     with open_for_writing(path) as write:
-        write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in rows]))
+        for chunk in _chunks(len(labels)):
+            columns = zip(
+                topics[rows.codes[chunk]].tolist(),
+                docnos[chunk],
+                texts[codes[chunk]].tolist(),
+                strict=True,
+            )
+            write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in columns]))
+
+
+def _chunks(n_lines):
+    """Slices of the lines, one after the other."""
+    for begin in range(0, n_lines, _CHUNK_LINES):
+        yield slice(begin, min(begin + _CHUNK_LINES, n_lines))
 
 
 def _run_names(names, n_rows):
@@ -237,6 +254,8 @@ def _factorize(ids, name):
 
 def _check_ids(texts, name):
     """Raise on the first id that would not be one column of a line."""
+    if all(texts) and not _FORBIDDEN.search("".join(texts)):
+        return
     for text in texts:
         if not text or _FORBIDDEN.search(text):
             raise ValueError(
