@@ -201,7 +201,7 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
     rng = np.random.default_rng(n_rows)
     docnos = [f"d{number}" for number in rng.permutation(n_rows)]
     frame = pd.DataFrame({"qid": rng.integers(0, 3, n_rows).astype(str), "docno": docnos})
-    run = frame.assign(score=rng.integers(0, 5, n_rows), run=[f"run{i}" for i in range(n_rows)])
+    run = frame.assign(score=rng.integers(0, 5, n_rows) / 4, run=[f"run{i}" for i in range(n_rows)])
     run.loc[rng.random(n_rows) < 0.2, "score"] = NO
     qrels = frame.assign(label=rng.choice([0, 1, -2, 0.5, np.nan], n_rows))
     for write in (
