@@ -56,6 +56,21 @@ class TestByHand:
         # Right behind the others it is the fifth, too.
         assert prefer(self.y_true, self.c, self.a, imputation="optimistic") == [1]
 
+    @pytest.mark.parametrize("n_items", [2**32 - 1, 2**32, 2**32 + 1, 2**40])
+    def test_collections_beyond_four_bytes(self, n_items):
+        """The filtered item is the last of n_items, whose lowest four bytes may be 0."""
+        systems = {"shows": [3, 2, 1], "filters": [NO, 3, 2]}
+        for kind in KINDS:
+            result = preference_matrix(
+                [1, 0, 0], systems, groups=[0] * 3, kind=kind, n_items=n_items
+            )
+            assert result.ranks.loc[0].to_dict() == {"shows": 1, "filters": 2}
+        assert prefer([1, 0, 0], *systems.values(), n_items=n_items) == [1]
+        # Among items so far down, too.
+        both = {"all": [1, 1, 0], "one": [1, NO, 0], "none": [NO, NO, 0]}
+        result = preference_matrix([1, 1, 0], both, groups=[0] * 3, n_items=n_items)
+        assert result.ranks.loc[0].to_dict() == {"all": 1, "one": 2, "none": 3}
+
     def test_nothing_relevant(self):
         assert prefer([0, 0], [2, 1], [1, NO]) == [0]
 

@@ -21,7 +21,9 @@ from skfilterrank.metrics import (
     ndcg_score,
     ul_normalized_score,
 )
+from skfilterrank.metrics._bounds import ul_normalized as module
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings
+from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 NO = -np.inf
@@ -237,6 +239,15 @@ class TestUndefined:
                 params = {"k": k, "measure": measure, "undefined": "skip"}
                 assert np.isnan(one_query(labels, scores, **params))
 
+    def test_a_measure_that_is_undefined_for_the_list_alone(self):
+        """The list has no value then, whatever the bounds are."""
+        achieved, lower, upper = np.array([np.nan, 0.0, 0.5]), np.full(3, 0.25), np.full(3, 1.0)
+        np.testing.assert_array_equal(module._v1(achieved, lower, upper), [np.nan, 0, 0.25 / 0.75])
+        np.testing.assert_array_equal(module._v2(achieved, lower, upper), [np.nan, -1, 1 / 3])
+        for variant in ("v1", "v2"):
+            params = {"measure": "judged", "variant": variant, "undefined": "skip"}
+            assert np.isnan(one_query([1, 0], [NO, NO], **params))
+
     def test_one_document_among_many_is_not_rounding(self):
         labels = np.ones(20_000)
         labels[0] = 0
@@ -340,6 +351,27 @@ class TestSimulatedBounds:
         assert len(calls) == 3
         assert simulated == again != other
         assert simulated == pytest.approx(exact, abs=0.03)
+
+    def test_pools_that_are_equal_are_drawn_once(self):
+        """0.0 and -0.0 are one gain."""
+        gains = {"a": [0.0], "b": [-0.0], "c": [-0.0, 1.0], "d": [1.0, 0.0], "e": [1.0]}
+        labels = [gain for pool in gains.values() for gain in pool]
+        groups = [name for name, pool in gains.items() for _ in pool]
+        calls = []
+
+        def kernel(block):
+            calls.append(len(block.sizes))
+            return block.gains[:, 0]
+
+        rankings = SimulatedRankings(kernel, 10, 0)
+        lists = RankedLists(labels, np.zeros(len(labels)), groups=groups)
+        numbers = np.empty(len(gains), dtype=int)
+        for block in lists.blocks():
+            numbers[block.queries] = rankings.pool_numbers(block)
+        a, b, c, d, e = numbers
+        assert a == b
+        assert c == d
+        assert len({a, c, e}) == len(calls) == len(rankings.results) == 3
 
 
 @pytest.fixture(scope="module")
