@@ -11,7 +11,7 @@ import pytest
 from skfilterrank.cli import _forecast
 from skfilterrank.io import read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems
-from skfilterrank.judgments._rank_systems import FORECASTS
+from skfilterrank.judgments._no_judgments.rank_systems import FORECASTS
 
 LISTS = {
     "one": ["abcd", "pq"],

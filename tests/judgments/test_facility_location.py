@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skfilterrank.judgments import _facility_location
-from skfilterrank.judgments._facility_location import facility_location
+from skfilterrank.judgments._selection import facility_location as _facility_location
+from skfilterrank.judgments._selection.facility_location import facility_location
 
 
 def objective(similarity, weights, chosen):

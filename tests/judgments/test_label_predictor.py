@@ -22,7 +22,7 @@ from sklearn.utils import estimator_checks
 
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, PriorSelector, TopicSelector
-from skfilterrank.judgments._level_model import Calibration, LevelModel, fit_calibration
+from skfilterrank.judgments._prediction.level_model import Calibration, LevelModel, fit_calibration
 
 NAN = np.nan
 WORDS = {"wings": ["lift", "wing", "slipstream", "flap"], "heat": ["slab", "flux", "boil", "melt"]}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skfilterrank.io import read_run
 from skfilterrank.judgments import rank_table
-from skfilterrank.judgments._pool import as_rank_table
+from skfilterrank.judgments._selection.pool import as_rank_table
 
 COLUMNS = ["qid", "docno", "score"]
 

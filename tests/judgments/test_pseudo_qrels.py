@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pooled_runs import random_runs, run_of, runs_of
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_table
-from skfilterrank.judgments._bias import most_biased
+from skfilterrank.judgments._no_judgments.bias import most_biased
 
 METHODS = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
 # Six documents of which a is in three runs, b and c in two, and x, y, z in one.

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.utils import check_random_state
 
 from pooled_runs import random_runs, run_of, runs_of
-from skfilterrank.judgments import _overlap, pseudo_qrels, rank_systems, rank_table
+from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
+from skfilterrank.judgments._no_judgments import overlap
 from skfilterrank.trec import evaluate_runs
 
 PSEUDO = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
@@ -96,7 +97,7 @@ def test_each_run_is_in_five_trials_of_five(n_runs, seed):
     # Each returns a document of its own, so that every trial counts 1 / (1 + 1) for its five.
     index = pd.MultiIndex.from_product([["1"], range(n_runs)], names=["qid", "docno"])
     table = pd.DataFrame(np.where(np.eye(n_runs), 1, np.nan), index=index)
-    scores = _overlap.mean_uniqueness(table, check_random_state(seed))
+    scores = overlap.mean_uniqueness(table, check_random_state(seed))
     assert scores == pytest.approx(np.full(n_runs, -1 / 2))
 
 

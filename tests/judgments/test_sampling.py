@@ -13,7 +13,7 @@ from skfilterrank.judgments import (
     rank_table,
     statap_prior,
 )
-from skfilterrank.judgments._sampling import draw_probability
+from skfilterrank.judgments._selection.sampling import draw_probability
 from skfilterrank.metrics import average_precision_score, stat_ap_score
 
 

@@ -20,7 +20,12 @@ from skfilterrank.judgments import (
     StatAPSelector,
     TopicSelector,
 )
-from skfilterrank.judgments._selector import check_texts, is_texts, round_half_up, topic_budgets
+from skfilterrank.judgments._selection.selector import (
+    check_texts,
+    is_texts,
+    round_half_up,
+    topic_budgets,
+)
 
 
 class LongestFirst(TopicSelector):

@@ -5,10 +5,15 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._facility_location import facility_location
-from skfilterrank.judgments._selector import TopicSelector, is_texts
-from skfilterrank.judgments._similarity import DECIMALS, check_threshold, reaching, similarity_join
-from skfilterrank.judgments._term_weights import check_max_terms, term_weights
+from skfilterrank.judgments._selection.facility_location import facility_location
+from skfilterrank.judgments._selection.selector import TopicSelector, is_texts
+from skfilterrank.judgments._selection.similarity import (
+    DECIMALS,
+    check_threshold,
+    reaching,
+    similarity_join,
+)
+from skfilterrank.judgments._selection.term_weights import check_max_terms, term_weights
 
 
 class MaxRepSelector(TopicSelector):

@@ -11,15 +11,15 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank.judgments._active import ActiveSelector
-from skfilterrank.judgments._judgment_log import (
+from skfilterrank.judgments._active.active import ActiveSelector
+from skfilterrank.judgments._active.judgment_log import (
     Event,
     JudgmentLog,
     Pool,
     judgments_of,
     qrels_of,
 )
-from skfilterrank.judgments._selector import topic_budgets
+from skfilterrank.judgments._selection.selector import topic_budgets
 
 
 class Answer(Enum):

@@ -8,11 +8,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank.judgments._document_vectors import DocumentVectors, selectable_documents
-from skfilterrank.judgments._level_model import fit_level_model
-from skfilterrank.judgments._predictor_parameters import check_parameters
-from skfilterrank.judgments._table_imputer import TableImputer
-from skfilterrank.judgments._topic_models import (
+from skfilterrank.judgments._prediction.document_vectors import (
+    DocumentVectors,
+    selectable_documents,
+)
+from skfilterrank.judgments._prediction.level_model import fit_level_model
+from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
+from skfilterrank.judgments._prediction.table_imputer import TableImputer
+from skfilterrank.judgments._prediction.topic_models import (
     NO_LABEL,
     fit_topics,
     predict_topics,

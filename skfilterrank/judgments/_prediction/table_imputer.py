@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._label_table import (
+from skfilterrank.judgments._prediction.label_table import (
     CONTAINERS,
     LabelTable,
     names_of,

@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups, check_same_index
-from skfilterrank.judgments._pool import as_rank_table
+from skfilterrank.judgments._selection.pool import as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5

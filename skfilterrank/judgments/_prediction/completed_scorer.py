@@ -5,7 +5,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._gains import Gains
 from skfilterrank._validation import find_groups
-from skfilterrank.judgments._complete_labels import check_predictor, complete_labels
+from skfilterrank.judgments._prediction.complete_labels import check_predictor, complete_labels
 from skfilterrank.metrics import make_ranking_scorer
 
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank.judgments._label_table import column_of
+from skfilterrank.judgments._prediction.label_table import column_of
 
 
 class Vectors:

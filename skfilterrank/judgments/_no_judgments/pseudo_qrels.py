@@ -7,10 +7,10 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._bias import most_biased
-from skfilterrank.judgments._condorcet import condorcet_counts
-from skfilterrank.judgments._run_pool import only_pool_of, run_pool
-from skfilterrank.judgments._selector import round_half_up
+from skfilterrank.judgments._no_judgments.bias import most_biased
+from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
+from skfilterrank.judgments._no_judgments.run_pool import only_pool_of, run_pool
+from skfilterrank.judgments._selection.selector import round_half_up
 
 # Shares of the pool that are relevant in the paper's experiments.
 _SELECTED = 0.3

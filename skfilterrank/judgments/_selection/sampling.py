@@ -7,9 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._pool import are_runs, as_rank_table
-from skfilterrank.judgments._pooling import PoolingSelector
-from skfilterrank.judgments._selector import (
+from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
+from skfilterrank.judgments._selection.pooling import PoolingSelector
+from skfilterrank.judgments._selection.selector import (
     TopicSelector,
     round_half_up,
     topic_budgets,

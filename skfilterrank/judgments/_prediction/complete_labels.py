@@ -6,10 +6,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skfilterrank._validation import check_groups
-from skfilterrank.judgments._document_vectors import DocumentVectors, Vectors
-from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import check_labels, is_polars, names_of
-from skfilterrank.judgments._predictor_parameters import check_parameters
+from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
+from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
+from skfilterrank.judgments._prediction.label_table import check_labels, is_polars, names_of
+from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 
 
 def check_predictor(predictor) -> None:

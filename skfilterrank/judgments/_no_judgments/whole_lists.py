@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from skfilterrank.judgments._pool import rank_table
+from skfilterrank.judgments._selection.pool import rank_table
 from skfilterrank.metrics import evaluate
 
 

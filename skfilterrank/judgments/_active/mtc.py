@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._active import ActiveSelector
+from skfilterrank.judgments._active.active import ActiveSelector
 
 _AGGREGATES = ("sum", "max")
 # Weights that differ by less, relative to the topic's largest one, are equal: they are sums of

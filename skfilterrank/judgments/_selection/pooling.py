@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank.judgments._pool import check_depth
-from skfilterrank.judgments._selector import RunSelector, TopicSelector, topic_budgets
+from skfilterrank.judgments._selection.pool import check_depth
+from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector, topic_budgets
 
 
 class PriorSelector(TopicSelector):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank.judgments._selector import round_half_up
+from skfilterrank.judgments._selection.selector import round_half_up
 
 
 def run_bias(table: pd.DataFrame) -> pd.Series:

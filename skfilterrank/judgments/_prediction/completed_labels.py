@@ -22,7 +22,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import find_groups
-from skfilterrank.judgments._complete_labels import complete_labels
+from skfilterrank.judgments._prediction.complete_labels import complete_labels
 
 
 def _estimator_has(name):

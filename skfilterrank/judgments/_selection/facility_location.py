@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from skfilterrank.judgments._row_entries import blocks_of, entries_of, running_sums
+from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 
 # Sums are kept in whole numbers of at most about this many bits.
 _SUM_BITS = 61

@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
-from skfilterrank.judgments._row_entries import blocks_of, entries_of, running_sums
+from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 
 # Similarities are rounded to this many decimals, so that documents at the threshold, or on one
 # line with each other, are known for what they are in spite of floating point.

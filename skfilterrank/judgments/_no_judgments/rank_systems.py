@@ -5,10 +5,10 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._overlap import N_COMPARED, mean_overlap, mean_uniqueness
-from skfilterrank.judgments._pseudo_qrels import METHODS, check_pseudo, pseudo_labels
-from skfilterrank.judgments._run_pool import run_pool
-from skfilterrank.judgments._whole_lists import mean_values
+from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
+from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels
+from skfilterrank.judgments._no_judgments.run_pool import run_pool
+from skfilterrank.judgments._no_judgments.whole_lists import mean_values
 from skfilterrank.metrics._evaluate import parse_measures
 
 FORECASTS = (*METHODS, "aslam", "spoerri")

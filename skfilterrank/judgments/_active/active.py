@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_groups
-from skfilterrank.judgments._selector import (
+from skfilterrank.judgments._selection.selector import (
     RunSelector,
     check_no_duplicates,
     check_prior,

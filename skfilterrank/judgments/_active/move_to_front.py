@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from skfilterrank.judgments._active import ActiveSelector
+from skfilterrank.judgments._active.active import ActiveSelector
 
 
 class MoveToFrontSelector(ActiveSelector):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from skfilterrank.judgments._pool import as_rank_table, rank_table
-from skfilterrank.judgments._teams import first_runs
+from skfilterrank.judgments._no_judgments.teams import first_runs
+from skfilterrank.judgments._selection.pool import as_rank_table, rank_table
 
 
 def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | None]:

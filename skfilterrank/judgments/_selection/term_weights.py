@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skfilterrank.judgments._selector import check_texts, shown_rows
+from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
 
 def check_max_terms(max_terms) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_choice
-from skfilterrank.judgments._selector import TopicSelector
+from skfilterrank.judgments._selection.selector import TopicSelector
 
 
 class RandomSelector(TopicSelector):

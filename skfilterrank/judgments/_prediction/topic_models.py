@@ -5,8 +5,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._groups import GroupIndex
-from skfilterrank.judgments._document_vectors import Vectors
-from skfilterrank.judgments._level_model import (
+from skfilterrank.judgments._prediction.document_vectors import Vectors
+from skfilterrank.judgments._prediction.level_model import (
     LevelModel,
     fit_calibration,
     fit_level_model,

@@ -1,0 +1,1 @@
+"""Strategies that ask again after each answer, and the loop that asks."""

@@ -1,0 +1,1 @@
+"""Systems ranked with no judgments at all."""

@@ -1,0 +1,1 @@
+"""Labels that nobody made, predicted from those somebody did."""

@@ -1,0 +1,1 @@
+"""Strategies that choose which documents to judge."""
