@@ -13,9 +13,9 @@ from scipy.stats import kendalltau
 
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._bias import most_biased
-from skfilterrank.judgments._condorcet import condorcet_counts
-from skfilterrank.judgments._rank_systems import FORECASTS
+from skfilterrank.judgments._no_judgments.bias import most_biased
+from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
+from skfilterrank.judgments._no_judgments.rank_systems import FORECASTS
 from skfilterrank.trec import evaluate_runs
 
 MEASURES = {"ap": "AP", "ndcg_0": "nDCG", "q_measure": "Q"}

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skfilterrank.judgments import _similarity, similarity_join
+from skfilterrank.judgments import similarity_join
+from skfilterrank.judgments._selection import similarity
 
 
 def all_pairs(X, threshold):
@@ -36,13 +37,13 @@ def assert_join(X, threshold):
 @pytest.fixture(params=["one block", "many blocks"])
 def blocks(request, monkeypatch):
     # Small inputs would all count as full, and be joined as dense rows.
-    monkeypatch.setattr(_similarity, "_FULL_CELLS", 0)
+    monkeypatch.setattr(similarity, "_FULL_CELLS", 0)
     if request.param == "many blocks":
-        monkeypatch.setattr(_similarity, "_PRODUCT_BLOCK", 40)
-        monkeypatch.setattr(_similarity, "_DENSE_BLOCK", 50)
-        monkeypatch.setattr(_similarity, "_SPREAD_CELLS", 90)
-        monkeypatch.setattr(_similarity, "_COMPARED_ENTRIES", 20)
-        monkeypatch.setattr(_similarity, "_N_PLACES", 3)
+        monkeypatch.setattr(similarity, "_PRODUCT_BLOCK", 40)
+        monkeypatch.setattr(similarity, "_DENSE_BLOCK", 50)
+        monkeypatch.setattr(similarity, "_SPREAD_CELLS", 90)
+        monkeypatch.setattr(similarity, "_COMPARED_ENTRIES", 20)
+        monkeypatch.setattr(similarity, "_N_PLACES", 3)
 
 
 def word_counts(rng, n_rows, n_terms, n_words):
@@ -97,7 +98,7 @@ def test_of_small_rows(rows, threshold, signs):
         X[:, ::2] *= -1
         X[::3] *= -1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_similarity, "_FULL_CELLS", 0)
+        patch.setattr(similarity, "_FULL_CELLS", 0)
         assert_join(X, threshold)
 
 
