@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skfilterrank.judgments._selection import facility_location
+from skfilterrank.judgments._selection import facility_location as module
 from skfilterrank.judgments._selection.facility_location import facility_location
 
 
@@ -68,7 +68,7 @@ def test_equals_brute_force(problem):
 @pytest.mark.parametrize("density", [0.05, 0.2, 1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_brute_force_in_blocks(density, seed, monkeypatch):
-    monkeypatch.setattr(facility_location, "_BLOCK", 7)
+    monkeypatch.setattr(module, "_BLOCK", 7)
     rng = np.random.default_rng(seed)
     similarity = rng.uniform(size=(25, 25)) * (rng.uniform(size=(25, 25)) < density)
     if seed % 2:

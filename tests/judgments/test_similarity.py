@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from skfilterrank.judgments import similarity_join
-from skfilterrank.judgments._selection import similarity
+from skfilterrank.judgments._selection import similarity as module
 
 
 def all_pairs(X, threshold):
@@ -37,13 +37,13 @@ def assert_join(X, threshold):
 @pytest.fixture(params=["one block", "many blocks"])
 def blocks(request, monkeypatch):
     # Small inputs would all count as full, and be joined as dense rows.
-    monkeypatch.setattr(similarity, "_FULL_CELLS", 0)
+    monkeypatch.setattr(module, "_FULL_CELLS", 0)
     if request.param == "many blocks":
-        monkeypatch.setattr(similarity, "_PRODUCT_BLOCK", 40)
-        monkeypatch.setattr(similarity, "_DENSE_BLOCK", 50)
-        monkeypatch.setattr(similarity, "_SPREAD_CELLS", 90)
-        monkeypatch.setattr(similarity, "_COMPARED_ENTRIES", 20)
-        monkeypatch.setattr(similarity, "_N_PLACES", 3)
+        monkeypatch.setattr(module, "_PRODUCT_BLOCK", 40)
+        monkeypatch.setattr(module, "_DENSE_BLOCK", 50)
+        monkeypatch.setattr(module, "_SPREAD_CELLS", 90)
+        monkeypatch.setattr(module, "_COMPARED_ENTRIES", 20)
+        monkeypatch.setattr(module, "_N_PLACES", 3)
 
 
 def word_counts(rng, n_rows, n_terms, n_words):
@@ -98,7 +98,7 @@ def test_of_small_rows(rows, threshold, signs):
         X[:, ::2] *= -1
         X[::3] *= -1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(similarity, "_FULL_CELLS", 0)
+        patch.setattr(module, "_FULL_CELLS", 0)
         assert_join(X, threshold)
 
 
