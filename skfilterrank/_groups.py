@@ -42,14 +42,15 @@ class GroupIndex:
         Number of rows.
     """
 
-    __slots__ = ("n_rows", "order", "query_ids", "sizes", "starts")
+    __slots__ = ("_labels", "n_rows", "order", "query_ids", "sizes", "starts")
 
-    def __init__(self, query_ids, sizes, starts, order, n_rows):
+    def __init__(self, query_ids, sizes, starts, order, n_rows, labels=None):
         self.query_ids = query_ids
         self.sizes = sizes
         self.starts = starts
         self.order = order
         self.n_rows = n_rows
+        self._labels = labels
 
     @classmethod
     def from_groups(cls, groups) -> "GroupIndex":
@@ -96,6 +97,13 @@ class GroupIndex:
     def n_queries(self) -> int:
         """Number of distinct queries."""
         return len(self.query_ids)
+
+    @property
+    def labels(self) -> pd.Index:
+        """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
+        if self._labels is None:
+            self._labels = pd.Index(self.query_ids, name="qid")
+        return self._labels
 
     def row_order(self) -> np.ndarray:
         """Row numbers query by query, queries in the order of their ids."""

@@ -1,5 +1,7 @@
 """Many measures of one system in one pass."""
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 
@@ -113,9 +115,16 @@ default=None
                 values[block.queries, column[text]] = kernel(block)
     return pd.DataFrame(
         with_undefined(values, undefined),
-        index=pd.Index(index.query_ids, name="qid"),
-        columns=list(wanted),
+        # Copies: a name that is given to one table's index must not reach another's.
+        index=index.labels.copy(),
+        columns=_columns(tuple(wanted)).copy(),
     )
+
+
+@lru_cache(maxsize=32)
+def _columns(names):
+    """The measures as columns of a table; text takes pandas long, and many runs have the same."""
+    return pd.Index(names)
 
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:

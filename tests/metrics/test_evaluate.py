@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from reference import NONNEGATIVE
+from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
 from skfilterrank.metrics._core.measure import MEASURES
 
@@ -125,3 +126,12 @@ def test_bad_input(measures, params, message):
 def test_no_rows():
     with pytest.raises(ValueError, match="y_true is empty"):
         evaluate([], [], "ap", groups=[])
+
+
+def test_tables_share_no_names(rows):
+    y_true, y_score, groups = rows
+    index = GroupIndex.from_groups(groups)
+    first = evaluate(y_true, y_score, ["ap"], groups=index)
+    first.index.name, first.columns.name = "topic", "measure"
+    second = evaluate(y_true, y_score, ["ap"], groups=index)
+    assert (second.index.name, second.columns.name) == ("qid", None)

@@ -120,6 +120,7 @@ class QrelsIndex:
         rows = qrels_frame_rows(qrels if is_frame(qrels) else read_qrels(_source(qrels, "qrels")))
         order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
         self.topics = np.array(rows.topics, dtype=object)[order]
+        self._labels_of_topics = pd.Index(self.topics, name="qid")
         self._topic_numbers = {topic: i for i, topic in enumerate(self.topics)}
         codes = np.empty_like(order)
         codes[order] = np.arange(len(order))
@@ -235,7 +236,14 @@ class QrelsIndex:
             groups=np.repeat(self.topics, sizes),
             pooled=pooled,
             inclusion_probability=probabilities,
-            index=GroupIndex(self.topics[filled], sizes[filled], starts[filled], None, n_rows),
+            index=GroupIndex(
+                self.topics[filled],
+                sizes[filled],
+                starts[filled],
+                None,
+                n_rows,
+                labels=self._labels_of_topics if filled.all() else None,
+            ),
             missing_topics=tuple(self.topics[~in_run]),
             n_retrieved=len(codes),
             n_retrieved_unjudged=int(np.count_nonzero(np.isnan(y_true[places]))),
