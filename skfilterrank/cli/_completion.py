@@ -34,6 +34,8 @@ def complete(arguments) -> int:
     with warnings.catch_warnings():
         # Told below, with the other topics that have no model of their own.
         warnings.filterwarnings("ignore", message=".*they stay unjudged")
+        # Told above, with the other labels below 0.
+        warnings.filterwarnings("ignore", message=".*labels are -1")
         found = predictor.fit_transform(table[has_text])
     labels = found["label"].to_numpy()
     if arguments.output == "soft":

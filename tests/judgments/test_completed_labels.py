@@ -75,6 +75,7 @@ def test_topics_by_argument_or_by_index(data):
     np.testing.assert_array_equal(model.fit(X, y).estimator_[-1].groups_, groups)
 
 
+@pytest.mark.filterwarnings("ignore:.*labels are -1")
 def test_what_is_judged_is_passed_on_as_it_is(data):
     X, _, _, truth = data
     labels = truth.to_numpy().astype(int)
@@ -298,6 +299,23 @@ def test_text_in_a_pipeline(data):
         scoring=make_completed_scorer("ndcg_f"), error_score="raise",
     )  # fmt: skip
     assert scores.min() > 0.9
+
+
+@pytest.mark.parametrize("kind", [float, int, "Int64"])
+def test_minus_one_where_nothing_is_missing(data, kind):
+    X, y, _, _ = data
+    coded = y.fillna(-1).astype(kind)
+    message = r"y has no NaN.* \d+ of its 480 labels are -1.*forbidden. Write NaN"
+    with pytest.warns(UserWarning, match=message) as caught:
+        model = CompletedLabels(Recorder()).fit(X, coded)
+    assert caught[0].filename == __file__
+    assert model.predictor_ is None
+    with pytest.warns(UserWarning, match=message) as caught:
+        make_completed_scorer("ndcg@5")(model, X, coded)
+    assert caught[0].filename == __file__
+    # Other labels below 0, or a NaN, are no reason.
+    CompletedLabels(Recorder()).fit(X, coded.replace(-1, -2))
+    CompletedLabels(Recorder()).fit(X, coded.astype(float).where(np.arange(len(y)) != 3))
 
 
 def test_bad_input(data):

@@ -492,10 +492,20 @@ def test_minus_one_is_not_missing(T):
     polars = pl.DataFrame({name: coded[name].tolist() for name in coded.columns})
     with pytest.raises(ValueError, match="unjudged rows are marked by NaN"):
         LabelPredictor().fit(polars)
-    # Among floats, or beside a NaN, -1 is a judgment: forbidden.
-    predictor = LabelPredictor().fit(coded.assign(label=coded["label"].astype(float)))
-    assert predictor.labels_.tolist() == [-1, 0, 1]
-    assert predictor.n_imputed_ == 0
+    # Among floats, -1 is a judgment: forbidden. Without a NaN that may be a mistake.
+    for kind in (float, object, "Float64"):
+        floats = coded.assign(label=coded["label"].astype(float).astype(kind))
+        message = r"column 'label' of T has no NaN.* \d+ of its 48 labels are -1.*forbidden.*NaN"
+        with pytest.warns(UserWarning, match=message) as caught:
+            predictor = LabelPredictor().fit(floats)
+        assert caught[0].filename == __file__
+        assert "silence this by warnings.filterwarnings" in str(caught[0].message)
+        assert predictor.labels_.tolist() == [-1, 0, 1]
+        assert predictor.n_imputed_ == 0
+    # Beside a NaN it is none, nor in a table that is only transformed.
+    predictor = LabelPredictor().fit(floats.assign(label=[NAN, *floats["label"][1:]]))
+    assert -1 in predictor.labels_
+    predictor.transform(floats)
 
 
 @pytest.mark.parametrize(

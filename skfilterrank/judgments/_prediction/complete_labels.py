@@ -8,7 +8,12 @@ from sklearn.base import clone
 from skfilterrank._validation import check_groups
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
-from skfilterrank.judgments._prediction.label_table import check_labels, is_polars, names_of
+from skfilterrank.judgments._prediction.label_table import (
+    check_labels,
+    is_polars,
+    names_of,
+    warn_of_minus_one,
+)
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 
 
@@ -25,6 +30,7 @@ def complete_labels(predictor, X, y, groups):
     """
     check_predictor(predictor)
     if not pd.isna(y).any():
+        warn_of_minus_one(y, "y", stacklevel=3)
         return y, None
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     labels = check_labels(np.asarray(y) if isinstance(y, list) else y, "y")

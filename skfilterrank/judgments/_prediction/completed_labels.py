@@ -139,6 +139,11 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If rows are unjudged and topics are missing, if no row is judged, or no row of X can
             be used by the predictor.
+
+        Warns
+        -----
+        UserWarning
+            If no label is NaN and some are -1, which never means unjudged.
         """
         if y is None:
             raise ValueError("CompletedLabels requires y to be passed, but the target y is None.")

@@ -73,7 +73,7 @@ def make_completed_scorer(
     from nothing else: neither the estimator that is scored nor any row of the training folds has
     a say, so that a model cannot be its own judge. Rows that stay without a label, in topics the
     predictor has no model for, are unjudged to the measure. Where every row is judged, the value
-    is that of the plain scorer.
+    is that of the plain scorer, with a warning if some labels are -1.
 
     The labels are completed anew for each candidate of a grid, in the same way.
 

@@ -12,6 +12,7 @@ from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
     selectable_documents,
 )
+from skfilterrank.judgments._prediction.label_table import warn_of_minus_one
 from skfilterrank.judgments._prediction.level_model import fit_level_model
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 from skfilterrank.judgments._prediction.table_imputer import TableImputer
@@ -242,6 +243,11 @@ class LabelPredictor(TableImputer):
             If a column is missing or holds what it must not, such as -1 among integers without a
             NaN; if no row is judged, a document is twice in a topic, no text holds a term, or a
             parameter is out of range.
+
+        Warns
+        -----
+        UserWarning
+            If no label is NaN and some are -1, which never means unjudged.
         """
         self._fit_table(T)
         return self
@@ -347,6 +353,7 @@ class LabelPredictor(TableImputer):
         """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
         estimator = check_parameters(self)
         table = self._read(T, needs_label=True)
+        warn_of_minus_one(table.labels, f"column {self.label!r} of T", stacklevel=3)
         self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self._document_vectors = DocumentVectors(

@@ -1,5 +1,6 @@
 """The judgment table: one row per topic and document, the label NaN where nobody judged."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -100,6 +101,22 @@ def check_labels(labels, name) -> np.ndarray:
                 "by floats (.astype(float))."
             )
     return values
+
+
+def warn_of_minus_one(labels, name, *, stacklevel) -> None:
+    """Warn where no label is missing and some are -1, which may stand for a missing one."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "ifO" or pd.isna(labels).any():
+        return
+    if n_minus_one := int(np.count_nonzero(labels == -1)):
+        warnings.warn(
+            f"{name} has no NaN, so that nothing is left to complete, and {n_minus_one} of its "
+            f"{len(labels)} labels are -1: labels below 0 are taken as forbidden. Write NaN where "
+            "nobody judged; where -1 does mean forbidden, silence this by "
+            "warnings.filterwarnings('ignore', message='.*labels are -1').",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def index_topics(topics, name) -> GroupIndex:
