@@ -24,6 +24,7 @@ from skfilterrank.judgments import (
     MTCSelector,
     PoolingSelector,
     RandomSelector,
+    StatAPSelector,
     judge,
     read_judgment_log,
 )
@@ -520,3 +521,56 @@ def test_progress(capsys):
 def test_an_unfitted_strategy():
     with pytest.raises(ValueError, match="not fitted"):
         judge(MTCSelector(), truth)
+
+
+def sampled_runs():
+    """A strategy whose samples are not nested, on two topics of 30 documents."""
+    names = "abcdefghijklmnopqrstuvwxyzABCD"
+    table = pd.concat([table_of([names, names[::-1][:12]]), table_of([names[::-1]], qid="2")])
+    return StatAPSelector(random_state=3).fit(table)
+
+
+@pytest.mark.parametrize("n_select", [1, 8, 0.3, 1.0, None])
+def test_a_sample_is_asked_as_it_is_drawn(n_select):
+    selector = sampled_runs()
+    qrels = judge(selector, lambda question: 1, n_select=n_select)
+    rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
+    chosen = selector.select(1.0 if n_select is None else n_select)
+    assert sorted(rows) == np.flatnonzero(chosen).tolist()
+    for _, ranks in pd.Series(selector.ranking_[rows]).groupby(qrels["qid"].to_numpy()):
+        assert ranks.is_monotonic_increasing
+    if n_select == 8:
+        assert (selector.ranking_[rows] > 8).any()
+
+
+def test_a_sample_behind_other_answers(tmp_path):
+    selector = sampled_runs()
+    before, chosen = selector.select(5), selector.select(8)
+    assert (before & ~chosen).any()
+    left_out = int(np.flatnonzero(chosen & ~before)[0])
+    skipped = []
+
+    def skips_first(question):
+        if not skipped:
+            skipped.append(question.row)
+            return SKIP
+        return STOP if question.row in skipped else 1
+
+    log = tmp_path / "log"
+    judge(selector, skips_first, n_select=5, log=log)
+    script = Script(*[1] * 60)
+    qrels = judge(selector, script, n_select=8, log=log, leave_out=[left_out])
+    rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
+    asked = {question.row for question in script.questions}
+    assert asked <= set(np.flatnonzero(chosen)) - {left_out}
+    assert set(np.flatnonzero(chosen)) - set(rows) == {left_out}
+    last = script.questions[-1]
+    assert last.n_total == chosen.sum() - 1
+    assert last.n_answered == last.n_total - 1
+    # Undo goes back to the first answer, whichever sample that was in.
+    script = Script(*[UNDO] * 40, *[1] * 60)
+    ends = iter([UNDO, None])
+    script.at_end = lambda: next(ends)
+    qrels = judge(selector, script, n_select=8, log=log, leave_out=[left_out])
+    rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
+    assert set(rows) == set(np.flatnonzero(chosen)) - {left_out} | set(skipped)

@@ -275,3 +275,13 @@ def test_bad_input(parameters, X, message):
 def test_pooling_needs_runs():
     with pytest.raises(ValueError, match="runs must be a dict"):
         StatAPSelector(pooled=0.5).fit(["a text"], groups=[1], prior=[1.0])
+
+
+def test_the_pool_of_runs_is_known():
+    runs = {"a": run({"1": "xyz", "2": "zw"}), "b": run({"1": "yzw"})}
+    table = rank_table(runs)
+    selector = StatAPSelector(random_state=0)
+    assert selector.fit(runs).pool_.equals(table.index)
+    assert selector.fit(table).pool_.equals(table.index)
+    assert selector.fit(runs, prior=np.ones(len(table))).pool_.equals(table.index)
+    assert selector.fit(np.zeros((2, 1)), groups=[1, 1], prior=[1, 2]).pool_ is None

@@ -87,7 +87,8 @@ def judge(
     ----------
     selector : TopicSelector or ActiveSelector
         A fitted strategy. One that looks at the answers is asked again after each; its earlier
-        answers are forgotten first. Of any other the order in `ranking_` is taken.
+        answers are forgotten first. Of any other the documents of ``select(n_select)`` are taken
+        in the order of `ranking_`.
     assessor : callable
         Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
         forbidden; or `SKIP` to be asked about this document later, `UNDO` to take back the answer
@@ -148,7 +149,10 @@ def judge(
     from the log: undo is a line of its own.
 
     The strategy may change from one session to the next, the pool may not: documents that have
-    labels count towards `n_select`, whoever chose them.
+    labels count towards `n_select`, whoever chose them, and what is left out is made up for by the
+    next documents of the ranking. Not so where a budget's documents are not the first ones of the
+    ranking, as those of :class:`StatAPSelector`: exactly the documents of ``select(n_select)`` are
+    asked about then, but for those that have a label or are left out.
 
     Examples
     --------
@@ -205,7 +209,12 @@ class _Session:
     """Who was asked what, and what comes next."""
 
     def __init__(self, selector, qids, docnos, n_select, topics, leave_out):
-        self.queue = _as_queue(selector)
+        is_active = isinstance(selector, ActiveSelector)
+        if is_active:
+            self.budgets, self.counts = _budgets(selector, n_select)
+        else:
+            self.budgets, self.counts = _selected(selector, n_select)
+        self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
         self.qids, self.docnos = qids, docnos
         self.row_of = {
             (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
@@ -214,10 +223,10 @@ class _Session:
         self.codes = index.codes()
         self.topic_ids = index.query_ids.tolist()
         self.never = set(_checked_rows(leave_out, index.n_rows))
-        sizes = index.sizes.copy()
-        np.subtract.at(sizes, self.codes[sorted(self.never)], 1)
-        budgets = index.sizes if n_select is None else topic_budgets(n_select, index)
-        self.budgets = np.minimum(sizes, budgets)
+        can_be_asked = self.counts.copy()
+        can_be_asked[sorted(self.never)] = False
+        sizes = np.bincount(self.codes[can_be_asked], minlength=index.n_queries)
+        self.budgets = np.minimum(sizes, self.budgets)
         self.order = _topic_codes(topics, self.topic_ids)
         n_topics = len(self.topic_ids)
         self.events, self.stack = [], []
@@ -300,7 +309,7 @@ class _Session:
         self.asked_again = self.before = None
         if event.kind == "label":
             self.stack.append(event)
-            self.n_labels[code] += 1
+            self.n_labels[code] += self.counts[row]
             later.pop(row, None)
             given_up.discard(row)
             self.queue.update(row, event.label)
@@ -309,7 +318,7 @@ class _Session:
             if row in later:
                 del later[row]
                 given_up.add(row)
-            else:
+            elif self.counts[row]:
                 later[row] = None
         else:
             self._undo(row, code)
@@ -322,10 +331,10 @@ class _Session:
         )
         self.given_up[code].discard(row)
         self.later[code].pop(row, None)
-        if was_skipped:
+        if was_skipped and self.counts[row]:
             self.later[code][row] = None
         if event.kind == "label":
-            self.n_labels[code] -= 1
+            self.n_labels[code] -= self.counts[row]
             self.queue.retract(row)
         self.asked_again = row
         self.before = event.label if event.kind == "label" else SKIP
@@ -334,13 +343,13 @@ class _Session:
 class _RankedQueue:
     """A strategy that looks at no answers, in the form of those that do."""
 
-    def __init__(self, selector):
-        self.index = selector.index_
+    def __init__(self, selector, counts):
+        self.index, self.counts = selector.index_, counts
         order = self.index.row_order()
         by_rank = order[np.lexsort((selector.ranking_[order], self.index.codes()[order]))]
         lists = np.split(by_rank, np.cumsum(self.index.sizes)[:-1])
         self.lists = dict(zip(self.index.query_ids.tolist(), lists))
-        self.is_open = np.ones(self.index.n_rows, dtype=bool)
+        self.is_open = counts.copy()
 
     def next_rows(self, n, *, topic, skip):
         """The first open rows of a topic's ranking."""
@@ -359,12 +368,27 @@ class _RankedQueue:
 
     def retract(self, row):
         """Open a row."""
-        self.is_open[row] = True
+        self.is_open[row] = self.counts[row]
 
 
-def _as_queue(selector):
-    """Something with next_rows, check_label, update and retract, without answers."""
-    return selector.reset() if isinstance(selector, ActiveSelector) else _RankedQueue(selector)
+def _budgets(selector, n_select):
+    """Number of documents per topic, and which ones count towards it: all."""
+    index = selector.index_
+    budgets = index.sizes if n_select is None else topic_budgets(n_select, index)
+    return budgets, np.ones(index.n_rows, dtype=bool)
+
+
+def _selected(selector, n_select):
+    """The same for a ranking; where its first documents are not what is selected, these count."""
+    if n_select is None:
+        return _budgets(selector, n_select)
+    index = selector.index_
+    selected = selector.select(n_select)
+    budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
+    first = selector.ranking_ <= budgets[index.codes()]
+    # A sample may be the first documents by chance.
+    is_nested = getattr(selector, "_select_is_nested", True) and (first == selected).all()
+    return budgets, np.ones(index.n_rows, dtype=bool) if is_nested else selected
 
 
 def _pool_columns(selector, pool):

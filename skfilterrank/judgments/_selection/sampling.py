@@ -143,6 +143,9 @@ class StatAPSelector(TopicSelector):
         NaN: a sample has no objective.
     prior_ : ndarray of shape (n_rows,), dtype float64
         The prior that documents are drawn by.
+    pool_ : MultiIndex of length n_rows, or None
+        Topic and document of each row, levels "qid" and "docno", where X is runs or has these in
+        its index; else None.
     index_ : GroupIndex
         Rows of each topic.
     seed_ : int
@@ -203,6 +206,8 @@ class StatAPSelector(TopicSelector):
     array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
     """
 
+    _select_is_nested = False
+
     def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=False):
         self.pooled = pooled
         self.random_state = random_state
@@ -248,9 +253,12 @@ class StatAPSelector(TopicSelector):
             )
         if prior is None or self.pooled > 0 or are_runs(X):
             X = as_rank_table(X)
+        names = getattr(getattr(X, "index", None), "names", ())
+        pool = X.index if {"qid", "docno"} <= set(names) else None
         if prior is None:
             prior = statap_prior(X)
         super().fit(X, y, groups=groups, prior=prior)
+        self.pool_ = pool
         self.prior_ = np.array(prior, dtype=np.float64)
         self.pooling_places_ = None
         if self.pooled > 0:
