@@ -1,5 +1,6 @@
 """What all strategies share that say which documents of a topic to judge first."""
 
+import itertools
 import warnings
 from collections.abc import Mapping
 from fractions import Fraction
@@ -7,6 +8,7 @@ from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -19,6 +21,8 @@ from skfilterrank.judgments._selection.pool import as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
+# Topics that one process takes at a time: most are ranked faster than they are sent.
+_TOPICS_AT_ONCE = 32
 
 
 class TopicSelector(BaseEstimator):
@@ -133,18 +137,16 @@ class TopicSelector(BaseEstimator):
         streams = self._streams(len(topics))
         # The clone leaves behind what an earlier fit has found, which workers need not be sent.
         strategy = clone(self)
-        jobs = (
-            delayed(_ranked)(
-                strategy,
-                self._topic_rows(features, rows),
-                None if prior is None else prior[rows],
-                stream,
-            )
+        parts = (
+            (self._topic_rows(features, rows), None if prior is None else prior[rows], stream)
             for rows, stream in zip(topics, streams)
         )
-        found = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
+        n_jobs = getattr(self, "n_jobs", None)
+        at_once = 1 if effective_n_jobs(n_jobs) == 1 else _TOPICS_AT_ONCE
+        jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
+        found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
         found = tqdm(
-            found,
+            itertools.chain.from_iterable(found),
             total=len(topics),
             desc="topics",
             unit="topic",
@@ -230,9 +232,16 @@ class RunSelector(TopicSelector):
         return tags
 
 
-def _ranked(strategy, X, prior, random_state):
-    """Order and gains of one topic; a function, because workers cannot be sent a method's self."""
-    return strategy._rank_topic(X, prior, random_state)
+def _batches(items, n):
+    """Lists of n items, the last one shorter."""
+    items = iter(items)
+    while batch := list(itertools.islice(items, n)):
+        yield batch
+
+
+def _ranked(strategy, topics):
+    """Orders and gains of some topics; a function, because workers are not sent a method's self."""
+    return [strategy._rank_topic(*topic) for topic in topics]
 
 
 def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
