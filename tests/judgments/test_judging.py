@@ -574,3 +574,18 @@ def test_a_sample_behind_other_answers(tmp_path):
     qrels = judge(selector, script, n_select=8, log=log, leave_out=[left_out])
     rows = selector.pool_.get_indexer(pd.MultiIndex.from_frame(qrels.iloc[:, :2]))
     assert set(rows) == set(np.flatnonzero(chosen)) - {left_out} | set(skipped)
+
+
+@pytest.mark.parametrize("depth", [1, 2, None])
+def test_a_depth_is_kept_to(depth):
+    table = two_topics()
+    selector = PoolingSelector(depth=depth).fit(table)
+    qrels = judge(selector, truth)
+    assert set(zip(qrels["qid"], qrels["docno"])) == set(table.index[selector.select()])
+    # What is left out is not made up for by deeper documents.
+    script = Script()
+    judge(selector, script, leave_out=[0])
+    expected = set(np.flatnonzero(selector.select())) - {0}
+    assert {question.row for question in script.questions} == expected
+    # Any other budget says what it says.
+    assert len(judge(selector, truth, n_select=1.0)) == len(table)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from enum import Enum
+from inspect import signature
 from numbers import Real
 from typing import NamedTuple
 
@@ -99,7 +100,9 @@ def judge(
         question. Where the file exists, its answers count as given, and the loop goes on behind
         them. None keeps nothing.
     n_select : int or float, default=None
-        Documents per topic, or their share, as in `TopicSelector.select`. None asks about all.
+        Documents per topic, or their share, as in `TopicSelector.select`. None asks about
+        what ``select()`` gives where it can do without, as that of a :class:`PoolingSelector`, and
+        else about all.
     topics : list, default=None
         Ids of the topics to judge, in this order. None takes all, in the order of their ids.
     pool : DataFrame or MultiIndex of length n_rows, default=None
@@ -380,14 +383,15 @@ def _budgets(selector, n_select):
 
 def _selected(selector, n_select):
     """The same for a ranking; where its first documents are not what is selected, these count."""
-    if n_select is None:
+    if n_select is None and signature(selector.select).parameters["n_select"].default is not None:
         return _budgets(selector, n_select)
     index = selector.index_
     selected = selector.select(n_select)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
     # A sample may be the first documents by chance.
-    is_nested = getattr(selector, "_select_is_nested", True) and (first == selected).all()
+    is_nested = getattr(selector, "_select_is_nested", n_select is not None)
+    is_nested = is_nested and (first == selected).all()
     return budgets, np.ones(index.n_rows, dtype=bool) if is_nested else selected
 
 
