@@ -240,3 +240,22 @@ def test_labels_become_gains():
     selector.simulate(["bad", "no", "no", "yes", "no", "no"])
     np.testing.assert_array_equal(selector.ranking_, [1, 4, 6, 2, 3, 5])
     np.testing.assert_array_equal(selector.answers_, [-1, 0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize("selector", [MoveToFrontSelector(), MTCSelector()], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0, 1, 1], "rows holds row 1 twice"),
+        ([0, 2], "row 2 has an answer already"),
+        ([0, 4], "row 4 is not in the pool"),
+        ([0, -1], "row -1 is not in the pool"),
+    ],
+)
+def test_bad_answers_are_not_taken_by_halves(selector, rows, message):
+    selector = clone(selector).fit(table_of(["abc", "bda"])).update(2, 1)
+    answers, ranking = selector.answers_.copy(), selector.ranking_
+    with pytest.raises(ValueError, match=message):
+        selector.update(rows, [1] * len(rows))
+    np.testing.assert_array_equal(selector.answers_, answers)
+    np.testing.assert_array_equal(selector.ranking_, ranking)

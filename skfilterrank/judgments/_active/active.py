@@ -175,7 +175,8 @@ class ActiveSelector(RunSelector):
         Raises
         ------
         ValueError
-            If a row is not in the pool or has an answer already, or a label is missing or none.
+            If a row is not in the pool, there twice or has an answer already, or a label is missing
+            or none. No answer is taken then.
         """
         check_is_fitted(self, "index_")
         rows = np.atleast_1d(np.asarray(rows))
@@ -184,10 +185,15 @@ class ActiveSelector(RunSelector):
         gains = self.check_label(labels)
         if len(rows) != len(gains):
             raise ValueError(f"labels must hold one label for each of {len(rows)} row(s).")
-        for row, gain in zip(rows.tolist(), gains.tolist()):
+        taken = set()
+        for row in rows.tolist():
             self._check_row(row)
             if not np.isnan(self.answers_[row]):
                 raise ValueError(f"row {row} has an answer already: retract({row}) first.")
+            if row in taken:
+                raise ValueError(f"rows holds row {row} twice: give one answer for each document.")
+            taken.add(row)
+        for row, gain in zip(rows.tolist(), gains.tolist()):
             code = self._codes[row]
             place, state = self._place(row), self._state(code)
             self._promised[row] = _promise(state, np.isnan(self.answers_[self._rows[code]]), place)
