@@ -53,7 +53,7 @@ def test_the_estimator_gets_completed_labels(data):
     assert found.index.equals(y.index)
     np.testing.assert_array_equal(found[known], y[known])
     assert found.notna().all()
-    assert (found == truth)[~known].mean() > 0.5
+    assert (found == truth)[~known].mean() > 0.45  # of three labels
     assert model.n_imputed_ == (~known).sum()
     assert model.n_left_ == 0
     np.testing.assert_array_equal(model.predictor_.imputed_, ~known)
@@ -112,9 +112,35 @@ def test_kinds_of_documents(data):
     dense = CompletedLabels(Recorder()).fit(X[:, :3], y).estimator_.y_
     for given in (features, sparse.csr_array(X[:, :3]), sparse.coo_array(X[:, :3])):
         found = CompletedLabels(Recorder()).fit(given, y).estimator_.y_
-        assert (found == dense).mean() > 0.99  # liblinear's sparse solver may differ at the edge
+        # Sparse columns are not centred, so that rows at the edge may differ.
+        assert (found == dense).mean() > (0.9 if sparse.issparse(given) else 0.999)
     with pytest.raises(ValueError, match="labels cannot be predicted from X"):
         CompletedLabels(Recorder()).fit(T[["text"]].rename(columns={"text": "words"}), y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, sparse.csc_matrix])
+def test_units_of_the_columns_do_not_matter(data, container):
+    X, y, _, _ = data
+    y = y.iloc[:100]
+    # Powers of two, so that scaling is exact.
+    units = 2.0 ** np.array([12, -9, *[0] * (X.shape[1] - 2)])
+    plain, other = container(X[:100]), container(X[:100] * units)
+    expected = CompletedLabels(Recorder()).fit(plain, y)
+    found = CompletedLabels(Recorder()).fit(other, y)
+    np.testing.assert_array_equal(found.estimator_.y_, expected.estimator_.y_)
+    np.testing.assert_allclose(found.predictor_.confidence_, expected.predictor_.confidence_)
+    # What the estimator learns from is not scaled.
+    assert abs(found.estimator_.X_ - other).max().max() == 0
+
+
+def test_numbers_are_scaled_as_feature_columns_are(data):
+    X, y, groups, _ = data
+    T = pd.DataFrame(X * 50, columns=[f"f{i}" for i in range(X.shape[1])])
+    names = list(T.columns)
+    table = T.assign(qid=groups, label=y.to_numpy())
+    expected = LabelPredictor(text=None, features=names).fit_transform(table)["label"]
+    found = CompletedLabels(Recorder()).fit(X * 50, y).estimator_.y_
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_rows_that_stay_unjudged_are_left_out(data):

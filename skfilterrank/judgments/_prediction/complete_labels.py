@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skfilterrank._validation import check_groups
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
@@ -57,11 +58,12 @@ def _vectors_of(predictor, X):
         texts = pd.DataFrame({"X": np.asarray(X, dtype=object)})
         return DocumentVectors(text="X", features=None, **settings).fit_transform(texts)
     if sparse.issparse(X):
-        return Vectors(X.tocsr())
+        return Vectors(MaxAbsScaler().fit_transform(X.tocsr()))
     try:
-        return Vectors(np.asarray(X, dtype=np.float64))
+        numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"labels cannot be predicted from X ({error}): expected numbers, texts, or a DataFrame "
             f"with the predictor's text column {predictor.text!r} or features."
         ) from error
+    return Vectors(StandardScaler().fit_transform(numbers))

@@ -75,7 +75,8 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
     -----
     What the predictor looks at depends on X. Of a DataFrame with the predictor's text column, that
     column, and its feature columns if any; of a list or Series of texts, the texts; of anything
-    else, all of X as numbers.
+    else, all of X as numbers, scaled within the rows at hand: to mean 0 and variance 1, columns of
+    a sparse matrix to a largest absolute value of 1.
 
     Completing all labels before a split would let the idf of held-out documents, and with the
     model of all topics or a pooled calibration their labels too, into the training.
