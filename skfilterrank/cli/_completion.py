@@ -34,6 +34,7 @@ def complete(arguments) -> int:
     with warnings.catch_warnings():
         # Told below, with the other topics that have no model of their own.
         warnings.filterwarnings("ignore", message=".*they stay unjudged")
+        warnings.filterwarnings("ignore", message="the text holds no known term")
         # Told above, with the other labels below 0.
         warnings.filterwarnings("ignore", message=".*labels are -1")
         found = predictor.fit_transform(table[has_text])
@@ -126,7 +127,7 @@ def _tell(tell, predictor, found, table, has_text, arguments):
             getattr(arguments, done)
         ]
         tell(f"{_count(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
-    if n_empty := predictor.n_empty_texts_:
+    if n_empty := int(found["imputed"].to_numpy()[predictor.empty_texts_].sum()):
         tell(f"{_count(n_empty, 'text')} without a word to go by: labelled by the model's default")
     if not has_text.all():
         missing = table[~has_text]

@@ -214,3 +214,12 @@ def test_errors(run, folder, arguments, message):
     assert (code, out) == (2, "")
     assert message in err
     assert not (folder / "out.txt").exists()
+
+
+def test_texts_without_a_word(complete, folder):
+    docs = DOCS | {"h2": ". .", "h1": "!"}
+    lines = [json.dumps({"docno": docno, "text": text}) for docno, text in docs.items()]
+    (folder / "few.jsonl").write_text("\n".join(lines))
+    _, err = complete("--unjudged-label=-1", docs="few.jsonl")
+    # h2 in topics 1 and 2; h1 is judged in both.
+    assert "2 texts without a word to go by: labelled by the model's default" in err

@@ -370,9 +370,19 @@ def test_empty_texts(T):
     unjudged = T.index[T["label"].isna() & (T["qid"] == "heat")]
     T["text"] = T["text"].astype(object)
     T.loc[unjudged[:3], "text"] = ["", None, "a ."]
+    judged = T.index[T["label"].notna() & (T["qid"] == "wings")][0]
+    T.loc[judged, "text"] = " "
     predictor = LabelPredictor()
-    found = predictor.fit_transform(T)
-    assert predictor.n_empty_texts_ == 3
+    empty = sorted([*unjudged[:3], judged])
+    message = (
+        rf"no known term in 4 of 48 rows \(1 of them judged\), such as {', '.join(map(str, empty))} "
+    )
+    with pytest.warns(UserWarning, match=message) as caught:
+        found = predictor.fit_transform(T)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert predictor.empty_texts_.tolist() == empty
+    assert predictor.n_empty_texts_ == 4
     intercept = predictor.models_["heat"].classifiers[0].intercept_[0]
     assert (found["label"][unjudged[:3]] == (intercept > 0)).all()
     with pytest.raises(ValueError, match=r"give no terms to learn from.*all empty or stop words"):

@@ -97,9 +97,11 @@ class LabelPredictor(TableImputer):
         sure the classifier is, but is no frequency.
     n_imputed_, n_left_ : int
         Number of rows that got a label, and that stay unjudged.
+    empty_texts_ : ndarray of shape (n_empty_texts_,), dtype int64
+        Numbers of the rows, judged or not, whose text is empty or holds no known term, ascending;
+        a linear classifier labels them by its intercept. `fit` warns of them.
     n_empty_texts_ : int
-        Unjudged rows whose text is empty or holds no known term; a linear classifier labels them
-        by its intercept.
+        How many these are.
     fallback_topics_ : dict
         Topics that have no model of their own, and why.
     models_ : dict
@@ -247,7 +249,8 @@ class LabelPredictor(TableImputer):
         Warns
         -----
         UserWarning
-            If no label is NaN and some are -1, which never means unjudged.
+            If no label is NaN and some are -1, which never means unjudged; if a text is empty or
+            holds no known term.
         """
         self._fit_table(T)
         return self
@@ -397,7 +400,18 @@ class LabelPredictor(TableImputer):
         self.imputed_ = ~np.isnan(found)
         self.n_imputed_ = int(np.count_nonzero(self.imputed_))
         self.n_left_ = int(np.count_nonzero(unjudged)) - self.n_imputed_
-        self.n_empty_texts_ = int(np.count_nonzero(vectors.is_empty & unjudged))
+        self.empty_texts_ = np.flatnonzero(vectors.is_empty)
+        self.n_empty_texts_ = len(self.empty_texts_)
+        if self.n_empty_texts_:
+            n_judged = int(np.count_nonzero(vectors.is_empty & ~unjudged))
+            warnings.warn(
+                f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
+                f"({n_judged} of them judged), such as "
+                f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): nothing "
+                "in it tells these rows apart. Fill in the texts, or leave the rows out.",
+                UserWarning,
+                stacklevel=4,
+            )
         return found
 
     def _predict(self, vectors, index, unjudged):
