@@ -1,6 +1,9 @@
 """What ``skfilterrank judge`` does."""
 
+import contextlib
 import os
+import signal
+import threading
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -38,24 +41,49 @@ def assess(arguments) -> int:
     selector = _fitted(strategy, arguments, index, table, texts)
     assessor = TerminalAssessor(documents, topics, arguments.grades)
     n_before = _tell_of_log(log)
-    try:
-        judge(
-            selector,
-            assessor,
-            log=log,
-            n_select=arguments.n or arguments.share,
-            topics=arguments.only,
-            pool=index,
-            leave_out=without,
-            grades=list(arguments.grades),
-        )
-    except JudgmentLogError:
-        raise
-    except BaseException:
-        _write(arguments.out, log, n_before)
-        raise
+    with _signals_as_exits():
+        try:
+            judge(
+                selector,
+                assessor,
+                log=log,
+                n_select=arguments.n or arguments.share,
+                topics=arguments.only,
+                pool=index,
+                leave_out=without,
+                grades=list(arguments.grades),
+            )
+        except JudgmentLogError:
+            raise
+        except BaseException:
+            _write(arguments.out, log, n_before)
+            raise
     _write(arguments.out, log, n_before)
     return 0
+
+
+@contextlib.contextmanager
+def _signals_as_exits():
+    """Leave by SystemExit when the process is told to end, so that the terminal is put right."""
+    before = {}
+
+    def leave(number, frame):
+        # The next one shall not keep the judgments from being written.
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)  # Windows has no SIGHUP
+                # What is ignored, as by nohup, stays so.
+                if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                    before[number] = signal.signal(number, leave)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _pool(arguments):
@@ -183,7 +211,8 @@ def _write(path, log, n_before):
     if qrels.empty:
         # An earlier file would keep what has been undone.
         Path(path).unlink(missing_ok=True)
-        say(f"nothing is judged; {path} is not written")
+        with contextlib.suppress(OSError):
+            say(f"nothing is judged; {path} is not written")
         return
     qrels = qrels.sort_values("qid", kind="stable")
     # Under another name first: whoever reads the file never sees half of it.
@@ -193,4 +222,5 @@ def _write(path, log, n_before):
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-    say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")

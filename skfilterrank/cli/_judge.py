@@ -35,7 +35,8 @@ keys:
   back, q saves and ends, ? helps; space and b turn pages. From a pipe, a line for each.
 
 exit code:
-  0; 130 after Ctrl-C, with everything saved; 2 after an error.
+  0; 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, with everything saved; 2 after
+  an error.
 
 examples:
   skfilterrank judge --runs runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt

@@ -1,5 +1,6 @@
 """An assessor at a terminal: shows a document, takes a grade with one key."""
 
+import contextlib
 import os
 import re
 import select
@@ -240,7 +241,8 @@ def read_key(stdin) -> str:
                 break
             data += more
     finally:
-        termios.tcsetattr(file, termios.TCSADRAIN, before)
+        with contextlib.suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(file, termios.TCSADRAIN, before)
     text = data.decode("utf-8", "replace")
     if text.startswith("\x1b"):
         return _SEQUENCES.get(text, "\x1b")

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -306,7 +307,9 @@ pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
 class Terminal:
     """The command behind a pseudo-terminal."""
 
-    def __init__(self, *arguments, lines=24, columns=80, **environment):
+    def __init__(
+        self, *arguments, lines=24, columns=80, child_stays_open=False, **environment
+    ):  # fmt: skip
         self.parent, child = pty.openpty()
         environment = {
             **os.environ, "TERM": "xterm", "LINES": str(lines), "COLUMNS": str(columns),
@@ -321,7 +324,9 @@ class Terminal:
             start_new_session=True,
             preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
         )
-        os.close(child)
+        self.child = child if child_stays_open else None
+        if not child_stays_open:
+            os.close(child)
         self.text = ""
 
     def until(self, pattern, seconds=60):
@@ -360,6 +365,8 @@ class Terminal:
         self.process.wait()
         self.process.stderr.close()
         os.close(self.parent)
+        if self.child is not None:
+            os.close(self.child)
 
 
 @pytest.fixture
@@ -423,6 +430,56 @@ def test_ctrl_c(terminal):
     assert code == 130
     assert "1 judgments in qrels.txt" in err
     assert err.endswith("skfilterrank: interrupted\n")
+    assert judged() == [("1", "d1", 2)]
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_process_that_is_told_to_end(terminal, name):
+    import termios
+
+    screen = terminal(child_stays_open=True)
+    screen.until(r"\[d1\]")
+    screen.press("2")
+    screen.until(r"\[d5\]")
+    echo = termios.ECHO | termios.ICANON
+    assert termios.tcgetattr(screen.child)[3] & echo == 0
+    number = getattr(signal, name)
+    screen.process.send_signal(number)
+    code, err = screen.end()
+    assert code == 128 + number
+    assert "1 judgments in qrels.txt" in err
+    assert "Traceback" not in err
+    assert judged() == [("1", "d1", 2)]
+    assert termios.tcgetattr(screen.child)[3] & echo == echo
+
+
+def test_a_pipe_whose_reader_is_told_to_end(files):
+    with subprocess.Popen(
+        [sys.executable, "-m", "skfilterrank", *WITH_RUNS],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        process.stdin.write(b"2\n")
+        process.stdin.flush()
+        text = b""
+        while b"[d5]" not in text:
+            text += process.stdout.read1()
+        time.sleep(0.3)
+        process.terminate()
+        process.stdout.read()
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert judged() == [("1", "d1", 2)]
+
+
+def test_a_window_that_is_closed(terminal):
+    """The terminal hangs up: SIGHUP, and nothing can be written to it any more."""
+    screen = terminal()
+    screen.until(r"\[d1\]")
+    screen.press("2")
+    screen.until(r"\[d5\]")
+    os.close(screen.parent)
+    screen.parent = os.open(os.devnull, os.O_RDONLY)
+    assert screen.process.wait(60) in (0, 128 + signal.SIGHUP)
+    assert b"Traceback" not in screen.process.stderr.read()
     assert judged() == [("1", "d1", 2)]
 
 
