@@ -35,6 +35,7 @@ def complete(arguments) -> int:
         # Told below, with the other topics that have no model of their own.
         warnings.filterwarnings("ignore", message=".*they stay unjudged")
         warnings.filterwarnings("ignore", message="the text holds no known term")
+        warnings.filterwarnings("ignore", message="the chances are not calibrated")
         # Told above, with the other labels below 0.
         warnings.filterwarnings("ignore", message=".*labels are -1")
         found = predictor.fit_transform(table[has_text])
@@ -118,6 +119,8 @@ def _tell(tell, predictor, found, table, has_text, arguments):
     elif len(imputed):
         text += f", {imputed.mean():.4f} on average"
     tell(text)
+    if arguments.output == "soft" and predictor.calibration_ is None:
+        tell("too few judged documents to calibrate chances: expected labels may be far off")
     reasons = {}
     for topic, reason in predictor.fallback_topics_.items():
         reasons.setdefault(reason, []).append(topic)

@@ -107,6 +107,7 @@ def test_soft_labels(complete):
     assert 1 < soft[0] < 2
     assert len(str(soft[0])) <= 6
     assert "predicted 3 labels of 10, " in err
+    assert "too few judged documents to calibrate chances" in err
 
 
 def test_topics_without_a_model(complete):

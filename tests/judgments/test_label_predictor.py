@@ -296,8 +296,14 @@ def test_pooled_calibration_makes_chances_of_margins():
 
 def test_too_few_judged_rows_leave_margins_as_they_are():
     T = make_table(n_docs=6, share=0.0)
-    predictor = LabelPredictor(output="soft").fit(T)
-    assert predictor.calibration_ is None
+    for params in ({"output": "soft"}, {"calibration": "pooled"}):
+        with pytest.warns(UserWarning, match="chances are not calibrated") as caught:
+            predictor = LabelPredictor(**params).fit(T)
+        assert caught[0].filename == __file__
+        assert predictor.calibration_ is None
+    # Hard labels, or a classifier with chances of its own, ask for no calibration.
+    LabelPredictor().fit(T)
+    LabelPredictor(LogisticRegression(), output="soft").fit(T)
 
 
 # Topics without a model of their own.
@@ -374,9 +380,8 @@ def test_empty_texts(T):
     T.loc[judged, "text"] = " "
     predictor = LabelPredictor()
     empty = sorted([*unjudged[:3], judged])
-    message = (
-        rf"no known term in 4 of 48 rows \(1 of them judged\), such as {', '.join(map(str, empty))} "
-    )
+    rows = ", ".join(map(str, empty))
+    message = rf"no known term in 4 of 48 rows \(1 of them judged\), such as {rows} "
     with pytest.warns(UserWarning, match=message) as caught:
         found = predictor.fit_transform(T)
     assert len(caught) == 1
