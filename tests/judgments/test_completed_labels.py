@@ -352,6 +352,9 @@ def test_bad_input(data):
         CompletedLabels(Ridge(), predictor="svm").fit(X, y)
     with pytest.raises(ValueError, match="no row is judged"):
         CompletedLabels(Ridge()).fit(X, y * NAN)
+    model = CompletedLabels(Ridge()).fit(X, y)
+    with pytest.raises(ValueError, match="y has no judged row in the held-out fold: all 480"):
+        make_completed_scorer("ap")(model, X, y * NAN)
     with pytest.raises(ValueError, match="y has 3 labels but X has 480 rows"):
         CompletedLabels(Ridge()).fit(X, y.iloc[:3])
     with pytest.raises(ValueError, match="y must hold numbers, NaN where unjudged, got 'good'"):

@@ -1,5 +1,6 @@
 """A scorer that completes the labels of held-out rows."""
 
+import pandas as pd
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -24,6 +25,11 @@ class CompletedScorer:
         """Complete the labels of the rows, then score the estimator on them; higher is better."""
         found = find_groups(groups, y, X)
         (X,) = indexable(X)
+        if pd.isna(y).all():
+            raise ValueError(
+                f"y has no judged row in the held-out fold: all {len(y)} labels are NaN, and there "
+                "is nothing to predict them from. Take fewer folds, or judge more."
+            )
         labels, _ = complete_labels(self._predictor, X, y, found)
         return self._scorer(estimator, X, labels, groups=found)
 
