@@ -280,6 +280,20 @@ def test_damaged_logs(ask, files):
     assert "qrels.txt.log: the log belongs to another pool" in err
 
 
+def test_a_pool_that_grows(ask):
+    code, out, _ = ask(["2", "1", "0", "0"], "--depth", "1")
+    assert code == 0
+    before = shown(out)
+    code, out, err = ask(["1"] * 9, "--depth", "2")
+    assert code == 0
+    assert f"going on behind {len(before)} judgments" in err
+    assert "d2" in shown(out)
+    assert len(judged()) == 6
+    code, _, err = ask(["1"], "--depth", "1")
+    assert code == 2
+    assert "does not hold document 'd2' of topic '1'" in err
+
+
 def test_what_documents_hold_does_not_reach_the_terminal():
     assert printable("a\x1b[31mred\x07\nb\u202e\x9b2Jc") == "a [31mred b 2Jc"
 

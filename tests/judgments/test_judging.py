@@ -589,3 +589,52 @@ def test_a_depth_is_kept_to(depth):
     assert {question.row for question in script.questions} == expected
     # Any other budget says what it says.
     assert len(judge(selector, truth, n_select=1.0)) == len(table)
+
+
+@pytest.mark.parametrize("selector", [*ACTIVE, PoolingSelector()], ids=str)
+def test_a_pool_that_grows(selector, tmp_path):
+    log = tmp_path / "log"
+    small, large = table_of(["ab"]), two_topics()
+    judge(clone(selector).fit(small), Script(1, SKIP, UNDO, SKIP, STOP), log=log)
+    before = log.read_bytes()
+    script = Script()
+    qrels = judge(clone(selector).fit(large), script, log=log)
+    assert log.read_bytes().startswith(before)
+    assert len(qrels) == len(large)
+    assert len(script.questions) == len(large) - 1
+    pd.testing.assert_frame_equal(read_judgment_log(log), qrels)
+    # The second pool is the log's from then on.
+    headers = [line for line in log.read_text().splitlines() if '"log":' in line]
+    assert len(headers) == 2
+    judge(clone(selector).fit(large), script, log=log)
+    assert log.read_text().count('"log":') == 2
+    whole = log.read_bytes()
+    with pytest.raises(
+        JudgmentLogError, match=r"another pool.* not hold document '.' of topic '[12]', which is"
+    ):
+        judge(clone(selector).fit(small), truth, log=log)
+    assert log.read_bytes() == whole
+
+
+def test_a_log_without_answers_is_of_any_pool(tmp_path):
+    log = tmp_path / "log"
+    judge(PoolingSelector().fit(two_topics()), Script(1, SKIP, UNDO, UNDO, STOP), log=log)
+    qrels = judge(PoolingSelector().fit(table_of(["ef"])), truth, log=log)
+    assert labels(qrels) == [("1", "e", 0), ("1", "f", 0.5)]
+    assert labels(read_judgment_log(log)) == labels(qrels)
+    assert labels(judge(PoolingSelector().fit(table_of(["ef"])), truth, log=log)) == labels(qrels)
+
+
+def test_a_crash_while_the_pool_grows(tmp_path):
+    log = tmp_path / "log"
+    judge(PoolingSelector().fit(table_of(["ab"])), Script(1, STOP), log=log)
+    before = len(log.read_bytes())
+    judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
+    whole = log.read_bytes()
+    for length in range(before + 1, len(whole)):
+        log.write_bytes(whole[:length])
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            qrels = judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
+        assert labels(qrels) == [("1", "a", 1)]
+        assert log.read_bytes() == whole

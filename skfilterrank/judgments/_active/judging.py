@@ -127,8 +127,8 @@ def judge(
         If the assessor returns anything else, a topic is not in the pool, or the pool is missing,
         of another length or holds a document twice in a topic. What was answered before is saved.
     JudgmentLogError
-        A ValueError that names file and line: the log is damaged before its last line, belongs to
-        another pool, or is in use by another process.
+        A ValueError that names file and line: the log is damaged before its last line, holds an
+        answer to a document that is not in the pool, or is in use by another process.
 
     Warns
     -----
@@ -151,7 +151,8 @@ def judge(
     back to the begin of the log, and does nothing where no answer is left. Nothing is ever erased
     from the log: undo is a line of its own.
 
-    The strategy may change from one session to the next, the pool may not: documents that have
+    The strategy may change from one session to the next, and the pool may grow, as long as it
+    holds all documents that the log has an answer to: documents that have
     labels count towards `n_select`, whoever chose them, and what is left out is made up for by the
     next documents of the ranking. Not so where a budget's documents are not the first ones of the
     ranking, as those of :class:`StatAPSelector`: exactly the documents of ``select(n_select)`` are

@@ -110,8 +110,8 @@ def read_judgment_log(path) -> pd.DataFrame:
 class JudgmentLog:
     """A log opened for judging: holds what is there, and takes more.
 
-    The first line names the pool, each further one is an answer. A half written last line is cut
-    off; a damaged line before it is an error, and nothing is changed.
+    The first line names the pool, each further one is an answer, or the pool from there on. A half
+    written last line is cut off; a damaged line before it is an error, and nothing is changed.
     """
 
     def __init__(self, path, pool):
@@ -135,6 +135,8 @@ class JudgmentLog:
                 os.ftruncate(self._file, content.length)
             if content.lacks_line_end:
                 self._write(b"\n")
+            if content.pool.digest != pool.digest:
+                self._write(header)
             _warn_of_torn_line(content)
             self.events = content.events
         except BaseException:
@@ -201,7 +203,7 @@ class Pool(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What is in a log: `length` bytes of it are whole lines."""
+    """What is in a log, without what was undone: `length` bytes of it are whole lines."""
 
     pool: Pool
     events: list
@@ -252,11 +254,11 @@ def _as_line(record):
 
 
 def _read(data, file, pool=None) -> _Content:
-    """Content of a log; a pool's documents are the only ones it may hold."""
+    """Content of a log; a pool must hold all documents of its answers."""
     # A computer that loses its power can leave zero bytes at the end of a file.
     whole = data.rstrip(b"\0")
     lines = whole.split(b"\n")
-    pool_of_log, events, stack, torn = None, [], [], None
+    pool_of_log, stack, numbers, torn = None, [], [], None
     judged = set()
     length = 0
     for number, line in enumerate(lines, 1):
@@ -266,22 +268,21 @@ def _read(data, file, pool=None) -> _Content:
                 record = _record(line)
                 if pool_of_log is None:
                     pool_of_log = _pool_of(record)
-                    if pool is not None:
-                        _check_pool(pool_of_log, pool, file)
+                elif record.get("log") == _MARK:
+                    pool_of_log = _next_pool_of(record)
                 else:
-                    event = _event(record, stack, judged, pool)
-                    events.append(event)
+                    event = _event(record, stack, judged)
                     if event.kind == "undo":
                         judged.discard(stack.pop()[1:3])
+                        numbers.pop()
                     else:
                         stack.append(event)
+                        numbers.append(number)
                     if event.kind == "label":
                         judged.add(event[1:3])
             elif is_last:
                 torn = number if len(whole) < len(data) else None
                 break
-        except JudgmentLogError:
-            raise
         except ValueError as error:
             if is_last and pool_of_log is not None and not isinstance(error, _WrongRecordError):
                 torn = number
@@ -293,19 +294,14 @@ def _read(data, file, pool=None) -> _Content:
                     file,
                     number,
                 ) from None
-            kept = qrels_of(judgments_of(events).values())
-            raise JudgmentLogError(
-                f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before "
-                "it are kept.",
-                file,
-                number,
-                kept,
-            ) from None
+            raise _damage(error, stack, file, number) from None
         length += len(line) + (not is_last)
     if pool_of_log is None:
         raise JudgmentLogError("the log is empty.", file)
+    if pool is not None:
+        _check_pool(pool_of_log, pool, stack, numbers, file)
     lacks_line_end = torn is None and not whole.endswith(b"\n")
-    return _Content(pool_of_log, events, length, lacks_line_end, torn, file)
+    return _Content(pool_of_log, stack, length, lacks_line_end, torn, file)
 
 
 class _WrongRecordError(ValueError):
@@ -332,13 +328,19 @@ def _pool_of(record):
     return Pool(record.get("documents"), record.get("topics"), record.get("pool"))
 
 
-def _event(record, stack, judged, pool):
+def _next_pool_of(record):
+    """Pool of a line behind the first one."""
+    try:
+        return _pool_of(record)
+    except ValueError as error:
+        raise _WrongRecordError(str(error)) from None
+
+
+def _event(record, stack, judged):
     """Event of a record that follows the events of the stack."""
     qid, docno = record.get("qid"), record.get("docno")
     if not isinstance(qid, str) or not isinstance(docno, str):
         raise _WrongRecordError("it names no topic and document")
-    if pool is not None and pool.pairs and (qid, docno) not in pool.pairs:
-        raise _WrongRecordError(f"document {docno!r} of topic {qid!r} is not in the pool")
     kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
     if len(kinds) != 1:
         raise _WrongRecordError("it holds no answer")
@@ -356,15 +358,34 @@ def _event(record, stack, judged, pool):
     return event
 
 
-def _check_pool(logged, pool, file):
-    """Raise on the log of another pool."""
-    if logged.digest != pool.digest:
-        raise JudgmentLogError(
-            f"the log belongs to another pool: to one of {logged.n_documents} documents of "
-            f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics}; "
-            "name another log, or the pool that it was begun with.",
-            file,
-        )
+def _check_pool(logged, pool, stack, numbers, file):
+    """Raise where an answer is to no document of the pool."""
+    places = (place for place, event in enumerate(stack) if event[1:3] not in pool.pairs)
+    if (place := next(places, None)) is None:
+        return
+    _, qid, docno, _ = stack[place]
+    if logged.digest == pool.digest:
+        error = f"document {docno!r} of topic {qid!r} is not in the pool"
+        raise _damage(error, stack[:place], file, numbers[place])
+    raise JudgmentLogError(
+        f"the log belongs to another pool: to one of {logged.n_documents} documents of "
+        f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics} and "
+        f"does not hold document {docno!r} of topic {qid!r}, which is answered there; name another "
+        "log, or a pool that holds all documents of its answers.",
+        file,
+    )
+
+
+def _damage(error, stack, file, number):
+    """The error of a damaged line, behind these answers."""
+    kept = qrels_of(judgments_of(stack).values())
+    return JudgmentLogError(
+        f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before it are "
+        "kept.",
+        file,
+        number,
+        kept,
+    )
 
 
 def _warn_of_torn_line(content):
