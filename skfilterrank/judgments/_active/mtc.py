@@ -70,10 +70,13 @@ class MTCSelector(ActiveSelector):
     unjudged documents count as not relevant. :math:`w^N_i` is by how much it changes if i turns out
     to be not relevant, where unjudged documents count as relevant. Each is summed over all pairs of
     runs (``aggregate="sum"``), or taken from the pair where it is largest (``"max"``), and the
-    weight of the document is the larger of the two results. This is the reading taken of the
-    paper, which states the algorithm for one pair: the effect of an answer is that of all its terms
-    together, with their signs, and both weights leave out the factor 1 / (number of relevant
-    documents), which all runs share.
+    weight of the document is the larger of the two results. For two runs this is the pairwise
+    algorithm in the reading taken here: the effect of an answer is that of all its terms together,
+    with their signs, and both weights leave out the factor 1 / (number of relevant documents),
+    which all runs share. The aggregate over the pairs of more runs is a choice of this library.
+
+    The stopping rule is left out: the strategy never says that enough is judged for the order of
+    two runs to be certain. Where to end is up to the budget.
 
     Documents of equal weight are judged by row. With a single run all weights are 0.
 
