@@ -531,7 +531,6 @@ def test_minus_one_is_not_missing(T):
         (lambda T: T.drop(columns="qid"), "T has no column 'qid'.*Name the right one by topic="),
         (lambda T: T.drop(columns="text"), "T has no column 'text'.*by text="),
         (lambda T: T.drop(columns="label"), "T has no column 'label'.*by label="),
-        (lambda T: T.drop(columns="docno"), "T has no column 'docno'.*by document="),
         (lambda T: T.assign(label=NAN), "no row is judged"),
         (lambda T: T.assign(label="good"), "must hold numbers, NaN where unjudged, got 'good'"),
         (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
@@ -547,7 +546,20 @@ def test_minus_one_is_not_missing(T):
 )
 def test_bad_tables(T, change, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        LabelPredictor(document="docno").fit(change(T))
+        LabelPredictor().fit(change(T))
+
+
+def test_document_ids_need_not_be_there(T):
+    expected = LabelPredictor().fit_transform(T)["label"]
+    bare = T.drop(columns="docno")
+    assert LabelPredictor().fit_transform(bare)["label"].equals(expected)
+    with pytest.raises(ValueError, match=r"T has no column 'docid'.*by document="):
+        LabelPredictor(document="docid").fit(T)
+    twice = pd.concat([T, T.iloc[[3]]])
+    LabelPredictor(document=None).fit(twice)
+    with pytest.raises(ValueError, match=r"holds document '\w+' twice in topic"):
+        LabelPredictor().fit(twice.set_index("docno"))
+    LabelPredictor().fit(T.assign(docno=None))  # no id is no document twice
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ class LabelPredictor(TableImputer):
         brought to mean 0 and variance 1 over the rows of the table `fit` sees.
     topic : str, default="qid"
         Column, or index level, with the topic of each row.
-    document : str or None, default=None
-        Column, or index level, with the document's id. Where it is named, a document that is
-        twice in a topic is an error.
+    document : str or None, default="docno"
+        Column, or index level, with the document's id: a document that is twice in a topic is an
+        error. Only "docno" may be missing, and then, as with None, nothing is checked.
     label : str, default="label"
         Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
         nobody judged. -1 never means unjudged.
@@ -197,7 +197,7 @@ class LabelPredictor(TableImputer):
         text="text",
         features=None,
         topic="qid",
-        document=None,
+        document="docno",
         label="label",
         imputed="imputed",
         vectorizer=None,

@@ -10,6 +10,8 @@ import sklearn
 from skfilterrank._groups import GroupIndex
 
 CONTAINERS = ("default", "pandas", "polars")
+# Looked for without being asked for, so that it may be missing.
+DEFAULT_DOCUMENT = "docno"
 
 
 class LabelTable(NamedTuple):
@@ -34,6 +36,8 @@ def read_label_table(T, *, topic, document, label, needs_label) -> LabelTable:
     if topics.isna().any():
         row = int(topics.isna().to_numpy().argmax())
         raise ValueError(f"T has no topic in row {row} (column {topic!r}): every row needs one.")
+    if document == DEFAULT_DOCUMENT and document not in names_of(T):
+        document = None
     if document is not None:
         _check_unique(topics, column_of(T, document, "document"), topic, document)
     if needs_label or label in names_of(T):
@@ -174,6 +178,7 @@ def _polars_column(name, values):
 def _check_unique(topics, documents, topic, document):
     """Raise on the first document that is a second time in its topic."""
     twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
+    twice &= documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
         raise ValueError(
