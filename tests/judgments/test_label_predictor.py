@@ -21,7 +21,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import LabelPredictor, PoolingSelector, PriorSelector, TopicSelector
+from skfilterrank.judgments import (
+    LabelPredictor,
+    PoolingSelector,
+    PriorSelector,
+    StatAPSelector,
+    TopicSelector,
+)
 from skfilterrank.judgments._prediction.level_model import Calibration, LevelModel, fit_calibration
 
 NAN = np.nan
@@ -588,6 +594,9 @@ def test_bad_queries(T):
             predictor.query(T, n)
     with pytest.raises(ValueError, match="prior needs a selector"):
         predictor.query(T, 1, prior=np.ones(len(T)))
+    sampling = LabelPredictor(selector=StatAPSelector()).fit(T)
+    with pytest.raises(ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"):
+        sampling.query(T, 1, prior=np.ones(len(T)))
     with pytest.raises(ValueError, match="runs must be a dict"):
         LabelPredictor(selector=PoolingSelector()).fit(T).query(T, 1)
 

@@ -23,6 +23,7 @@ from skfilterrank.judgments._prediction.topic_models import (
     rows_of_topics,
     stand_ins,
 )
+from skfilterrank.judgments._selection.sampling import StatAPSelector
 
 _SHOWN = 5
 
@@ -335,6 +336,13 @@ class LabelPredictor(TableImputer):
         check_is_fitted(self)
         table = self._read(T, needs_label=False)
         unjudged = np.isnan(table.labels)
+        if isinstance(self.selector, StatAPSelector):
+            raise ValueError(
+                f"selector must be a strategy with one order of the documents, got "
+                f"{self.selector!r}: its sample is drawn anew for each budget, and the start of "
+                "its ranking_ has other inclusion probabilities. Call its select(n) on all "
+                "documents instead."
+            )
         if self.selector is not None:
             documents = selectable_documents(T, self.text, self.features)
             selector = clone(self.selector)
