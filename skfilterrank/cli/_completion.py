@@ -54,7 +54,13 @@ def complete(arguments) -> int:
 
 def _pool(arguments, tell) -> pd.DataFrame:
     """Judged and unjudged documents, topic by topic as in QRELS; those of the runs come last."""
-    qrels = read_qrels(arguments.qrels, unjudged=arguments.unjudged_label)
+    try:
+        qrels = read_qrels(arguments.qrels, unjudged=arguments.unjudged_label)
+    except ValueError as error:
+        text = str(error).replace("unjudged=", "--unjudged-label")
+        if text == str(error):
+            raise
+        raise ValueError(text) from error
     qrels["label"] = qrels["label"].astype(np.float64)
     if arguments.runs is None:
         if arguments.depth is not None:

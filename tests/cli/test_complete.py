@@ -224,3 +224,12 @@ def test_texts_without_a_word(complete, folder):
     _, err = complete("--unjudged-label=-1", docs="few.jsonl")
     # h2 in topics 1 and 2; h1 is judged in both.
     assert "2 texts without a word to go by: labelled by the model's default" in err
+
+
+def test_an_error_in_labels_names_the_option(run, folder):
+    (folder / "nan.txt").write_text("1 0 w1 1\n1 0 w2 nan\n")
+    code, _, err = run("complete", "nan.txt", "--docs", "docs.jsonl", "--out", "out.txt")
+    assert code == 2
+    assert "nan.txt:2" in err
+    assert "name it by --unjudged-label." in err
+    assert "unjudged=" not in err
