@@ -595,7 +595,9 @@ def test_bad_queries(T):
     with pytest.raises(ValueError, match="prior needs a selector"):
         predictor.query(T, 1, prior=np.ones(len(T)))
     sampling = LabelPredictor(selector=StatAPSelector()).fit(T)
-    with pytest.raises(ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"):
+    with pytest.raises(
+        ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
+    ):
         sampling.query(T, 1, prior=np.ones(len(T)))
     with pytest.raises(ValueError, match="runs must be a dict"):
         LabelPredictor(selector=PoolingSelector()).fit(T).query(T, 1)

@@ -404,8 +404,8 @@ class LabelPredictor(TableImputer):
         if calibrate and self.calibration_ is None:
             warnings.warn(
                 "the chances are not calibrated: the pooled sigmoid needs 5 held-out rows on "
-                "either side of a label, and the judged rows give fewer, so that margins go through "
-                "the logistic function as they are. Judge more, or say calibration=None.",
+                "either side of a label, and the judged rows give fewer, so that margins go "
+                "through the logistic function as they are. Judge more, or say calibration=None.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -178,7 +178,7 @@ def _polars_column(name, values):
 def _check_unique(topics, documents, topic, document):
     """Raise on the first document that is a second time in its topic."""
     twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
-    twice &= documents.notna().to_numpy()
+    twice = twice & documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
         raise ValueError(
