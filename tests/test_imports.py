@@ -22,14 +22,14 @@ LAYERS = {
     "metrics": 3,
     "ranking": 4,
     "judgments": 4,
-    "comparison": 4,
     "io": 4,
     "robustness": 4,
     "datasets": 4,
     "trec": 5,
-    "plot": 5,
-    "cli": 6,
-    "__main__": 7,
+    "comparison": 6,
+    "plot": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 
 

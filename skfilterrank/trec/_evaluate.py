@@ -221,7 +221,7 @@ def iter_evaluations(
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
-    named = list(_named(runs))
+    named = list(named_runs(runs))
     is_ready = qrels is None or isinstance(qrels, QrelsIndex)
     index = qrels if is_ready else QrelsIndex(qrels)
     with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
@@ -372,7 +372,7 @@ def _values(
     )
 
 
-def _named(runs):
+def named_runs(runs) -> Iterator:
     """Pairs of name and run."""
     if isinstance(runs, Mapping):
         yield from runs.items()

@@ -1,0 +1,1 @@
+"""Values of systems, query by query, and where they come from."""

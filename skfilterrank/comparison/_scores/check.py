@@ -1,0 +1,48 @@
+"""What comparisons ask of the values they are given."""
+
+from skfilterrank.comparison._scores.system_scores import SystemScores
+
+
+def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="scores"):
+    """Values of enough systems for enough queries; a matrix or table becomes SystemScores."""
+    if not isinstance(scores, SystemScores):
+        try:
+            scores = SystemScores(scores)
+        except ValueError as error:
+            error.add_note(f"This came up with {name}.")
+            raise
+    if scores.n_systems < min_systems:
+        raise ValueError(
+            f"{name} must hold at least {min_systems} systems to compare, got {scores.n_systems} "
+            f"({', '.join(scores.systems)})."
+        )
+    if scores.n_queries < min_queries:
+        raise ValueError(
+            f"{name} must hold at least {min_queries} queries, got {scores.n_queries}: nothing can "
+            "be said about chance with fewer."
+        )
+    return scores
+
+
+def check_same_systems(first, second, *, names=("first", "second"), queries: bool = True):
+    """The second with systems (and queries) in the order of the first, which must be the same."""
+    if set(first.systems) != set(second.systems):
+        raise ValueError(_difference("systems", first.systems, second.systems, names))
+    if queries and set(first.queries) != set(second.queries):
+        raise ValueError(
+            _difference("queries", first.queries, second.queries, names)
+            + " Take the common ones with select(queries=...)."
+        )
+    if first.systems == second.systems and (not queries or first.queries == second.queries):
+        return second
+    return second.select(systems=first.systems, queries=first.queries if queries else None)
+
+
+def _difference(what, ours, theirs, names):
+    """Which names only one of two has."""
+    odd = sorted(set(ours) ^ set(theirs), key=str)
+    holder = names[0] if odd[0] in set(ours) else names[1]
+    return (
+        f"{names[0]} and {names[1]} must have the same {what}, and {len(odd)} are in one of them "
+        f"only, such as {odd[0]!r} in {holder}."
+    )

@@ -1,0 +1,279 @@
+"""Values of runs or predictions by several measures, ready to be compared."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from tqdm import tqdm
+
+from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.io import QrelsIndex, align
+from skfilterrank.metrics import (
+    RelevantPositions,
+    evaluate,
+    preference_matrix,
+    preference_matrix_of_positions,
+    relevant_positions,
+)
+from skfilterrank.metrics._evaluate import parse_measures
+from skfilterrank.trec import evaluate_run
+from skfilterrank.trec._evaluate import named_runs
+
+# Measures whose values only order rankings, which is done exactly instead.
+_KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
+
+
+def score_systems(
+    runs,
+    qrels,
+    measures,
+    *,
+    missing: str | float = "raise",
+    gains=None,
+    ties: str = "docno",
+    precision: str = "double",
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **options,
+) -> dict[str, SystemScores]:
+    """Values of runs for every topic, by several measures.
+
+    Parameters
+    ----------
+    runs : dict {name: run}, or list of paths
+        The runs, as :func:`skfilterrank.trec.evaluate_runs` takes them. Topics of a run that are
+        not in the judgments are left out.
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        The judgments, as :func:`skfilterrank.io.align` takes them.
+    measures : str or list of str
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+    missing : {"raise", "drop", "empty"} or float, default="raise"
+        What becomes of a topic of the judgments that is not in some run, or has no value there
+        (``undefined="skip"``): an error; the topic is left out for all runs; the run is measured
+        as an empty list (a value that is still missing is an error); it gets this number.
+    gains, ties, precision, unjudged, undefined, **options
+        As in :func:`skfilterrank.trec.evaluate_run`.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as given; systems in the order of `runs`, topics sorted as
+        text. "lexirecall" and "lexiprecision" are exact preferences, see
+        :meth:`SystemScores.from_preferences`, whatever the scale asked for.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`skfilterrank.trec.evaluate_runs`; and if a topic is missing and `missing` names
+        no way out.
+
+    See Also
+    --------
+    score_predictions : The same for arrays of scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.comparison import score_systems
+    >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
+    >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
+    >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
+    >>> scores = score_systems(runs, qrels, ["ap", "lexirecall"])
+    >>> scores["ap"].means
+    good    1.0
+    bad     0.5
+    Name: ap, dtype: float64
+    >>> scores["lexirecall"].means
+    good    1.0
+    bad     0.0
+    Name: lexirecall, dtype: float64
+    """
+    wanted = parse_measures(measures)
+    named = list(named_runs(runs))
+    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    params = {"gains": gains, "unjudged": unjudged}
+    evaluating = {"ties": ties, "undefined": undefined, **params, **options}
+    jobs = (
+        delayed(_score_run)(name, run, index, precision, wanted, params, evaluating)
+        for name, run in named
+    )
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    bar = tqdm(found, total=len(named), unit="run", disable=not verbose, leave=False)
+    results = dict(zip((name for name, _ in named), bar))
+    if missing == "empty":
+        missing = "raise"
+        results = {name: each._replace(missing_topics=()) for name, each in results.items()}
+    return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}
+
+
+def score_predictions(
+    y_true,
+    y_scores: Mapping,
+    measures,
+    *,
+    groups=None,
+    gains=None,
+    ties=None,
+    unjudged: str = "zero",
+    undefined: float | str = 0.0,
+    missing: str | float = "raise",
+    **options,
+) -> dict[str, SystemScores]:
+    """Values of models' predictions for every query, by several measures.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid".
+    y_scores : dict of str to array-like of shape (n_rows,)
+        Scores of each system, higher is better, -inf where filtered.
+    measures : str or list of str
+        Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+    gains, ties, unjudged, undefined, **options
+        As in :func:`skfilterrank.metrics.evaluate`.
+    missing : {"raise", "drop"} or float, default="raise"
+        What becomes of a query without a value (``undefined="skip"``), as in
+        :class:`SystemScores`.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as given. "lexirecall" and "lexiprecision" are exact
+        preferences, see :meth:`SystemScores.from_preferences`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`skfilterrank.metrics.evaluate`; a note names the system.
+
+    See Also
+    --------
+    score_systems : The same for TREC runs.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import score_predictions
+    >>> y_true, groups = [1, 0, -1, 1, 0], ["a", "a", "a", "b", "b"]
+    >>> systems = {"old": [3, 2, 1, 1, 2], "new": [3, 2, float("-inf"), 2, 1]}
+    >>> print(score_predictions(y_true, systems, "ndcg_f", groups=groups)["ndcg_f"])
+    ndcg_f of 2 systems for 2 queries
+         mean    sd  wins
+    new 1.000 0.000     2
+    old 0.690 0.084     0
+    """
+    if not isinstance(y_scores, Mapping) or not y_scores:
+        raise ValueError(
+            "y_scores must be a dict {name: scores} of at least one system, got "
+            f"{type(y_scores).__name__}."
+        )
+    wanted = parse_measures(measures)
+    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+    params = {"groups": groups, "gains": gains, "unjudged": unjudged}
+    frames = {}
+    for name, y_score in y_scores.items() if valued else ():
+        try:
+            frames[name] = evaluate(
+                y_true, y_score, valued, ties=ties, undefined=undefined, **params, **options
+            )
+        except ValueError as error:
+            error.add_note(f"This came up with the scores of {name!r}.")
+            raise
+    found = {}
+    for text, parsed in wanted.items():
+        if text in valued:
+            table = pd.DataFrame({name: frame[text] for name, frame in frames.items()}).T
+            found[text] = _of_table(table, text, parsed, missing)
+        else:
+            preferences = preference_matrix(
+                y_true,
+                y_scores,
+                kind=_kind(parsed),
+                **({} if ties is None else {"ties": ties}),
+                **params,
+            )
+            found[text] = SystemScores.from_preferences(preferences)
+    return found
+
+
+class _RunScores(NamedTuple):
+    """One run: its values, and the positions of what is relevant where preferences are wanted."""
+
+    values: pd.DataFrame | None
+    positions: RelevantPositions | None
+    missing_topics: tuple[str, ...]
+
+
+def _score_run(name, run, index, precision, wanted, params, evaluating):
+    """Values of one run; an error says which run it was."""
+    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+    try:
+        aligned = align(run, index, missing="empty", precision=precision)
+        values = evaluate_run(aligned, None, valued, **evaluating) if valued else None
+        positions = None
+        if len(valued) < len(wanted):
+            ties = evaluating["ties"]
+            positions = relevant_positions(
+                aligned.y_true,
+                aligned.y_score,
+                groups=aligned.index,
+                # The rows of a topic stand in the order of document ids where scores are equal.
+                ties="stable" if ties == "docno" else ties,
+                **params,
+            )
+    except (ValueError, OSError) as error:
+        error.add_note(f"This came up with the run {name!r}.")
+        raise
+    return _RunScores(values, positions, aligned.missing_topics)
+
+
+def _scores_of(text, parsed, results, missing):
+    """The values of all runs by one measure."""
+    kind = _kind(parsed)
+    if kind is None:
+        table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
+        return _of_table(_without_missing(table, results), text, parsed, missing)
+    preferences = preference_matrix_of_positions(
+        {name: each.positions for name, each in results.items()}, kind=kind
+    )
+    exact = SystemScores.from_preferences(preferences)
+    scores = SystemScores(
+        _without_missing(exact.to_frame(), results),
+        measure=exact.measure,
+        is_preference=True,
+        missing=missing,
+    )
+    scores.dropped_queries += exact.dropped_queries
+    return scores
+
+
+def _without_missing(table, results):
+    """The table, with NaN for the topics that a run does not have."""
+    table = table.copy()
+    for name, each in results.items():
+        table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
+    return table
+
+
+def _of_table(table, text, parsed, missing):
+    return SystemScores(
+        table,
+        measure=text,
+        greater_is_better=parsed.measure.greater_is_better,
+        missing=missing,
+    )
+
+
+def _kind(parsed):
+    """What a lexicographic measure compares; None for every other measure."""
+    return _KINDS.get(parsed.measure.name)
