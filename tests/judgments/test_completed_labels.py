@@ -53,7 +53,10 @@ def test_the_estimator_gets_completed_labels(data):
     assert found.index.equals(y.index)
     np.testing.assert_array_equal(found[known], y[known])
     assert found.notna().all()
-    assert (found == truth)[~known].mean() > 0.45  # of three labels
+    # Better than the commonest label everywhere (0.40 of the rows), and in the right order.
+    is_right = (found == truth)[~known].mean()
+    assert is_right > truth[~known].value_counts(normalize=True).max() + 0.05
+    assert np.corrcoef(found[~known], truth[~known])[0, 1] > 0.35
     assert model.n_imputed_ == (~known).sum()
     assert model.n_left_ == 0
     np.testing.assert_array_equal(model.predictor_.imputed_, ~known)
@@ -110,10 +113,14 @@ def test_kinds_of_documents(data):
     model = CompletedLabels(Recorder(), predictor=LabelPredictor(text=None, features=["a", "b"]))
     np.testing.assert_array_equal(model.fit(features, y).estimator_.y_, expected)
     dense = CompletedLabels(Recorder()).fit(X[:, :3], y).estimator_.y_
-    for given in (features, sparse.csr_array(X[:, :3]), sparse.coo_array(X[:, :3])):
-        found = CompletedLabels(Recorder()).fit(given, y).estimator_.y_
-        # Sparse columns are not centred, so that rows at the edge may differ.
-        assert (found == dense).mean() > (0.9 if sparse.issparse(given) else 0.999)
+    np.testing.assert_array_equal(CompletedLabels(Recorder()).fit(features, y).estimator_.y_, dense)
+    rows = sparse.csr_array(X[:, :3])
+    found = CompletedLabels(Recorder()).fit(rows, y).estimator_.y_
+    np.testing.assert_array_equal(
+        CompletedLabels(Recorder()).fit(rows.tocoo(), y).estimator_.y_, found
+    )
+    # Sparse columns are scaled but not centred, so that 24 of 480 rows at the edge differ.
+    assert (found == dense).sum() >= 456
     with pytest.raises(ValueError, match="labels cannot be predicted from X"):
         CompletedLabels(Recorder()).fit(T[["text"]].rename(columns={"text": "words"}), y)
 
