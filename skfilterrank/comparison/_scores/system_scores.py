@@ -167,9 +167,9 @@ class SystemScores:
             )
         repeated = table[table.duplicated(["run", "qid"])]
         if len(repeated):
-            first = repeated.iloc[0]
+            run, query = repeated[["run", "qid"]].astype(object).iloc[0]
             raise ValueError(
-                f"frame has several rows for run {first['run']!r} and qid {first['qid']!r}: "
+                f"frame has several rows for run {run!r} and qid {query!r}: "
                 "expected one value for each run and query; are two runs named alike?"
             )
         runs, queries = pd.unique(table["run"]), pd.unique(table["qid"])

@@ -1,0 +1,289 @@
+"""SystemScores, and its values from tables, runs, predictions and preferences."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.comparison import SystemScores, score_predictions, score_systems
+from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.metrics import evaluate, preference_matrix
+from skfilterrank.trec import evaluate_runs
+
+NAN = float("nan")
+
+QRELS = pd.DataFrame(
+    {
+        "qid": ["1", "1", "1", "2", "2", "3"],
+        "docno": ["a", "b", "c", "a", "d", "e"],
+        "label": [2, 1, -1, 1, 0, 0],
+    }
+)
+
+
+def run(*lines):
+    """A run of lines such as "1 a b c": a topic and its documents, the best first."""
+    rows = [
+        (qid, docno, float(-place))
+        for qid, *docnos in map(str.split, lines)
+        for place, docno in enumerate(docnos)
+    ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score"])
+
+
+RUNS = {
+    "good": run("1 a b c", "2 a d", "3 e"),
+    "bad": run("1 c x b a", "2 d a", "3 e"),
+    "half": run("1 a c", "2 d", "3 x"),
+}
+
+
+class TestSystemScores:
+    def test_values_and_names(self):
+        values = np.array([[0.5, 0.7], [0.4, 0.9]])
+        scores = SystemScores(values, systems=["x", 7], queries=["q1", ("q", 2)], measure="ap")
+        assert scores.systems == ("x", "7")
+        assert scores.queries == ("q1", ("q", 2))
+        assert (scores.n_systems, scores.n_queries) == (2, 2)
+        values[:] = 0  # not shared
+        assert scores.values.tolist() == [[0.5, 0.7], [0.4, 0.9]]
+        with pytest.raises(ValueError, match="read-only"):
+            scores.values[0, 0] = 1
+
+    def test_a_frame_names_systems_and_queries(self):
+        frame = pd.DataFrame([[1, 2, 3]], index=["x"], columns=list("abc"))
+        scores = SystemScores(frame)
+        assert (scores.systems, scores.queries) == (("x",), ("a", "b", "c"))
+        pd.testing.assert_frame_equal(scores.to_frame(), frame.astype(float), check_names=False)
+
+    def test_means_come_best_first(self):
+        values = [[1, 2], [5, 6], [3, 4]]
+        means = SystemScores(values, systems="abc").means
+        assert means.to_dict() == {"b": 5.5, "c": 3.5, "a": 1.5}
+        assert list(means.index) == ["b", "c", "a"]
+        least = SystemScores(values, systems="abc", greater_is_better=False)
+        assert list(least.means.index) == ["a", "c", "b"]
+        np.testing.assert_array_equal(least.oriented, -least.values)
+
+    def test_text(self):
+        values = [[0.5, 0.25, 0.5], [0.5, 0.75, 0.25]]
+        text = str(SystemScores(values, systems=["a", "bb"], measure="ap"))
+        assert text.splitlines()[0] == "ap of 2 systems for 3 queries"
+        # Means 1.5 / 3 and 1.25 / 3; both share the first query, so wins add up to 4.
+        assert text.splitlines()[2].split() == ["bb", "0.500", "0.250", "2"]
+        assert text.splitlines()[3].split() == ["a", "0.417", "0.144", "2"]
+        # With the lower values better the other system leads, and wins the last two queries.
+        low = str(SystemScores(values, systems=["a", "bb"], greater_is_better=False))
+        assert low.splitlines()[2].split() == ["a", "0.417", "0.144", "2"]
+        assert "left out" in str(SystemScores([[1, NAN], [1, 2]], missing="drop"))
+
+    def test_missing_values(self):
+        values = [[1.0, NAN, 3.0], [4.0, 5.0, 6.0]]
+        with pytest.raises(ValueError, match=r"1 values are missing.*'a' has none for query 'q2'"):
+            SystemScores(values, systems="ab", queries=["q1", "q2", "q3"])
+        dropped = SystemScores(values, queries=["q1", "q2", "q3"], missing="drop")
+        assert dropped.queries == ("q1", "q3")
+        assert dropped.dropped_queries == ("q2",)
+        assert dropped.values.tolist() == [[1, 3], [4, 6]]
+        filled = SystemScores(values, missing=0)
+        assert filled.values[0].tolist() == [1, 0, 3]
+        assert filled.n_filled == 1
+        with pytest.raises(ValueError, match="leaves no query"):
+            SystemScores([[NAN, 1], [1, NAN]], missing="drop")
+
+    @pytest.mark.parametrize("missing", ["skip", NAN, None, True])
+    def test_missing_policy(self, missing):
+        with pytest.raises(ValueError, match="missing must be 'raise', 'drop' or a number"):
+            SystemScores([[1.0, 2.0]], missing=missing)
+
+    @pytest.mark.parametrize(
+        ("values", "params", "message"),
+        [
+            ([1, 2], {}, "matrix of systems x queries"),
+            (np.zeros((0, 3)), {}, r"got shape \(0, 3\)"),
+            ([["a", "b"]], {}, "values must be numbers"),
+            ([[1, np.inf]], {}, "must be finite, got inf in row 0, column 1"),
+            ([[1, 2]], {"systems": ["a", "b"]}, "must name the 1 rows of values, got 2"),
+            ([[1, 2]], {"queries": ["a"]}, "must name the 2 columns of values, got 1"),
+            ([[1], [2]], {"systems": ["a", "a"]}, "'a' occur more than once"),
+            ([[1], [2]], {"systems": [1, "1"]}, "'1' occur more than once"),
+            ([[1, 2]], {"queries": ["a", "a"]}, "queries must all have different names"),
+        ],
+    )
+    def test_bad_input(self, values, params, message):
+        with pytest.raises(ValueError, match=message):
+            SystemScores(values, **params)
+
+    def test_select(self):
+        scores = SystemScores(
+            [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
+            systems="abc",
+            queries="xyz",
+            measure="m",
+            greater_is_better=False,
+            is_preference=True,
+        )
+        some = scores.select(systems=["c", "a"], queries=["z", "x"])
+        assert some.values.tolist() == [[9, 7], [3, 1]]
+        assert (some.systems, some.queries, some.measure) == (("c", "a"), ("z", "x"), "m")
+        assert not some.greater_is_better
+        assert some.is_preference
+        assert scores.select(systems="b").systems == ("b",)
+        with pytest.raises(ValueError, match="systems: 'd' is not among 3 known ones"):
+            scores.select(systems=["d"])
+        with pytest.raises(ValueError, match="more than once"):
+            scores.select(queries=["x", "x"])
+
+    def test_checks(self):
+        scores = check_scores([[1, 2], [3, 4]])
+        assert isinstance(scores, SystemScores)
+        assert check_scores(scores) is scores
+        with pytest.raises(ValueError, match="at least 2 systems to compare, got 1"):
+            check_scores([[1, 2]])
+        with pytest.raises(ValueError, match="at least 2 queries, got 1"):
+            check_scores([[1], [2]])
+        other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
+        assert check_same_systems(scores, other).values.tolist() == [[1, 2], [3, 4]]
+        third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])
+        with pytest.raises(ValueError, match="same systems, and 2 are in one of them only"):
+            check_same_systems(scores, third)
+        fourth = SystemScores([[4, 3], [2, 1]], queries=[0, 5])
+        with pytest.raises(ValueError, match=r"same queries.*such as 1 in first"):
+            check_same_systems(scores, fourth)
+        assert check_same_systems(scores, fourth, queries=False) is fourth
+
+
+class TestFromFrame:
+    def test_of_evaluate_runs(self):
+        frame = evaluate_runs(RUNS, QRELS, ["ap", "recall_error"])
+        scores = SystemScores.from_frame(frame, "ap")
+        assert scores.systems == ("good", "bad", "half")
+        assert scores.queries == ("1", "2", "3")
+        assert scores.measure == "ap"
+        # Topic 1 of "bad": c x b a finds b and a at 3 and 4, (1/3 + 2/4) / 2.
+        np.testing.assert_allclose(scores.values[1], [(1 / 3 + 2 / 4) / 2, 1 / 2, 0])
+        assert not SystemScores.from_frame(frame, "recall_error").greater_is_better
+
+    def test_columns_and_one_measure(self):
+        frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "mine": [0.25, 0.5]})
+        scores = SystemScores.from_frame(frame)
+        assert scores.systems == ("b", "a")
+        assert scores.values.tolist() == [[0.25], [0.5]]
+        assert scores.measure == "mine"
+
+    def test_bad_frames(self):
+        frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "x": [1, 2], "y": [1, 2]})
+        with pytest.raises(ValueError, match="got None: choose from 'x', 'y'"):
+            SystemScores.from_frame(frame)
+        with pytest.raises(ValueError, match="has no 'qid'"):
+            SystemScores.from_frame(frame.drop(columns="qid"), "x")
+        with pytest.raises(ValueError, match="several rows for run 'a' and qid 2"):
+            SystemScores.from_frame(frame.assign(run="a"), "x")
+        gap = pd.DataFrame({"run": ["a", "a", "b"], "qid": [1, 2, 1], "x": [1, 2, 3]})
+        with pytest.raises(ValueError, match="1 values are missing"):
+            SystemScores.from_frame(gap)
+
+
+class TestScoreSystems:
+    def test_values_of_several_measures(self):
+        measures = ["ap", "ndcg_f@2", "recall_error"]
+        expected = evaluate_runs(RUNS, QRELS, measures)
+        found = score_systems(RUNS, QRELS, measures)
+        assert list(found) == measures
+        for name, scores in found.items():
+            table = expected[name].unstack(sort=False)  # noqa: PD010
+            np.testing.assert_array_equal(scores.values, table.to_numpy())
+            assert scores.measure == name
+        assert not found["recall_error"].greater_is_better
+
+    def test_lexicographic_measures_are_exact_preferences(self):
+        found = score_systems(RUNS, QRELS, ["lexirecall", "lexiprecision", "lexirecall(scale=log)"])
+        recall = found["lexirecall"]
+        assert recall.is_preference
+        assert recall.queries == ("1", "2")  # in topic 3 nothing is relevant
+        assert recall.dropped_queries == ("3",)
+        # Topic 1, last relevant document: 2, 4, behind the list. Topic 2: 1, 2, behind.
+        np.testing.assert_array_equal(recall.values, [[1, 1], [0.5, 0.5], [0, 0]])
+        # First relevant document: 1, 3, 1, then of good and half 2 against behind the list.
+        precision = found["lexiprecision"]
+        np.testing.assert_array_equal(precision.values, [[1, 1], [0, 0.5], [0.5, 0]])
+        np.testing.assert_array_equal(found["lexirecall(scale=log)"].values, recall.values)
+
+    def test_missing_topics(self):
+        runs = {**RUNS, "short": run("1 a b c", "3 e")}
+        measures = ["ap", "lexirecall"]
+        with pytest.raises(ValueError, match="'short' has none for query '2'"):
+            score_systems(runs, QRELS, "ap")
+        with pytest.raises(ValueError, match="'short' has none for query '2'"):
+            score_systems(runs, QRELS, "lexirecall")
+        dropped = score_systems(runs, QRELS, measures, missing="drop")
+        assert dropped["ap"].queries == ("1", "3")
+        assert dropped["lexirecall"].queries == ("1",)
+        assert set(dropped["lexirecall"].dropped_queries) == {"2", "3"}
+        empty = score_systems(runs, QRELS, measures, missing="empty")
+        assert empty["ap"].values[3].tolist() == [1, 0, 0]
+        # An empty list lacks the relevant document as "half" does.
+        assert empty["lexirecall"].values[3].tolist() == [5 / 6, 1 / 6]
+        filled = score_systems(runs, QRELS, measures, missing=0.75)
+        assert filled["ap"].values[3].tolist() == [1, 0.75, 0]
+        assert filled["ap"].n_filled == 1
+
+    def test_undefined_values_are_missing_with_skip(self):
+        found = score_systems(RUNS, QRELS, "ap", undefined="skip", missing="drop")
+        assert found["ap"].dropped_queries == ("3",)
+
+    def test_paths_and_processes(self, tmp_path):
+        paths = []
+        for name, frame in RUNS.items():
+            paths.append(tmp_path / f"{name}.txt")
+            lines = [f"{q} Q0 {d} 0 {s} x" for q, d, s in frame.itertuples(index=False)]
+            paths[-1].write_text("\n".join(lines) + "\n")
+        one = score_systems(paths, QRELS, ["ap", "lexirecall"])
+        two = score_systems(paths, QRELS, ["ap", "lexirecall"], n_jobs=2)
+        for name, scores in one.items():
+            assert scores.systems == ("good", "bad", "half")
+            np.testing.assert_array_equal(scores.values, two[name].values)
+
+    def test_gains_reach_values_and_preferences(self):
+        gains = {2: 0, 1: 1, 0: 0, -1: 0}
+        found = score_systems(RUNS, QRELS, ["rr", "lexirecall"], gains=gains)
+        assert found["rr"].values[:, 0].tolist() == [1 / 2, 1 / 3, 0]
+        assert found["lexirecall"].values[:, 0].tolist() == [1, 0.5, 0]
+
+    def test_errors_name_the_run(self):
+        with pytest.raises(ValueError, match="score") as caught:
+            score_systems({"odd": RUNS["good"].drop(columns="score")}, QRELS, "ap")
+        assert "odd" in " ".join(caught.value.__notes__)
+
+
+Y_TRUE, GROUPS = [2, 1, -1, 0, 1, 0], list("aaabbb")
+SYSTEMS = {"up": [3, 2, 1, 1, 3, 2], "down": [1, 2, 3, 3, 1, 2]}
+
+
+class TestScorePredictions:
+    def test_values(self):
+        found = score_predictions(Y_TRUE, SYSTEMS, ["ap", "ndcg_f", "recall_error"], groups=GROUPS)
+        for name, scores in found.items():
+            for system, y_score in SYSTEMS.items():
+                values = evaluate(Y_TRUE, y_score, name, groups=GROUPS)[name]
+                np.testing.assert_array_equal(scores.to_frame().loc[system], values)
+                assert scores.queries == ("a", "b")
+        assert not found["recall_error"].greater_is_better
+
+    def test_preferences(self):
+        found = score_predictions(Y_TRUE, SYSTEMS, "lexirecall", groups=GROUPS)
+        expected = preference_matrix(Y_TRUE, SYSTEMS, groups=GROUPS)
+        assert found["lexirecall"].to_frame().loc["up"].tolist() == [1, 1]
+        assert expected.ranks["up"].tolist() == [1, 1]
+
+    def test_bad_input(self):
+        with pytest.raises(ValueError, match=r"dict \{name: scores\}"):
+            score_predictions(Y_TRUE, [1, 2], "ap", groups=GROUPS)
+        with pytest.raises(ValueError) as caught:  # noqa: PT011
+            score_predictions(Y_TRUE, {"odd": [1, 2]}, "ap", groups=GROUPS)
+        assert "odd" in caught.value.__notes__[0]
+
+
+def test_preferences_of_one_system():
+    preferences = preference_matrix([1, 0], {"a": [2, 1]}, groups=["q"] * 2)
+    with pytest.raises(ValueError, match="at least two"):
+        SystemScores.from_preferences(preferences)
