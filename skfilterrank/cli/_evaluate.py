@@ -2,13 +2,11 @@
 
 import argparse
 
-from skfilterrank.cli import _options as options
+from skfilterrank.cli import _run_options as run_options
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
 # what is seen was judged at all. lexirecall's share is far too small to compare runs by its mean.
 MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall(scale=log)", "judged@10")
-TIES = ("docno", "average", "worst", "best")
-N_ITEMS = 1_000_000
 
 _EPILOG = """\
 measures:
@@ -56,20 +54,7 @@ def add_arguments(parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("qrels", metavar="QRELS", help="judgments: qid iteration docno label")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name")
-    parser.add_argument(
-        "-m",
-        "--measure",
-        dest="measures",
-        type=options.measures,
-        action="extend",
-        metavar="NAME",
-        help=f"a measure; repeat, or separate by commas (default: {', '.join(MEASURES)})",
-    )
-    parser.add_argument(
-        "--list-measures",
-        action=_ListMeasures,
-        help="print every measure with its options, and exit",
-    )
+    run_options.add_measures(parser, ", ".join(MEASURES))
     parser.add_argument(
         "--per-query", action="store_true", help="the values of every topic, not only the means"
     )
@@ -82,75 +67,18 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
     )
-    reading = parser.add_argument_group("how lists are read")
-    reading.add_argument(
-        "--gains",
-        type=options.gains,
-        metavar="LABEL=GAIN,...",
-        help="gain of each label, below 0 for forbidden: --gains=-2=-1,0=0,1=1; or exp2, "
-        "2^label - 1 from 0 up (default: the label is the gain)",
-    )
-    reading.add_argument(
-        "--unjudged-label",
-        type=options.number,
-        metavar="LABEL",
-        help="the label that means pooled but not judged, such as -1 for infAP (default: none)",
-    )
-    reading.add_argument(
-        "--unjudged",
-        choices=("zero", "drop"),
-        default="zero",
-        help="unjudged documents have gain 0, or are taken out of the lists (default: zero)",
-    )
-    reading.add_argument(
-        "--ties",
-        choices=TIES,
-        default="docno",
-        help="order of documents with equal scores: by id, descending, as in trec_eval; the mean "
-        "over all orders; the worst; the best (default: docno)",
-    )
-    reading.add_argument(
-        "--precision",
-        choices=("double", "single"),
-        default="double",
-        help="single rounds scores as trec_eval does, to which scores that differ by less are "
-        "equal (default: double)",
-    )
-    reading.add_argument(
-        "--missing",
-        choices=("empty", "skip"),
-        default="empty",
-        help="topics of QRELS that are not in a run are empty lists, as in trec_eval -c, or left "
-        "out (default: empty)",
-    )
-    reading.add_argument(
-        "--undefined",
-        type=options.number_or_skip,
-        default=0.0,
-        metavar="NUMBER|skip",
-        help="value of a topic for which a measure is undefined, or leave it out of the mean "
-        "(default: 0)",
-    )
-    reading.add_argument(
-        "--n-items",
-        type=options.positive,
-        default=N_ITEMS,
-        metavar="N",
-        help="documents in the collection, for measures that give documents which are not "
-        "retrieved a place behind the list; values with different N are not comparable, so it "
-        f"does not depend on the run (default: {N_ITEMS})",
+    run_options.add_reading(
+        parser,
+        missing=("empty", "skip"),
+        missing_help="topics of QRELS that are not in a run are empty lists, as in trec_eval -c, "
+        "or left out",
     )
     parser.add_argument(
         "--keep-going",
         action="store_true",
         help="go on after a run that cannot be read (default: stop)",
     )
-    parser.add_argument(
-        "--jobs", type=options.jobs, metavar="N", help="processes; -1 for all (default: 1)"
-    )
-    talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("--quiet", action="store_true", help="only values and errors")
-    talk.add_argument("--verbose", action="store_true", help="progress even if no screen shows it")
+    run_options.add_running(parser, "only values and errors")
     parser.set_defaults(run=run)
 
 
@@ -161,16 +89,3 @@ def run(arguments) -> int:
 
     arguments.measures = arguments.measures or list(MEASURES)
     return evaluate(arguments)
-
-
-class _ListMeasures(argparse.Action):
-    """Prints and exits, as --help does."""
-
-    def __init__(self, option_strings, dest, help=None):
-        super().__init__(option_strings, dest=argparse.SUPPRESS, nargs=0, help=help)
-
-    def __call__(self, parser, namespace, values, option_string=None):
-        from skfilterrank.cli._measure_names import describe_measures
-
-        print(describe_measures(n_items=N_ITEMS), end="")
-        parser.exit()

@@ -1,9 +1,6 @@
 """What ``skfilterrank evaluate`` does."""
 
-import errno
-import os
 import sys
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,15 +8,21 @@ from tqdm import tqdm
 
 from skfilterrank.cli._errors import is_for_users, message_of
 from skfilterrank.cli._evaluation_output import FORMATS, RunValues
-from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
-from skfilterrank.io import FileFormatError, QrelsIndex, read_prels, read_qrels, read_run
+from skfilterrank.cli._run_files import (
+    STDIN,
+    check_paths,
+    count,
+    gains_of_labels,
+    named_runs,
+    read_judgments,
+    source,
+)
+from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.trec import iter_evaluations
-from skfilterrank.trec._evaluate import name_of_path
 
-_STDIN = "-"
 _SHOWN = 3
 
 
@@ -27,16 +30,16 @@ def evaluate(arguments) -> int:
     """Evaluate the runs; 1 where some of them could not be."""
     tell = say_nothing if arguments.quiet else say
     names = parse_names(arguments.measures)
-    runs = _named_runs(arguments.runs, arguments.qrels)
+    runs = named_runs(arguments.runs, arguments.qrels)
     order = _order(names, arguments)
     if not arguments.keep_going:
-        _check_paths(runs.values())
-    qrels = _read_judgments(arguments)
-    gains = _gains(qrels["label"], arguments, tell)
-    if _STDIN in arguments.runs:
+        check_paths(runs.values())
+    qrels = read_judgments(arguments)
+    gains = gains_of_labels(qrels["label"], arguments, tell)
+    if STDIN in arguments.runs:
         # Here and not in a process of its own, which has no standard input.
-        name = next(name for name, path in runs.items() if path == _STDIN)
-        runs[name] = read_run(_source(_STDIN))
+        name = next(name for name, path in runs.items() if path == STDIN)
+        runs[name] = read_run(source(STDIN))
     evaluations = iter_evaluations(
         runs,
         QrelsIndex(qrels),
@@ -61,17 +64,6 @@ def evaluate(arguments) -> int:
         sys.stdout.flush()
     notes.tell(tell, arguments)
     return 1 if notes.failed else 0
-
-
-def _read_judgments(arguments):
-    """Judgments, with the probabilities of a sample where they are written down."""
-    try:
-        return read_qrels(_source(arguments.qrels), unjudged=arguments.unjudged_label)
-    except FileFormatError as error:
-        try:
-            return read_prels(_source(arguments.qrels))
-        except FileFormatError:
-            raise error from None
 
 
 def _run_values(evaluations, names, per_query, notes) -> Iterator[RunValues]:
@@ -123,38 +115,14 @@ class _Notes:
         if self.unjudged:
             tell(f"{self._runs(self.unjudged)} have topics without judgments: left out")
         if self.failed:
-            tell(f"{self.failed} of {_count(self.n_runs, 'run')} could not be evaluated")
+            tell(f"{self.failed} of {count(self.n_runs, 'run')} could not be evaluated")
 
     def _runs(self, counts):
         """How many runs, and the first of them with their number of topics."""
         shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
         if len(counts) > len(shown):
             shown.append("...")
-        return f"{len(counts)} of {_count(self.n_runs, 'run')} ({', '.join(shown)})"
-
-
-def _named_runs(paths, qrels):
-    """Each run by the name of its file, or by its whole path where several files have one name."""
-    if [*paths, qrels].count(_STDIN) > 1:
-        raise ValueError("standard input (-) can be read once: name files for the others.")
-    for path, count in Counter(paths).items():
-        if count > 1:
-            raise ValueError(f"{path} is given {count} times as a run: give it once.")
-    names = ["stdin" if path == _STDIN else name_of_path(path) for path in paths]
-    counts = Counter(names)
-    return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}
-
-
-def _check_paths(paths):
-    """A file that is not there is told before thousands of others are read."""
-    for path in paths:
-        if path != _STDIN and not os.path.exists(path):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-
-
-def _source(path):
-    """What to read."""
-    return getattr(sys.stdin, "buffer", sys.stdin) if path == _STDIN else path
+        return f"{len(counts)} of {count(self.n_runs, 'run')} ({', '.join(shown)})"
 
 
 def _order(names, arguments):
@@ -177,32 +145,9 @@ def _order(names, arguments):
     return key
 
 
-def _gains(labels, arguments, tell):
-    """The gains by label; what may be unexpected about the labels is told."""
-    found = {arguments.qrels: labels}
-    gains = match_gains(arguments.gains, found)
-    if unknown := unknown_labels(gains and arguments.gains, found):
-        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
-    if arguments.unjudged_label is not None and not labels.isna().any():
-        tell(f"no document has the label {arguments.unjudged_label:g} (--unjudged-label)")
-    if not isinstance(gains, dict):
-        counts = labels[labels < 0].value_counts()
-        if len(counts):
-            shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
-            tell(
-                f"documents with a label below 0 ({shown}) are forbidden; see --gains and "
-                "--unjudged-label"
-            )
-    return gains
-
-
 def _shows_progress(arguments):
     """A bar would be torn by values that are written to the same screen."""
     if arguments.quiet or arguments.verbose:
         return arguments.verbose
     gathers = arguments.sort or (arguments.format == "table" and not arguments.per_query)
     return sys.stderr.isatty() and bool(gathers or not sys.stdout.isatty())
-
-
-def _count(number, noun):
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _evaluate, main
+from skfilterrank.cli import _evaluate, _run_options, main
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
@@ -213,7 +213,7 @@ def test_options_reach_the_library(evaluate, files, arguments, params):
 
 
 def test_the_choices_are_the_librarys():
-    assert (_evaluate.TIES, _evaluate.N_ITEMS) == (library.TIES, library.N_ITEMS)
+    assert (_run_options.TIES, _run_options.N_ITEMS) == (library.TIES, library.N_ITEMS)
 
 
 def test_negative_labels(run, files):

@@ -1,0 +1,71 @@
+"""Runs and judgments as a command line names them."""
+
+import errno
+import os
+import sys
+from collections import Counter
+
+from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.io import FileFormatError, read_prels, read_qrels
+from skfilterrank.trec._evaluate import name_of_path
+
+STDIN = "-"
+
+
+def named_runs(paths, qrels) -> dict[str, str]:
+    """Each run by the name of its file, or by its whole path where several files have one name."""
+    if [*paths, qrels].count(STDIN) > 1:
+        raise ValueError("standard input (-) can be read once: name files for the others.")
+    for path, count in Counter(paths).items():
+        if count > 1:
+            raise ValueError(f"{path} is given {count} times as a run: give it once.")
+    names = ["stdin" if path == STDIN else name_of_path(path) for path in paths]
+    counts = Counter(names)
+    return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}
+
+
+def check_paths(paths) -> None:
+    """A file that is not there is told before thousands of others are read."""
+    for path in paths:
+        if path != STDIN and not os.path.exists(path):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def source(path):
+    """What to read."""
+    return getattr(sys.stdin, "buffer", sys.stdin) if path == STDIN else path
+
+
+def read_judgments(arguments):
+    """Judgments, with the probabilities of a sample where they are written down."""
+    try:
+        return read_qrels(source(arguments.qrels), unjudged=arguments.unjudged_label)
+    except FileFormatError as error:
+        try:
+            return read_prels(source(arguments.qrels))
+        except FileFormatError:
+            raise error from None
+
+
+def gains_of_labels(labels, arguments, tell):
+    """The gains by label; what may be unexpected about the labels is told."""
+    found = {arguments.qrels: labels}
+    gains = match_gains(arguments.gains, found)
+    if unknown := unknown_labels(gains and arguments.gains, found):
+        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    if arguments.unjudged_label is not None and not labels.isna().any():
+        tell(f"no document has the label {arguments.unjudged_label:g} (--unjudged-label)")
+    if not isinstance(gains, dict):
+        counts = labels[labels < 0].value_counts()
+        if len(counts):
+            shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
+            tell(
+                f"documents with a label below 0 ({shown}) are forbidden; see --gains and "
+                "--unjudged-label"
+            )
+    return gains
+
+
+def count(number, noun) -> str:
+    """A number with its noun, in the plural where it is not one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
