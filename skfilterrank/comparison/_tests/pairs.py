@@ -1,0 +1,125 @@
+"""Pairs of systems, the differences of their values, and what a test says of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from sklearn.utils import check_random_state
+from tqdm.auto import tqdm
+
+BLOCK_BYTES = 2**24
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+# Differences smaller than this many bits below the greater of the two values are rounding errors.
+_BITS = 48
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Which systems are compared: the one at place first[p] with the one at second[p]."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def __len__(self):
+        return len(self.first)
+
+    def __getitem__(self, block):
+        return Pairs(self.first[block], self.second[block])
+
+    @classmethod
+    def all(cls, n_systems: int):
+        """Every two systems, the one that comes earlier first."""
+        return cls(*np.triu_indices(n_systems, 1))
+
+    @classmethod
+    def against(cls, baseline: int, n_systems: int):
+        """Every other system first, the baseline second."""
+        others = np.delete(np.arange(n_systems), baseline)
+        return cls(others, np.full_like(others, baseline))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the tests are told."""
+
+    alternative: str = "two-sided"
+    confidence: float = 0.95
+    n_resamples: int = 10_000
+    random_state: object = 0
+    verbose: int = 0
+
+    def generator(self) -> np.random.Generator:
+        """Random numbers that repeat with the random state."""
+        state = check_random_state(self.random_state)
+        return np.random.default_rng(state.randint(2**31, size=4))
+
+
+@dataclass(frozen=True, eq=False)
+class PairFigures:
+    """What a test says of each pair; arrays of shape (n_pairs,)."""
+
+    p_value: np.ndarray
+    effect_size: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    effect_name: str
+    interval_of: str = "mean difference"
+    # The smallest p value the test could have given for any values of so many queries.
+    smallest_p: float = 0.0
+
+    @classmethod
+    def join(cls, parts):
+        """Figures of consecutive blocks of pairs as one."""
+        parts = list(parts)
+        joined = {}
+        for field in fields(cls):
+            column = [getattr(part, field.name) for part in parts]
+            if isinstance(column[0], np.ndarray):
+                joined[field.name] = np.concatenate(column)
+            elif field.name == "smallest_p":
+                joined[field.name] = min(column)
+            else:
+                joined[field.name] = column[0]
+        return cls(**joined)
+
+
+def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:
+    """Slices of pairs, each small enough for so many float64 numbers per pair."""
+    size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
+    with tqdm(total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None) as bar:
+        for start in range(0, len(pairs), size):
+            block = slice(start, min(start + size, len(pairs)))
+            yield block
+            bar.update(block.stop - block.start)
+
+
+def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Value of first minus value of second for each query, shape (n_pairs, n_queries)."""
+    first, second = values[pairs.first], values[pairs.second]
+    # Rounded to a grid just above the rounding errors of the values themselves, so that 0.1 + 0.2
+    # ties with 0.3, and 0.3 - 0.2 with 0.2 - 0.1, in tests of signs and ranks.
+    _, exponent = np.frexp(np.maximum(np.abs(first), np.abs(second)))
+    exponent -= _BITS
+    return np.ldexp(np.rint(np.ldexp(first - second, -exponent)), exponent)
+
+
+def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Mean over queries of the differences, shape (n_pairs,)."""
+    blocks = pair_blocks(pairs, 4 * values.shape[1])
+    return np.concatenate([differences(values, pairs[block]).mean(axis=1) for block in blocks])
+
+
+def mean_and_deviation(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (n - 1) of the differences of each pair."""
+    mean = difference.mean(axis=1)
+    deviation = difference.std(axis=1, ddof=1)
+    # Differences that are all alike keep a deviation of rounding errors.
+    deviation[deviation <= 1e-12 * np.abs(difference).max(axis=1)] = 0.0
+    return mean, deviation
+
+
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Quotient, where 0 / 0 is 0 and x / 0 is infinity with the sign of x; no warnings."""
+    limit = np.where(numerator == 0, 0.0, np.copysign(np.inf, numerator))
+    return np.divide(numerator, denominator, out=limit, where=denominator > 0)
