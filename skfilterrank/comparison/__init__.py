@@ -1,5 +1,10 @@
 """Systems against systems: which is better, how sure one can be, and which measure can tell."""
 
+from skfilterrank.comparison._measures.agreement import Agreement, agreement, fraction_tied
+from skfilterrank.comparison._measures.reliability import Reliability, reliability
+from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
+from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
+from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
 from skfilterrank.comparison._scores.score_systems import score_predictions, score_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._tests.compare import compare_systems
@@ -7,10 +12,22 @@ from skfilterrank.comparison._tests.corrections import adjust_p_values
 from skfilterrank.comparison._tests.pairwise import PairwiseComparison
 
 __all__ = [
+    "Agreement",
     "PairwiseComparison",
+    "Reliability",
+    "SensitivityCurve",
+    "StabilityCurve",
     "SystemScores",
     "adjust_p_values",
+    "agreement",
     "compare_systems",
+    "fraction_tied",
+    "kendall_tau",
+    "reliability",
     "score_predictions",
     "score_systems",
+    "sensitivity_curve",
+    "stability_curve",
+    "tau_ap",
+    "tau_ap_b",
 ]

@@ -1,0 +1,245 @@
+"""Ties of a measure, and how often two measures prefer the same system, query by query."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+
+# Comparisons held in memory at a time.
+_BLOCK = 2**21
+
+
+def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
+    """Share of the comparisons of two systems for a query that a measure leaves undecided.
+
+    Parameters
+    ----------
+    scores : SystemScores, or array-like of shape (n_systems, n_queries)
+        Values of at least two systems.
+    tolerance : float, default=0.0
+        Values that differ by at most this much are tied, in the unit of the measure.
+
+    Returns
+    -------
+    float
+        Tied (query, pair of systems), of all; in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems, or `tolerance` is negative or not a number.
+
+    See Also
+    --------
+    agreement : How often a measure agrees with what another prefers.
+    label_degradation : Ties as labels are removed.
+
+    References
+    ----------
+    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.2.
+
+    Examples
+    --------
+    One of three pairs is tied for the first query, all three for the second: 4 of 6.
+
+    >>> from skfilterrank.comparison import fraction_tied
+    >>> fraction_tied([[0.5, 1.0], [0.5, 1.0], [0.2, 1.0]])
+    0.666...
+    """
+    scores = check_scores(scores, min_queries=1)
+    tolerance = _check_tolerance(tolerance)
+    values = np.sort(scores.values, axis=0)
+    n_tied = 0
+    for column in values.T:
+        last = np.searchsorted(column, column + tolerance, side="right")
+        n_tied += int(last.sum()) - (len(column) * (len(column) + 1)) // 2
+    return n_tied / (scores.n_queries * scores.n_systems * (scores.n_systems - 1) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How often one measure agrees with what another prefers.
+
+    Attributes
+    ----------
+    share : float
+        ``n_agree / n_compared``; NaN if the first measure prefers nothing.
+    first, second : str
+        Names of the measures.
+    n_comparisons : int
+        Number of (query, pair of systems).
+    n_compared : int
+        Number of those that the first measure decides.
+    n_agree, n_opposite, n_undecided : int
+        Of `n_compared`, how many the second measure decides in the same way, in the other way,
+        and not at all.
+    n_tied_first, n_tied_second, n_tied_both : int
+        Number of comparisons that are tied by the first measure, by the second, and by both.
+    queries : tuple
+        Query ids.
+    by_query : DataFrame of shape (n_queries, 6)
+        What :meth:`to_frame` returns.
+    """
+
+    share: float
+    first: str
+    second: str
+    n_comparisons: int
+    n_compared: int
+    n_agree: int
+    n_opposite: int
+    n_undecided: int
+    n_tied_first: int
+    n_tied_second: int
+    n_tied_both: int
+    queries: tuple
+    by_query: pd.DataFrame
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each query ("qid"): share, and numbers of pairs of systems."""
+        return self.by_query.copy()
+
+    def __str__(self) -> str:
+        if not self.n_compared:
+            return f"{self.first} prefers no system in any of {self.n_comparisons} comparisons."
+        rows = {"agrees": self.n_agree, "opposite": self.n_opposite, "undecided": self.n_undecided}
+        table = pd.DataFrame(
+            {"n": rows.values(), "share": [count / self.n_compared for count in rows.values()]},
+            index=list(rows),
+        )
+        return (
+            f"{self.second} where {self.first} prefers one of two systems: {self.n_compared} of "
+            f"{self.n_comparisons} comparisons\n"
+            + table.to_string(formatters={"share": "{:.3f}".format})
+        )
+
+
+def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
+    r"""How often a measure prefers the system that another measure prefers, query by query.
+
+    Parameters
+    ----------
+    first : SystemScores, or array-like of shape (n_systems, n_queries)
+        Values by the measure whose preferences are taken as given: only where it tells two
+        systems apart for a query, the second is asked.
+    second : SystemScores, or array-like of shape (n_systems, n_queries)
+        Values of the same systems and queries by the measure that agrees or not.
+    tolerance : float, default=0.0
+        Values that differ by at most this much are tied, in the unit of each measure.
+
+    Returns
+    -------
+    Agreement
+
+    Raises
+    ------
+    ValueError
+        If systems or queries are not the same, there are fewer than two systems, or `tolerance`
+        is negative or not a number.
+
+    See Also
+    --------
+    fraction_tied : How many comparisons a measure leaves undecided.
+    conflicts : The same for differences that are significant over queries.
+
+    Notes
+    -----
+    With :math:`>_1` and :math:`>_2` the preferences of the two measures,
+
+    .. math:: \frac{\sum I(\pi >_1 \pi' \wedge \pi >_2 \pi')}{\sum I(\pi >_1 \pi')}
+
+    over all queries and pairs. A tie by the second measure counts as not agreeing.
+    ``agreement(a, b)`` and ``agreement(b, a)`` differ by the denominator alone.
+
+    References
+    ----------
+    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.1.
+
+    Examples
+    --------
+    Recall prefers a to c and b to c; average precision, too, prefers a to c, but c to b.
+
+    >>> from skfilterrank.comparison import SystemScores, agreement
+    >>> recall = SystemScores([[1.0], [1.0], [0.5]], systems=["a", "b", "c"], measure="recall")
+    >>> ap = SystemScores([[0.9], [0.3], [0.4]], systems=["a", "b", "c"], measure="ap")
+    >>> print(agreement(recall, ap))
+    ap where recall prefers one of two systems: 2 of 3 comparisons
+               n  share
+    agrees     1  0.500
+    opposite   1  0.500
+    undecided  0  0.000
+    """
+    first = check_scores(first, min_queries=1, name="first")
+    second = check_scores(second, min_queries=1, name="second")
+    second = check_same_systems(first, second)
+    tolerance = _check_tolerance(tolerance)
+    n_agree, n_opposite, n_first, n_second, n_decided = count_signs(
+        first.oriented, second.oriented, tolerance
+    )
+    n_pairs = first.n_systems * (first.n_systems - 1) // 2
+    n_either = n_first + n_second - n_decided
+    table = pd.DataFrame(
+        {
+            "share": share_of(n_agree, n_first),
+            "n_compared": n_first,
+            "n_agree": n_agree,
+            "n_opposite": n_opposite,
+            "n_undecided": n_first - n_decided,
+            "n_tied_both": n_pairs - n_either,
+        },
+        index=pd.Index(first.queries, name="qid", tupleize_cols=False),
+    )
+    total = n_pairs * first.n_queries
+    n_compared = int(n_first.sum())
+    return Agreement(
+        share=float(share_of(n_agree.sum(), n_first.sum())),
+        first=first.measure,
+        second=second.measure,
+        n_comparisons=total,
+        n_compared=n_compared,
+        n_agree=int(n_agree.sum()),
+        n_opposite=int(n_opposite.sum()),
+        n_undecided=n_compared - int(n_decided.sum()),
+        n_tied_first=total - n_compared,
+        n_tied_second=total - int(n_second.sum()),
+        n_tied_both=total - int(n_either.sum()),
+        queries=first.queries,
+        by_query=table,
+    )
+
+
+def signs_of_pairs(values, tolerance: float = 0.0) -> Iterator[np.ndarray]:
+    """Signs (+1, -1, 0 for ties) of all differences i - j, in blocks (some i, all j, query)."""
+    n_systems, n_queries = values.shape
+    n_rows = max(1, _BLOCK // (n_systems * n_queries))
+    for start in range(0, n_systems, n_rows):
+        difference = values[start : start + n_rows, None] - values[None]
+        yield (difference > tolerance).view(np.int8) - (difference < -tolerance).view(np.int8)
+
+
+def count_signs(first, second, tolerance=0.0):
+    """Numbers of pairs for each query: same sign, opposite sign, not tied by first, second, both.
+
+    All ordered pairs are seen, which is each pair twice with the same outcome.
+    """
+    counts = np.zeros((5, first.shape[1]), dtype=np.int64)
+    for ours, theirs in zip(signs_of_pairs(first, tolerance), signs_of_pairs(second, tolerance)):
+        product = ours * theirs
+        for row, found in enumerate((product > 0, product < 0, ours, theirs, product)):
+            counts[row] += np.count_nonzero(found, axis=(0, 1))
+    return counts // 2
+
+
+def share_of(part, whole):
+    """A share; NaN of nothing."""
+    return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
+
+
+def _check_tolerance(tolerance):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance >= 0:
+        raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}.")
+    return float(tolerance)

@@ -1,0 +1,81 @@
+"""What measures of two orders are given: systems with values, or a list of their names."""
+
+from collections.abc import Mapping
+from numbers import Number
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison._scores.check import check_same_systems
+from skfilterrank.comparison._scores.system_scores import SystemScores
+
+
+class Order:
+    """Names of systems and a value for each, greater is better."""
+
+    def __init__(self, order, name):
+        if isinstance(order, SystemScores):
+            systems, values = order.systems, order.oriented.mean(axis=1)
+        elif isinstance(order, pd.Series):
+            systems, values = order.index, order.to_numpy()
+        elif isinstance(order, Mapping):
+            systems, values = order.keys(), list(order.values())
+        else:
+            systems = _listed(order, name)
+            values = np.arange(len(systems), 0, -1)
+        self.systems = tuple(map(str, systems))
+        self.values = _numbers(values, name)
+        if len(set(self.systems)) < len(self.systems):
+            repeated = next(each for each in self.systems if self.systems.count(each) > 1)
+            raise ValueError(
+                f"{name} must name each system once, and {repeated!r} occurs more than once."
+            )
+
+    def select(self, *, systems, queries=None):
+        """Values of the systems in another order."""
+        place = {each: where for where, each in enumerate(self.systems)}
+        chosen = object.__new__(Order)
+        chosen.systems = tuple(systems)
+        chosen.values = self.values[[place[each] for each in systems]]
+        return chosen
+
+
+def values_of_both(first, second, names):
+    """Values of the same systems by both, in the order of the first, and the systems."""
+    first, second = Order(first, names[0]), Order(second, names[1])
+    second = check_same_systems(first, second, names=names, queries=False)
+    if len(first.systems) < 2:
+        raise ValueError(
+            f"{names[0]} and {names[1]} must order at least 2 systems, got {len(first.systems)}."
+        )
+    return first.values, second.values, first.systems
+
+
+def _listed(order, name):
+    """Names in a list, best first."""
+    is_names = not isinstance(order, str) and hasattr(order, "__iter__")
+    systems = list(order) if is_names else []
+    if not is_names or any(
+        (isinstance(each, Number) and not isinstance(each, (int, np.integer))) or np.ndim(each) > 0
+        for each in systems
+    ):
+        raise ValueError(
+            f"{name} must be SystemScores, a Series or dict of values by system, or a list of the "
+            f"names of systems, the best first; got {type(order).__name__}"
+            + (" of numbers." if is_names else ".")
+        )
+    return systems
+
+
+def _numbers(values, name):
+    """Values as numbers, none of them missing."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold a number for each system: {error}.") from None
+    if np.isnan(values).any():
+        raise ValueError(
+            f"{name} must hold a value for each system, and {np.count_nonzero(np.isnan(values))} "
+            "are missing (NaN): leave those systems out of both orders."
+        )
+    return values
