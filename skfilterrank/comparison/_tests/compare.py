@@ -14,6 +14,8 @@ from skfilterrank.comparison._tests.pairs import (
     mean_differences,
 )
 from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+from skfilterrank.comparison._tests.rank_tests import sign_test, wilcoxon_test
+from skfilterrank.comparison._tests.resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._tests.t_test import paired_t
 
 
@@ -30,6 +32,10 @@ class SystemTest(NamedTuple):
 
 TESTS = {
     "t": SystemTest(paired_t, "paired t test"),
+    "wilcoxon": SystemTest(wilcoxon_test, "Wilcoxon's signed rank test"),
+    "sign": SystemTest(sign_test, "sign test"),
+    "randomization": SystemTest(randomization_test, "randomization test"),
+    "bootstrap": SystemTest(bootstrap_test, "studentized bootstrap test"),
 }
 
 

@@ -123,3 +123,14 @@ def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Quotient, where 0 / 0 is 0 and x / 0 is infinity with the sign of x; no warnings."""
     limit = np.where(numerator == 0, 0.0, np.copysign(np.inf, numerator))
     return np.divide(numerator, denominator, out=limit, where=denominator > 0)
+
+
+def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np.ndarray:
+    """Rows start to stop of the 2**n_queries patterns of 1 and -1, as float64."""
+    rows = np.arange(start, 2**n_queries if stop is None else stop)[:, None]
+    return 1.0 - 2.0 * ((rows >> np.arange(n_queries)) & 1)
+
+
+def smallest_flip_p(n_queries: int, alternative: str) -> float:
+    """P value of differences that all have one sign, when either is as likely."""
+    return 0.5 ** (n_queries - (alternative == "two-sided"))

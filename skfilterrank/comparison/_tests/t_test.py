@@ -11,8 +11,6 @@ from skfilterrank.comparison._tests.pairs import (
     ratio,
 )
 
-EFFECT = "Cohen's d_z"
-
 
 def paired_t(values, pairs, settings) -> PairFigures:
     """Mean difference against what its standard error lets expect."""
@@ -28,7 +26,7 @@ def paired_t(values, pairs, settings) -> PairFigures:
                 effect_size=ratio(mean, deviation),
                 low=low,
                 high=high,
-                effect_name=EFFECT,
+                effect_name="Cohen's d_z",
             )
         )
     return PairFigures.join(parts)
@@ -38,7 +36,8 @@ def t_p_value(t, degrees_of_freedom, alternative):
     """Chance of a t as far out; 1 for a pair without differences, whatever the alternative."""
     if alternative == "two-sided":
         return np.minimum(2 * stdtr(degrees_of_freedom, -np.abs(t)), 1.0)
-    return stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
+    one_sided = stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
+    return np.where(t == 0, 1.0, one_sided)
 
 
 def t_interval(mean, deviation, n_queries, confidence):

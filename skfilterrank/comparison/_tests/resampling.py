@@ -1,0 +1,143 @@
+"""Randomization (permutation) test and bootstrap test; all pairs share the resamples."""
+
+from dataclasses import replace
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from skfilterrank.comparison._tests.pairs import (
+    PairFigures,
+    differences,
+    mean_and_deviation,
+    pair_blocks,
+    ratio,
+    sign_patterns,
+    smallest_flip_p,
+)
+from skfilterrank.comparison._tests.t_test import paired_t
+
+# So many resamples at a time, whatever the number of systems, that the random numbers do not
+# depend on it; and so many pairs that what is compared stays in the processor's cache.
+_N_AT_ONCE = 512
+_N_PAIRS = 64
+# Statistics this close to the observed one, relative to their scale, differ by rounding only.
+_TOLERANCE = 1e-12
+
+
+def randomization_test(values, pairs, settings) -> PairFigures:
+    """Mean difference against those with the two values swapped for a random half of queries."""
+    figures = paired_t(values, pairs, replace(settings, verbose=0))
+    n_queries = values.shape[1]
+    # What all systems have in common at a query cancels, and costs digits.
+    centered = values - np.median(values, axis=0)
+    is_exact = n_queries < 63 and 2**n_queries <= settings.n_resamples
+    n_resamples = 2**n_queries if is_exact else settings.n_resamples
+    blocks = _all_signs(n_queries) if is_exact else _random_signs(n_queries, settings)
+    count = np.zeros(len(pairs), dtype=np.int64)
+    n_blocks = -(-n_resamples // _N_AT_ONCE)
+    bar = tqdm(blocks, desc="resamples", total=n_blocks, disable=not settings.verbose, leave=None)
+    for signs in bar:
+        count += _count_as_extreme(centered, signs, pairs, settings.alternative)
+    if is_exact:
+        smallest = smallest_flip_p(n_queries, settings.alternative)
+        return replace(figures, p_value=count / n_resamples, smallest_p=smallest)
+    # The observed values are one of the resamples, so that no p value is 0.
+    smallest = 1 / (n_resamples + 1)
+    return replace(figures, p_value=(count + 1) / (n_resamples + 1), smallest_p=smallest)
+
+
+def _count_as_extreme(values, signs, pairs, alternative):
+    """In how many of the resamples the difference of each pair is as far out as observed."""
+    # The sum of signed differences of a pair is the difference of the systems' signed sums.
+    sums = values @ signs.T
+    observed = values.sum(axis=1)
+    scale = np.abs(values).sum(axis=1)
+    if alternative == "less":
+        sums, observed = -sums, -observed
+    count = np.empty(len(pairs), dtype=np.int64)
+    for start in range(0, len(pairs), _N_PAIRS):
+        some = slice(start, start + _N_PAIRS)
+        first, second = pairs.first[some], pairs.second[some]
+        at_least = observed[first] - observed[second]
+        resampled = sums[first]
+        resampled -= sums[second]
+        if alternative == "two-sided":
+            at_least = np.abs(at_least)
+            np.abs(resampled, out=resampled)
+        at_least -= _TOLERANCE * (scale[first] + scale[second])
+        count[some] = np.count_nonzero(resampled >= at_least[:, None], axis=1)
+    return count
+
+
+def _all_signs(n_queries):
+    """Every pattern of signs, some at a time."""
+    for start in range(0, 2**n_queries, _N_AT_ONCE):
+        yield sign_patterns(n_queries, start, min(start + _N_AT_ONCE, 2**n_queries))
+
+
+def _random_signs(n_queries, settings):
+    """Random patterns of signs, some at a time."""
+    generator = settings.generator()
+    for start in range(0, settings.n_resamples, _N_AT_ONCE):
+        size = (min(_N_AT_ONCE, settings.n_resamples - start), n_queries)
+        yield 2.0 * generator.integers(2, size=size) - 1.0
+
+
+def bootstrap_test(values, pairs, settings) -> PairFigures:
+    """Studentized mean difference against that of resampled queries, shifted to no difference."""
+    n_queries = values.shape[1]
+    counts = _bootstrap_counts(n_queries, settings)
+    parts = []
+    numbers = 6 * settings.n_resamples + 6 * n_queries
+    for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
+        difference = differences(values, pairs[block])
+        mean, deviation = mean_and_deviation(difference)
+        observed = ratio(mean, deviation / np.sqrt(n_queries))
+        resampled = _studentized(difference - mean[:, None], counts)
+        sizes = np.abs(resampled)
+        # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
+        place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
+        quantile = np.partition(sizes, place, axis=1)[:, place]
+        width = np.zeros_like(mean)
+        error = deviation / np.sqrt(n_queries)
+        np.multiply(quantile, error, out=width, where=deviation > 0)
+        if settings.alternative == "two-sided":
+            resampled, observed = sizes, np.abs(observed)
+        elif settings.alternative == "less":
+            resampled, observed = -resampled, -observed
+        at_least = observed - _TOLERANCE * np.where(np.isinf(observed), 0, 1 + np.abs(observed))
+        parts.append(
+            PairFigures(
+                p_value=(resampled >= at_least[:, None]).mean(axis=1),
+                effect_size=ratio(mean, deviation),
+                low=mean - width,
+                high=mean + width,
+                effect_name="Cohen's d_z",
+            )
+        )
+    return PairFigures.join(parts)
+
+
+def _bootstrap_counts(n_queries, settings):
+    """How often each query is in each resample, shape (n_resamples, n_queries)."""
+    generator = settings.generator()
+    counts = np.empty((settings.n_resamples, n_queries))
+    for start in range(0, settings.n_resamples, _N_AT_ONCE):
+        some = counts[start : start + _N_AT_ONCE]
+        drawn = generator.integers(n_queries, size=some.shape)
+        drawn += n_queries * np.arange(len(some))[:, None]
+        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+    return counts
+
+
+def _studentized(shifted, counts):
+    """The t of each resample, shape (n_pairs, n_resamples); infinite where it has no spread."""
+    n_queries = shifted.shape[1]
+    # A query whose difference is the mean is 0 but for rounding.
+    largest = np.abs(shifted).max(axis=1, keepdims=True)
+    shifted = np.where(np.abs(shifted) <= _TOLERANCE * largest, 0.0, shifted)
+    sums = shifted @ counts.T
+    squares = (shifted**2) @ counts.T
+    spread = squares - sums**2 / n_queries
+    spread[spread <= _TOLERANCE * squares] = 0.0
+    return ratio(sums, np.sqrt(spread * (n_queries / (n_queries - 1))))
