@@ -5,11 +5,14 @@ from skfilterrank.comparison._measures.reliability import Reliability, reliabili
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
 from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
 from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
+from skfilterrank.comparison._queries.moved_documents import moved_documents
+from skfilterrank.comparison._scores.reading import read_system_scores
 from skfilterrank.comparison._scores.score_systems import score_predictions, score_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._tests.compare import compare_systems
 from skfilterrank.comparison._tests.corrections import adjust_p_values
 from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+from skfilterrank.comparison._tests.summary import summarize_pairs, summarize_systems
 
 __all__ = [
     "Agreement",
@@ -23,11 +26,15 @@ __all__ = [
     "compare_systems",
     "fraction_tied",
     "kendall_tau",
+    "moved_documents",
+    "read_system_scores",
     "reliability",
     "score_predictions",
     "score_systems",
     "sensitivity_curve",
     "stability_curve",
+    "summarize_pairs",
+    "summarize_systems",
     "tau_ap",
     "tau_ap_b",
 ]

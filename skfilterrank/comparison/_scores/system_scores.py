@@ -11,6 +11,14 @@ from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 _SHOWN = 3
 
 
+class MissingValuesError(ValueError):
+    """Systems have no value for some queries; `lacking` says which, {system: queries}."""
+
+    def __init__(self, message, lacking):
+        super().__init__(message)
+        self.lacking = lacking
+
+
 class SystemScores:
     """Values of systems for queries by one measure: what every comparison starts from.
 
@@ -323,11 +331,16 @@ class SystemScores:
             return array[:, keep]
         if missing == "raise":
             system, query = np.argwhere(is_missing)[0]
-            raise ValueError(
+            raise MissingValuesError(
                 f"{np.count_nonzero(is_missing)} values are missing (NaN): system "
                 f"{self.systems[system]!r} has none for query {self.queries[query]!r}. Systems are "
                 "compared on the same queries: give missing='drop' to leave out such queries for "
-                "all systems, or a number that stands for a missing value."
+                "all systems, or a number that stands for a missing value.",
+                {
+                    name: tuple(np.array(self.queries, dtype=object)[lacks])
+                    for name, lacks in zip(self.systems, is_missing)
+                    if lacks.any()
+                },
             )
         self.n_filled = int(np.count_nonzero(is_missing))
         return np.where(is_missing, float(missing), array)

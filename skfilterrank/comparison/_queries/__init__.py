@@ -1,0 +1,1 @@
+"""What lies behind the difference of two systems: queries and documents."""

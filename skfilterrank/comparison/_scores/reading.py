@@ -1,0 +1,294 @@
+"""Values of systems out of what was written when they were measured."""
+
+import csv
+import io
+import json
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.io import FileFormatError
+from skfilterrank.io._files import decode, is_path, read_bytes, source_name
+from skfilterrank.trec._evaluate import name_of_path
+
+_PREFERENCES = ("lexirecall", "lexiprecision")
+# What trec_eval prints beside its measures: counts of documents and topics, and texts.
+_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
+_WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
+_SHOWN = 3
+
+
+def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, SystemScores]:
+    r"""Values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
+
+    Parameters
+    ----------
+    source : str, PathLike or file object, or list of these
+        Where to read: text of ``--format csv``, ``json`` or ``trec``, or of trec_eval; which of
+        them it is, is seen from the first line. gzip is unzipped. Of several files, each holds
+        other systems.
+    measures : str, list of str or None, default=None
+        Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
+        no measures.
+    missing : {"raise", "drop"} or float, default="raise"
+        What becomes of a topic for which some system has no value, as in :class:`SystemScores`.
+
+    Returns
+    -------
+    dict of str to SystemScores
+        By the names of the measures as written. Systems and topics stand in the order in which
+        they occur. A system without a name (trec_eval without the line "runid") gets that of the
+        file. Values of "lexirecall" and "lexiprecision" become preferences: the share of the
+        other systems that are worse on the topic, with halves for equal ones, as far as the
+        digits that were written tell systems apart.
+
+    Raises
+    ------
+    FileFormatError
+        If a line is not of its format, a system has two values for a topic, a value is no
+        number. The error names file and line.
+    ValueError
+        If a measure is not there, or a value is missing and `missing` names no way out.
+
+    See Also
+    --------
+    score_systems : Values from runs and judgments, preferences exactly.
+
+    Notes
+    -----
+    ``--format trec`` and trec_eval write four digits, which makes ties of values that differ by
+    less; csv and json keep all digits.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.comparison import read_system_scores
+    >>> text = "run,qid,ap\\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
+    >>> read_system_scores(io.StringIO(text))["ap"].means
+    new    0.625
+    old    0.375
+    Name: ap, dtype: float64
+    """
+    sources = list(source) if isinstance(source, list | tuple) else [source]
+    if not sources:
+        raise ValueError("source must name at least one file, got an empty list.")
+    files = [_read(each) for each in sources]
+    found = _join(files, [source_name(each) for each in sources])
+    known = list(dict.fromkeys(name for file in files for name in file.measures))
+    wanted = _wanted(measures, known)
+    runs = list(dict.fromkeys(run for run, _ in found))
+    topics = list(dict.fromkeys(qid for _, qid in found))
+    rows = {run: row for row, run in enumerate(runs)}
+    columns = {qid: column for column, qid in enumerate(topics)}
+    tables = {name: np.full((len(runs), len(topics)), np.nan) for name in wanted}
+    for (run, qid), values in found.items():
+        for name in wanted:
+            tables[name][rows[run], columns[qid]] = values.get(name, np.nan)
+    return {
+        name: _system_scores(pd.DataFrame(table, runs, topics), name, missing)
+        for name, table in tables.items()
+    }
+
+
+class _File(NamedTuple):
+    """What a file holds."""
+
+    values: dict  # (run, qid) -> {measure: value}
+    measures: list
+
+
+def _read(source):
+    """Values of one file, by its format."""
+    name = source_name(source)
+    text = decode(read_bytes(source), name).removeprefix("\ufeff")
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv, json or trec.", name)
+    if first.lstrip().startswith("{"):
+        return _read_json(lines, name)
+    if first.replace('"', "").startswith("run,"):
+        return _read_csv(text, name)
+    return _read_trec(lines, name, name_of_path(name) if is_path(source) else "run")
+
+
+def _read_csv(text, name):
+    """Lines run,qid,MEASURE,..."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(row for row in reader if row)
+    if header[:2] != ["run", "qid"] or len(header) < 3:
+        raise FileFormatError(
+            f"the header is {','.join(header)!r}, where it should be run,qid,MEASURE,...: write "
+            "values of every topic with evaluate --per-query --format csv.",
+            name,
+            1,
+        )
+    measures, values = header[2:], {}
+    for row in reader:
+        line = reader.line_num
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise FileFormatError(
+                f"{len(row)} columns where the header has {len(header)}.", name, line
+            )
+        numbers = {
+            measure: _number(text, measure, name, line) if text else np.nan
+            for measure, text in zip(measures, row[2:])
+        }
+        _add(values, row[0], row[1], numbers, name, line)
+    return _File(values, measures)
+
+
+def _read_json(lines, name):
+    """An object for each run, each on a line of its own."""
+    measures, values = {}, {}
+    for line, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            found = json.loads(text)
+            run, topics = found["run"], found["topics"]
+            rows = [(qid, dict(row)) for qid, row in topics.items()]
+        except json.JSONDecodeError as error:
+            raise FileFormatError(
+                f"not a JSON object ({error}); {_WRITTEN_BY} json, a run on each line.", name, line
+            ) from None
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise FileFormatError(
+                'expected "run": NAME and "topics": {qid: {MEASURE: value}}: write values of '
+                "every topic with evaluate --per-query --format json.",
+                name,
+                line,
+            ) from None
+        for qid, row in rows:
+            numbers = {
+                measure: np.nan if value is None else _number(value, measure, name, line)
+                for measure, value in row.items()
+            }
+            measures |= dict.fromkeys(numbers)
+            _add(values, run, qid, numbers, name, line)
+    return _File(values, list(measures))
+
+
+def _read_trec(lines, name, nameless):
+    """Lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
+    measures, values, topics = {}, {}, {}
+    for line, text in enumerate(lines, 1):
+        parts = text.split("\t") if text.count("\t") == 2 else text.split(None, 2)
+        if not parts:
+            continue
+        if len(parts) != 3:
+            raise FileFormatError(
+                f"{len(parts)} columns where there should be 3 (measure, topic, value); "
+                f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
+                name,
+                line,
+            )
+        measure, qid, value = (part.strip() for part in parts)
+        if measure == "runid" and qid == "all":
+            _end(values, value, topics, name, line)
+            topics = {}
+        elif qid != "all" and not measure.startswith(_COUNTS):
+            row = topics.setdefault(qid, {})
+            if measure in row:
+                raise FileFormatError(
+                    f"a second value of {measure} for topic {qid!r}: between the topics of two "
+                    "runs there should be a line 'runid all NAME', which trec_eval -q writes "
+                    "with its default measures or -m runid.",
+                    name,
+                    line,
+                )
+            row[measure] = _number(value, measure, name, line)
+            measures[measure] = None
+    if topics:
+        _end(values, nameless, topics, name, None)
+    if not values:
+        raise FileFormatError(
+            "there is no value of a topic, only means: write them with evaluate --per-query "
+            "--format trec, or trec_eval -q.",
+            name,
+        )
+    return _File(values, list(measures))
+
+
+def _end(values, run, topics, name, line):
+    """Keep the topics of a run."""
+    for qid, numbers in topics.items():
+        _add(values, run, qid, numbers, name, line)
+
+
+def _add(values, run, qid, numbers, name, line):
+    """Keep a row, which must be the only one of its run and topic."""
+    if not isinstance(run, str) or not run:
+        raise FileFormatError(f"the name of a run should be a text, got {run!r}.", name, line)
+    if (run, qid) in values:
+        raise FileFormatError(
+            f"run {run!r} has topic {qid!r} a second time: are two runs named alike? Rename one.",
+            name,
+            line,
+        )
+    values[run, qid] = numbers
+
+
+def _number(value, measure, name, line):
+    """A finite number, or NaN."""
+    try:
+        number = np.nan if isinstance(value, bool) else float(value)
+        if not np.isinf(number) and not isinstance(value, bool):
+            return number
+    except (TypeError, ValueError):
+        pass
+    raise FileFormatError(f"a value of {measure} must be a number, got {value!r}.", name, line)
+
+
+def _join(files, names):
+    """Values of all files, of which each has other runs."""
+    found, holder = {}, {}
+    for file, name in zip(files, names):
+        for run in dict.fromkeys(run for run, _ in file.values):
+            if run in holder:
+                raise FileFormatError(
+                    f"run {run!r} is in {holder[run]} too: rename one, or leave out a copy.", name
+                )
+            holder[run] = name
+        found |= file.values
+    return found
+
+
+def _wanted(measures, known):
+    """The measures to keep, all of which must be there."""
+    if measures is None:
+        return known
+    measures = [measures] if isinstance(measures, str) else list(measures)
+    for name in measures:
+        if name not in known:
+            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+            raise ValueError(
+                f"there are no values of {name!r}: there are those of {shown}, by the names they "
+                "were written with."
+            )
+    return list(dict.fromkeys(measures))
+
+
+def _system_scores(table, name, missing):
+    """The values of one measure; of a lexicographic one only their order."""
+    scores = SystemScores(
+        table, measure=name, greater_is_better=greater_is_better(name), missing=missing
+    )
+    if name.partition("(")[0].partition("@")[0] not in _PREFERENCES or scores.n_systems < 2:
+        return scores
+    shares = (rankdata(scores.oriented, axis=0) - 1) / (scores.n_systems - 1)
+    preferences = SystemScores(
+        shares,
+        systems=scores.systems,
+        queries=scores.queries,
+        measure=name,
+        is_preference=True,
+    )
+    preferences.dropped_queries = scores.dropped_queries
+    preferences.n_filled = scores.n_filled
+    return preferences
