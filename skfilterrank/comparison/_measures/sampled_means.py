@@ -1,0 +1,41 @@
+"""Means of systems over drawn queries, and who is ahead of whom by them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+# Means of equal values by another order of additions differ by less than this, relative to the
+# largest value, so that differences this small are none.
+TIE = 1e-12
+_BLOCK = 1 << 22
+
+
+def seeds_of(random_state) -> list[int]:
+    """Seeds for numpy generators, of whatever scikit-learn takes as random_state."""
+    return check_random_state(random_state).randint(2**31, size=4).tolist()
+
+
+def tolerance_of(values: np.ndarray) -> float:
+    """Size of a difference of means that is only rounding."""
+    return TIE * float(np.abs(values).max())
+
+
+def pair_rows(n_systems: int, n_columns: int) -> Iterator[tuple[int, slice, slice]]:
+    """Blocks of pairs: a system, systems after it, and the places of their pairs.
+
+    Pairs are numbered as ``np.triu_indices(n_systems, 1)``; a block has at most some 4 million
+    numbers if each pair has `n_columns`.
+    """
+    step = max(1, _BLOCK // max(1, n_columns))
+    place = 0
+    for first in range(n_systems - 1):
+        for start in range(first + 1, n_systems, step):
+            stop = min(start + step, n_systems)
+            yield first, slice(start, stop), slice(place, place + stop - start)
+            place += stop - start
+
+
+def n_pairs_of(n_systems: int) -> int:
+    """Number of pairs of systems."""
+    return n_systems * (n_systems - 1) // 2

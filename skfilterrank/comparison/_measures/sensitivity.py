@@ -1,0 +1,171 @@
+"""For how many pairs of systems a measure tells which is better, whatever queries are drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from skfilterrank._validation import check_choice
+from skfilterrank.comparison._measures.sampled_means import (
+    TIE,
+    n_pairs_of,
+    pair_rows,
+    seeds_of,
+    tolerance_of,
+)
+from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.robustness._metrics import check_count
+
+
+@dataclass(frozen=True, eq=False)
+class SensitivityCurve:
+    """Success rates by significance level; see :func:`sensitivity_curve`.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_alphas,), dtype float64
+        Significance levels.
+    success_rate : ndarray of shape (n_alphas,), dtype float64
+        Share of pairs whose achieved level is below alpha, in [0, 1].
+    asl : ndarray of shape (n_pairs,), dtype float64
+        Achieved significance level of each pair, in [0, 1]; pairs as
+        ``np.triu_indices(n_systems, 1)``.
+    method : {"paper", "sakai"}
+        How the levels were found.
+    n_resamples : int
+        Number of resamples of the queries.
+    systems : tuple of str
+        Names of the systems.
+    measure : str
+        Name of the measure.
+    """
+
+    alpha: np.ndarray
+    success_rate: np.ndarray
+    asl: np.ndarray
+    method: str
+    n_resamples: int
+    systems: tuple[str, ...]
+    measure: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Success rates as column "success_rate", a row for each "alpha"."""
+        index = pd.Index(self.alpha, name="alpha")
+        return pd.DataFrame({"success_rate": self.success_rate}, index=index)
+
+    def __str__(self) -> str:
+        return short_table(
+            f"Sensitivity of {self.measure}: {len(self.asl)} pairs of {len(self.systems)} "
+            f"systems, {self.n_resamples} resamples of queries, method {self.method!r}",
+            self.to_frame(),
+        )
+
+
+def sensitivity_curve(
+    scores,
+    *,
+    alphas=None,
+    n_resamples: int = 1000,
+    method: str = "paper",
+    random_state=0,
+    verbose: int = 0,
+) -> SensitivityCurve:
+    """For which share of pairs resampled queries keep the better system ahead.
+
+    Parameters
+    ----------
+    scores : SystemScores or array-like of shape (n_systems, n_queries)
+        Values of at least two systems for at least two queries.
+    alphas : float or array-like of shape (n_alphas,), default=None
+        Significance levels in (0, 1]. None takes 0.01 to 0.20 in steps of 0.01.
+    n_resamples : int, default=1000
+        Number of resamples of the queries, shared by all pairs.
+    method : {"paper", "sakai"}, default="paper"
+        How the achieved significance level of a pair is found: the share of resamples that
+        disagree with all queries about the pair; or the two-sided test of :func:`compare_systems`
+        with ``test="bootstrap"``.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resamples.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    SensitivityCurve
+        With ``alpha``, ``success_rate`` and the ``asl`` of each pair; its ``str`` is a table.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems or queries, or a parameter is out of range.
+    """
+    scores = check_scores(scores, min_queries=2)
+    alphas = _check_alphas(alphas)
+    n_resamples = check_count(n_resamples, "n_resamples")
+    check_choice(method, "method", ("paper", "sakai"))
+    find = _disagreement if method == "paper" else _studentized
+    asl = find(scores, n_resamples, random_state, verbose)
+    # A level that equals alpha by the same decimal digits is not below it.
+    below = np.sort(asl).searchsorted(alphas * (1 - TIE), side="left")
+    return SensitivityCurve(
+        alpha=alphas,
+        success_rate=below / len(asl),
+        asl=asl,
+        method=method,
+        n_resamples=n_resamples,
+        systems=scores.systems,
+        measure=scores.measure,
+    )
+
+
+def draw_resamples(n_queries: int, n_resamples: int, random_state) -> np.ndarray:
+    """How often each query is drawn with replacement, shape (n_resamples, n_queries)."""
+    rng = np.random.default_rng(seeds_of(random_state))
+    share = np.full(n_queries, 1 / n_queries)
+    return rng.multinomial(n_queries, share, size=n_resamples)
+
+
+def _disagreement(scores, n_resamples, random_state, verbose):
+    """Share of resamples with another order than all queries have, for each pair."""
+    values, n_systems = scores.values, scores.n_systems
+    counts = draw_resamples(scores.n_queries, n_resamples, random_state)
+    means = values @ counts.T.astype(np.float64) / scores.n_queries
+    observed = values.mean(axis=1)
+    tolerance = tolerance_of(values)
+    asl = np.empty(n_pairs_of(n_systems))
+    bar = tqdm(total=len(asl), unit="pair", disable=not verbose, leave=False)
+    for first, others, places in pair_rows(n_systems, n_resamples):
+        truth = observed[others] - observed[first]
+        # Turned so that agreeing means a positive difference: a tie does not agree.
+        turned = (means[others] - means[first]) * np.sign(truth)[:, None]
+        agreeing = np.count_nonzero(turned > tolerance, axis=1)
+        asl[places] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
+        bar.update(len(truth))
+    bar.close()
+    return asl
+
+
+def _studentized(scores, n_resamples, random_state, verbose):
+    """Two-sided levels of the shifted, studentized bootstrap test."""
+    from skfilterrank.comparison._tests.compare import compare_systems
+
+    return compare_systems(
+        scores,
+        test="bootstrap",
+        correction=None,
+        n_resamples=n_resamples,
+        random_state=random_state,
+        verbose=verbose,
+    ).p_value
+
+
+def _check_alphas(alphas):
+    """Levels above 0, up to 1."""
+    if alphas is None:
+        return np.arange(1, 21) / 100
+    array = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    if array.ndim != 1 or not array.size or not ((array > 0) & (array <= 1)).all():
+        raise ValueError(f"alphas must be one or more numbers in (0, 1], got {alphas!r}.")
+    return array

@@ -1,0 +1,211 @@
+"""How often a measure, given fewer queries, takes the worse system for the better one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from skfilterrank.comparison._measures.sampled_means import (
+    n_pairs_of,
+    pair_rows,
+    seeds_of,
+    tolerance_of,
+)
+from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.robustness._metrics import check_count
+
+
+@dataclass(frozen=True, eq=False)
+class StabilityCurve:
+    """Error rates by number of queries; see :func:`stability_curve`.
+
+    Attributes
+    ----------
+    n_queries : ndarray of shape (n_sizes,), dtype int64
+        Numbers of queries that were drawn.
+    error_rate : ndarray of shape (n_sizes,), dtype float64
+        Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
+    tie_rate : ndarray of shape (n_sizes,), dtype float64
+        Share of decisions that find the two systems equal, in [0, 1].
+    n_samples : int
+        Number of samples of queries for each size.
+    fuzziness : float
+        Differences of means up to this are ties.
+    relative : bool
+        Whether `fuzziness` is a share of the greater mean.
+    n_systems : int
+        Number of systems.
+    measure : str
+        Name of the measure.
+    """
+
+    n_queries: np.ndarray
+    error_rate: np.ndarray
+    tie_rate: np.ndarray
+    n_samples: int
+    fuzziness: float
+    relative: bool
+    n_systems: int
+    measure: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Rates as columns "error_rate" and "tie_rate", a row for each "n_queries"."""
+        return pd.DataFrame(
+            {"error_rate": self.error_rate, "tie_rate": self.tie_rate},
+            index=pd.Index(self.n_queries, name="n_queries"),
+        )
+
+    def __str__(self) -> str:
+        fuzziness = f"{self.fuzziness:g}" + (" of the greater mean" if self.relative else "")
+        return short_table(
+            f"Stability of {self.measure}: {n_pairs_of(self.n_systems)} pairs of "
+            f"{self.n_systems} systems, {self.n_samples} samples of queries, ties up to "
+            f"{fuzziness}",
+            self.to_frame(),
+        )
+
+
+def stability_curve(
+    scores,
+    *,
+    sizes=None,
+    n_samples: int = 200,
+    fuzziness: float = 0.01,
+    relative: bool = False,
+    random_state=0,
+    verbose: int = 0,
+) -> StabilityCurve:
+    r"""How often fewer queries take the worse of two systems for the better one.
+
+    Samples of queries are drawn without replacement, and all systems compared by their means over
+    each sample. A measure is stable if samples agree with one another about every pair, already
+    when they are small.
+
+    Parameters
+    ----------
+    scores : SystemScores or array-like of shape (n_systems, n_queries)
+        Values of at least two systems for at least two queries.
+    sizes : int or array-like of shape (n_sizes,), default=None
+        Numbers of queries to draw, from 1 to all. None takes 2 to all.
+    n_samples : int, default=200
+        Number of samples of each size.
+    fuzziness : float, default=0.01
+        Two systems tie on a sample if their means differ by no more than this, in the unit of the
+        measure.
+    relative : bool, default=False
+        If True, `fuzziness` is a share of the mean that is greater in size, as Buckley and
+        Voorhees have it.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the samples. The samples of a size do not depend on the other sizes.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    StabilityCurve
+        With ``n_queries``, ``error_rate``, ``tie_rate``; its ``str`` is a table.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems or queries, or a parameter is out of range.
+
+    See Also
+    --------
+    sensitivity_curve : For how many pairs resampled queries keep the better system ahead.
+    reliability : How many queries the ranking of systems needs.
+
+    Notes
+    -----
+    Section 4.3 of [1]_ with equation 1 of [2]_. With `A > B` counting the samples in which A is
+    ahead by more than the fuzziness,
+
+    .. math:: error = \frac{\sum_{A, B} \min(A > B, B > A)}{n_{samples} \, n_{pairs}}
+
+    The error is 0 when all queries are drawn, since all samples are then the same, and where all
+    means tie. Whether greater values are better makes no difference.
+
+    References
+    ----------
+    .. [1] Carmel et al., "Ranking and filtering with forbidden documents", SIGIR 2022.
+    .. [2] Buckley and Voorhees, "Evaluating evaluation measure stability", SIGIR 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.comparison import SystemScores, stability_curve
+    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0], [0.1], [0.2]]
+    >>> curve = stability_curve(SystemScores(values, measure="ap"), sizes=[5, 20, 40])
+    >>> print(curve)  # doctest: +SKIP
+    """
+    scores = check_scores(scores, min_queries=2)
+    sizes = _check_sizes(sizes, scores.n_queries)
+    n_samples = check_count(n_samples, "n_samples")
+    fuzziness = _check_fuzziness(fuzziness)
+    seeds = seeds_of(random_state)
+    tolerance = tolerance_of(scores.values)
+    rates = [
+        _rates(scores.values, size, n_samples, fuzziness, relative, tolerance, seeds)
+        for size in tqdm(sizes, unit="size", disable=not verbose, leave=False)
+    ]
+    error_rate, tie_rate = np.array(rates).T
+    return StabilityCurve(
+        n_queries=sizes,
+        error_rate=error_rate,
+        tie_rate=tie_rate,
+        n_samples=n_samples,
+        fuzziness=fuzziness,
+        relative=bool(relative),
+        n_systems=scores.n_systems,
+        measure=scores.measure,
+    )
+
+
+def draw_samples(n_queries: int, size: int, n_samples: int, seeds) -> np.ndarray:
+    """Samples without replacement, shape (n_samples, n_queries): True where a query is drawn."""
+    order = np.random.default_rng([*seeds, size]).random((n_samples, n_queries)).argsort(axis=1)
+    drawn = np.zeros((n_samples, n_queries), dtype=bool)
+    np.put_along_axis(drawn, order[:, :size], True, axis=1)
+    return drawn
+
+
+def _rates(values, size, n_samples, fuzziness, relative, tolerance, seeds):
+    """Shares of wrong and of tied decisions for one number of queries."""
+    drawn = draw_samples(values.shape[1], size, n_samples, seeds)
+    means = values @ drawn.T.astype(np.float64) / size
+    margin = (0.0 if relative else fuzziness) + tolerance
+    sizes_of_means = np.abs(means) * fuzziness if relative else None
+    wrong = decided = 0
+    for first, others, _ in pair_rows(len(values), n_samples):
+        difference = means[others] - means[first]
+        if relative:
+            margin = np.maximum(sizes_of_means[others], sizes_of_means[first]) + tolerance
+        behind = np.count_nonzero(difference > margin, axis=1)
+        ahead = np.count_nonzero(difference < -margin, axis=1)
+        wrong += int(np.minimum(ahead, behind).sum())
+        decided += int(ahead.sum() + behind.sum())
+    n_decisions = n_pairs_of(len(values)) * n_samples
+    return wrong / n_decisions, 1 - decided / n_decisions
+
+
+def _check_sizes(sizes, n_queries):
+    """Numbers of queries that can be drawn."""
+    if sizes is None:
+        return np.arange(2, n_queries + 1)
+    array = np.atleast_1d(np.asarray(sizes))
+    whole = array.ndim == 1 and array.size and array.dtype.kind in "iu"
+    if not whole or array.min() < 1 or array.max() > n_queries:
+        raise ValueError(
+            f"sizes must be whole numbers from 1 to the {n_queries} queries, got {sizes!r}."
+        )
+    return array.astype(np.int64)
+
+
+def _check_fuzziness(fuzziness):
+    """A finite number that is not negative."""
+    number = float(fuzziness)
+    if not 0 <= number < np.inf:
+        raise ValueError(f"fuzziness must be a finite number from 0, got {fuzziness!r}.")
+    return number
