@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._tests.corrections import adjust_p_values, check_correction
+from skfilterrank.comparison._tests.hsd import randomized_tukey, tukey_hsd_blocked
 from skfilterrank.comparison._tests.pairs import (
     ALTERNATIVES,
     PairFigures,
@@ -36,6 +37,8 @@ TESTS = {
     "sign": SystemTest(sign_test, "sign test"),
     "randomization": SystemTest(randomization_test, "randomization test"),
     "bootstrap": SystemTest(bootstrap_test, "studentized bootstrap test"),
+    "tukey": SystemTest(tukey_hsd_blocked, "Tukey's HSD", is_family_wise=True),
+    "randomized_tukey": SystemTest(randomized_tukey, "randomized HSD", is_family_wise=True),
 }
 
 
@@ -51,7 +54,106 @@ def compare_systems(
     random_state=0,
     verbose: int = 0,
 ) -> PairwiseComparison:
-    """Test every two systems for a difference over the same queries."""
+    """Test every two systems for a difference over the same queries.
+
+    Parameters
+    ----------
+    scores : SystemScores or array-like of shape (n_systems, n_queries)
+        Value of each system for each query; at least two of each.
+    test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
+            "randomized_tukey"}, default=None
+        How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
+        for preferences, whose sizes mean nothing.
+    correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+        Correction of the p values for the number of pairs, see :func:`adjust_p_values`. The two
+        Tukey tests correct for all systems by themselves, and take no notice of it.
+    baseline : str, default=None
+        Name of a system: only the pairs of another system (first) and this one (second) are
+        compared, and p values corrected for as many. None compares every two.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Which differences count against chance: of either sign; those where the first system has
+        the greater values; or the lower ones. This is about values, also where lower is better.
+    confidence : float, default=0.95
+        Confidence of the intervals, which are two-sided whatever the alternative and not
+        corrected for the number of pairs (but those of the Tukey tests are).
+    n_resamples : int, default=10000
+        Number of random resamples of the resampling tests, at least 100.
+    random_state : int, RandomState instance or None, default=0
+        What the resamples come from. All pairs share them.
+    verbose : int, default=0
+        Whether to show progress.
+
+    Returns
+    -------
+    PairwiseComparison
+        Difference, interval, effect size and p values of each pair; print it for a table.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems or queries, or a parameter is not as above.
+
+    See Also
+    --------
+    discriminative_power : How many pairs a measure tells apart.
+    conflicts : Where two measures' tests disagree.
+
+    Notes
+    -----
+    With d the differences of a pair (first minus second) for the n queries:
+
+    - "t": mean(d) against Student's t with n - 1 degrees of freedom. Effect size: Cohen's d_z,
+      mean(d) / sd(d). Interval: of the mean difference.
+    - "wilcoxon": ranks of abs(d) without zeros, as :func:`scipy.stats.wilcoxon` has them: exact up
+      to 50 queries (with ties or zeros up to 13), else the normal distribution, corrected for ties.
+      Effect size: rank-biserial correlation, the sum of the ranks of positive d minus that of
+      negative d, by their total. Interval: of the pseudo-median (Hodges and Lehmann), from the
+      means of each two differences, zeros among them; unbounded where the queries are too few for
+      the confidence.
+    - "sign": the number of d > 0 among those that are not 0, exact binomial. Effect size: net share
+      of queries, (number of d > 0 - number of d < 0) / their sum. Interval: of this effect size,
+      from Clopper and Pearson's of the share of d > 0.
+    - "randomization": mean(d) against those with signs of d flipped at random [1]_; all 2^n
+      patterns of signs where those are no more than `n_resamples`, else p = (b + 1) /
+      (n_resamples + 1) with b the number of resamples as far out. Such a p value never falls below
+      1 / (n_resamples + 1): Bonferroni's or Holm's correction for m pairs needs more than
+      20 m resamples for anything to be significant at 0.05. Effect size and interval: as for "t".
+    - "bootstrap": Sakai's test [2]_: queries are drawn with replacement from d - mean(d), and p is
+      the share of resamples with a t statistic as far out as that of d; 0 means below
+      1 / n_resamples. A resample without spread has an infinite t (0 if its mean is 0). Effect
+      size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
+      the standard error; unbounded where too many resamples have no spread.
+    - "tukey", "randomized_tukey": see :func:`tukey_hsd_blocked` and :func:`randomized_tukey`.
+
+    Preferences have shares of systems beaten as values, and "t" and the resampling tests take
+    these as numbers.
+
+    A difference within a few rounding errors of the values is 0. A pair without any difference has
+    p value 1, effect size 0 and interval (0, 0) in every test. A pair whose difference is the same
+    for every query, and not 0, has no spread: "t" and "bootstrap" give p value 0 and d_z is
+    infinite with the sign of the difference.
+
+    The time grows with n_pairs times n_queries (for "wilcoxon" its square) times the number of
+    resamples; memory is bounded by blocks of pairs.
+
+    References
+    ----------
+    .. [1] Fisher, R. A. The Design of Experiments, section 21. 1935.
+    .. [2] Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
+
+    Examples
+    --------
+    Two soporific drugs, extra hours of sleep of ten patients (Student, 1908).
+
+    >>> from skfilterrank.comparison import SystemScores, compare_systems
+    >>> sleep = SystemScores(
+    ...     [[0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
+    ...      [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]],
+    ...     systems=["drug 1", "drug 2"], measure="hours")
+    >>> print(compare_systems(sleep))
+    >>> found = compare_systems(sleep, test="randomization")
+    >>> found.p_value, found.better()
+    """
     scores = check_scores(scores)
     if test is None:
         test = "sign" if scores.is_preference else "t"
@@ -76,6 +178,7 @@ def compare_systems(
     settings = Settings(alternative, confidence, n_resamples, random_state, verbose)
     figures = method.function(scores.values, pairs, settings)
     correction = None if method.is_family_wise else correction
+    difference, n_tied = mean_differences(scores.values, pairs)
     return PairwiseComparison(
         scores=scores,
         test=test,
@@ -85,7 +188,7 @@ def compare_systems(
         baseline=baseline,
         first=pairs.first,
         second=pairs.second,
-        difference=mean_differences(scores.values, pairs),
+        difference=difference,
         effect_size=figures.effect_size,
         effect_name=figures.effect_name,
         low=figures.low,
@@ -93,8 +196,10 @@ def compare_systems(
         interval_of=figures.interval_of,
         p_value=figures.p_value,
         p_adjusted=adjust_p_values(figures.p_value, correction),
+        n_tied=n_tied,
         smallest_p=figures.smallest_p,
         title=method.title,
+        is_family_wise=method.is_family_wise,
     )
 
 
