@@ -1,5 +1,16 @@
 """Pictures, in the manner of scikit-learn's displays; they need matplotlib."""
 
+from skfilterrank.plot._critical_difference import CriticalDifferenceDisplay
+from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay
+from skfilterrank.plot._pairwise_comparison import PairwiseComparisonDisplay
+from skfilterrank.plot._query_difference import QueryDifferenceDisplay
 from skfilterrank.plot._threshold_curve import ThresholdCurveDisplay
 
-__all__ = ["ThresholdCurveDisplay"]
+__all__ = [
+    "CriticalDifferenceDisplay",
+    "PairwiseComparisonDisplay",
+    "QueryDifferenceDisplay",
+    "SensitivityCurveDisplay",
+    "StabilityCurveDisplay",
+    "ThresholdCurveDisplay",
+]

@@ -1,0 +1,63 @@
+"""What the displays share: axes to draw on, room for labels, colours."""
+
+from collections import Counter
+
+# Apart for readers who see few colours, and of different brightness in greyscale.
+BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
+FONT_SIZE = 8  # points
+LINE_HEIGHT = 1.4 * FONT_SIZE  # points
+LABEL_LENGTH = 28  # characters
+_HEAD = 6  # characters that are kept of a shared beginning
+
+
+def new_axes(ax, size):
+    """The axes given, or those of a new figure of this size (inches) that cuts no label off."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'skfilterrank[plot]'.") from error
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    return ax
+
+
+def points(ax):
+    """Width and height of axes in points, before labels take their room."""
+    box = ax.get_position().transformed(ax.figure.transSubfigure - ax.figure.dpi_scale_trans)
+    return 72 * box.width, 72 * box.height
+
+
+def shorten(name, length=LABEL_LENGTH):
+    """A long name without its middle: the ends are what tells variants apart."""
+    name = str(name)
+    if len(name) <= length:
+        return name
+    tail = (length - 1) // 2
+    return f"{name[: length - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def shorten_all(names):
+    """Long names without their middles, or without what they share where that tells no more."""
+    names = list(map(str, names))
+    short = [shorten(name) for name in names]
+    for form in {form for form, count in Counter(short).items() if count > 1}:
+        alike = [place for place, each in enumerate(short) if each == form]
+        shared = _shared_beginning([names[place] for place in alike])
+        for place in alike:
+            rest = names[place][max(shared, _HEAD) :]
+            short[place] = f"{names[place][:_HEAD]}…{shorten(rest, LABEL_LENGTH - _HEAD - 1)}"
+    counts = Counter(short)
+    return [each if counts[each] == 1 else name for each, name in zip(short, names)]
+
+
+def _shared_beginning(names):
+    """Number of letters with which all names begin."""
+    letters = enumerate(zip(*names))
+    return next((place for place, each in letters if len(set(each)) > 1), min(map(len, names)))
+
+
+def check_positive_int(value, name):
+    """A count of things to show."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+    return value

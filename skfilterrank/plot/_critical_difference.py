@@ -1,0 +1,314 @@
+"""The best systems on a line, and which of them cannot be told apart."""
+
+import numpy as np
+from scipy.stats import rankdata
+
+from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
+from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.plot._axes import (
+    BETTER,
+    FONT_SIZE,
+    check_positive_int,
+    new_axes,
+    shorten_all,
+)
+from skfilterrank.plot._pairwise_comparison import correction_words
+
+_FAMILY_WISE = ("tukey", "randomized_tukey")
+_BAR_STEP = 0.5  # rows between bars
+_ROW = 0.24  # inches
+
+
+class CriticalDifferenceDisplay:
+    """Systems by their means, with bars that join those that are not significantly different.
+
+    A bar runs over systems that follow one another in the order of the means, whose first and last
+    do not differ significantly; only the longest such bars are drawn. Tests that look at each pair
+    by itself may find a difference within a bar: the heat map of
+    :class:`PairwiseComparisonDisplay` shows all pairs. The best systems are on the right, also
+    where lower values are better. Use :meth:`from_scores` to make one.
+
+    Parameters
+    ----------
+    comparison : PairwiseComparison
+        All pairs of systems, compared by a two-sided test.
+    alpha : float, default=0.05
+        Differences whose adjusted p value is at most this are significant.
+    n_shown : int, default=15
+        Show at most so many systems, the best. All take part in the test.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        The systems that are shown, the best first.
+    values : ndarray of shape (n_shown,)
+        Their means.
+    groups : list of tuple of str
+        The systems joined by each bar, at least two, the best first.
+    critical_difference : float or None
+        The difference from which on means differ significantly, where that is the same for all
+        pairs: the two HSD tests with a confidence of 1 - alpha.
+    n_hidden : int
+        Number of systems that are not shown.
+    n_hidden_level : int
+        How many of those do not differ significantly from the best system.
+    points_ : matplotlib Line2D
+        The means.
+    stems_ : list of Line2D
+        From each mean to its name, the best first.
+    names_ : list of Text
+        The names and means, the best first.
+    bars_ : list of Line2D
+        A bar for each group.
+    scale_ : Line2D or None
+        The length of the critical difference, where it fits.
+    note_ : Text
+        The critical difference, and what is not shown.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    PairwiseComparisonDisplay : All systems against all others.
+
+    References
+    ----------
+    .. [1] Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of
+       Machine Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.plot import CriticalDifferenceDisplay
+    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0.1], [0.6], [0]]
+    >>> scores = SystemScores(values, systems=["a", "b", "c"], measure="ap")
+    >>> CriticalDifferenceDisplay.from_scores(scores).groups
+    [('a', 'c')]
+    """
+
+    def __init__(self, comparison: PairwiseComparison, *, alpha=0.05, n_shown=15):
+        check_positive_int(n_shown, "n_shown")
+        n_systems = comparison.scores.n_systems
+        if (
+            comparison.alternative != "two-sided"
+            or len(comparison.first) < n_systems * (n_systems - 1) // 2
+        ):
+            raise ValueError(
+                "comparison must hold all pairs and a two-sided test, to say which systems cannot "
+                "be told apart: make it without baseline= and alternative=."
+            )
+        self.comparison = comparison
+        self.alpha = alpha
+        self.n_shown = n_shown
+        means = comparison.scores.means
+        self.systems = tuple(means.index[:n_shown])
+        self.values = means.to_numpy()[:n_shown]
+        place = {system: number for number, system in enumerate(comparison.scores.systems)}
+        order = [place[system] for system in means.index]
+        differs = np.zeros((n_systems, n_systems), dtype=bool)
+        differs[comparison.first, comparison.second] = comparison.significant(alpha)
+        differs = (differs | differs.T)[np.ix_(order, order)]
+        self._runs = _level_runs(differs[:n_shown, :n_shown])
+        self.groups = [self.systems[start : stop + 1] for start, stop in self._runs]
+        self.n_hidden = n_systems - len(self.systems)
+        self.n_hidden_level = int(np.count_nonzero(~differs[0, len(self.systems) :]))
+        self.critical_difference = self._one_for_all()
+
+    @classmethod
+    def from_scores(cls, scores, *, test="tukey", alpha=0.05, n_shown=15, ax=None, **params):
+        """Compare systems and draw the result.
+
+        Parameters
+        ----------
+        scores : SystemScores, or what it takes
+            Values of at least two systems for at least two queries. Preferences are turned into
+            the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
+            are compared.
+        test : str, default="tukey"
+            As in :func:`skfilterrank.comparison.compare_systems`.
+        alpha : float, default=0.05
+            Differences whose adjusted p value is at most this are significant.
+        n_shown : int, default=15
+            Show at most so many systems, the best. All take part in the test.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **params
+            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `correction`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            As :func:`skfilterrank.comparison.compare_systems`; if pairs are missing because of a
+            `baseline`, or the test is one-sided.
+        ImportError
+            If matplotlib is not installed.
+        """
+        scores = check_scores(scores)
+        if scores.is_preference:
+            scores = SystemScores(
+                rankdata(-scores.oriented, axis=0),
+                systems=scores.systems,
+                queries=scores.queries,
+                measure=f"rank by {scores.measure}",
+                greater_is_better=False,
+                is_preference=True,
+            )
+        params = {"confidence": 1 - alpha} | params
+        comparison = compare_systems(scores, test=test, **params)
+        return cls(comparison, alpha=alpha, n_shown=n_shown).plot(ax=ax)
+
+    def plot(self, ax=None, *, bar_kw=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        bar_kw : dict or None, default=None
+            Passed to matplotlib for the bars.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        levels = _levels(self._runs)
+        first_row = 0.9 + _BAR_STEP * (max(levels, default=-1) + 1)
+        n_right = -(-len(self.systems) // 2)
+        end = first_row + n_right
+        ax = new_axes(ax, (8, 1.2 + _ROW * (end + 1)))
+        self._draw_scale(ax, end)
+        style = {"color": "black", "linewidth": 3.5, "solid_capstyle": "round"} | (bar_kw or {})
+        self.bars_ = []
+        for (start, stop), level in zip(self._runs, levels):
+            ends = self.values[[start, stop]]
+            self.bars_ += ax.plot(ends, [0.6 + _BAR_STEP * level] * 2, **style)
+        self._draw_names(ax, first_row, n_right)
+        (self.points_,) = ax.plot(
+            self.values, np.zeros(len(self.values)), "o", color=BETTER, clip_on=False, zorder=3
+        )
+        self._write_note(ax, end)
+        ax.set_title(
+            f"joined by a bar: not significantly different at {self.alpha:g}\n"
+            f"{self.comparison.title or self.comparison.test}"
+            f"{correction_words(self.comparison)}",
+            fontsize="medium",
+        )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _one_for_all(self):
+        """The critical difference, if there is one."""
+        comparison = self.comparison
+        matches = abs(comparison.confidence - (1 - self.alpha)) < 1e-9
+        if comparison.test not in _FAMILY_WISE or not matches:
+            return None
+        return float(np.max(comparison.high - comparison.low)) / 2
+
+    def _draw_scale(self, ax, end):
+        """The line of values, at the top, the best at the right."""
+        low, high = float(self.values.min()), float(self.values.max())
+        margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+        limits = (low - margin, high + margin)
+        ax.set_xlim(limits if self.comparison.scores.greater_is_better else limits[::-1])
+        ax.set_ylim(end, 0)
+        ax.spines[["left", "right", "bottom"]].set_visible(False)
+        ax.set_yticks([])
+        ax.xaxis.set_ticks_position("top")
+        ax.xaxis.set_label_position("top")
+        ax.set_xlabel(f"mean {self.comparison.scores.measure or 'score'} (better to the right)")
+
+    def _draw_names(self, ax, first_row, n_right):
+        """Names at the sides, the outermost system of each side highest, so that no lines cross."""
+        self.stems_, self.names_ = [], []
+        n_shown = len(self.systems)
+        right, left = (
+            max(ax.get_xlim(), key=self._betterness),
+            min(ax.get_xlim(), key=self._betterness),
+        )
+        for number, (name, value) in enumerate(zip(shorten_all(self.systems), self.values)):
+            is_right = number < n_right
+            row = first_row + (number if is_right else n_shown - 1 - number)
+            side = right if is_right else left
+            self.stems_ += ax.plot(
+                [value, value, side], [0, row, row], color="0.5", linewidth=0.8, zorder=1
+            )
+            self.names_.append(
+                ax.annotate(
+                    f"{name}  {value:.4g}" if is_right else f"{value:.4g}  {name}",
+                    (side, row),
+                    (4 if is_right else -4, 0),
+                    textcoords="offset points",
+                    ha="left" if is_right else "right",
+                    va="center",
+                    fontsize=FONT_SIZE,
+                    annotation_clip=False,
+                )
+            )
+
+    def _betterness(self, value):
+        return value if self.comparison.scores.greater_is_better else -value
+
+    def _write_note(self, ax, end):
+        """The critical difference and the systems that are left out, below."""
+        self.scale_ = None
+        lines = []
+        if self.critical_difference is not None:
+            lines.append(f"critical difference {self.critical_difference:.4g}")
+            low, high = sorted(ax.get_xlim())
+            if 0 < self.critical_difference < high - low:
+                middle = (low + high) / 2
+                half = self.critical_difference / 2
+                (self.scale_,) = ax.plot(
+                    [middle - half, middle + half], [end, end], "|-", color="0.2", clip_on=False
+                )
+        if self.n_hidden:
+            lines.append(
+                f"{self.n_hidden} more systems are not shown, {self.n_hidden_level} of them not "
+                "significantly different from the best"
+            )
+        self.note_ = ax.annotate(
+            "\n".join(lines),
+            (0.5, 0),
+            (0, -6),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=FONT_SIZE,
+            annotation_clip=False,
+        )
+
+
+def _level_runs(differs):
+    """First and last places of the longest runs whose ends do not differ."""
+    runs, reached = [], 0
+    for start, row in enumerate(differs):
+        stop = int(np.flatnonzero(~row)[-1])
+        if stop > max(start, reached):
+            runs.append((start, stop))
+            reached = stop
+    return runs
+
+
+def _levels(runs):
+    """The lowest level for each run at which it meets no other."""
+    levels, ends = [], []
+    for start, stop in runs:
+        level = next((k for k, end in enumerate(ends) if end < start), len(ends))
+        ends[level : level + 1] = [stop]
+        levels.append(level)
+    return levels

@@ -1,0 +1,259 @@
+"""Stability and sensitivity of measures, drawn as curves."""
+
+from collections.abc import Mapping
+
+from skfilterrank.comparison import (
+    SensitivityCurve,
+    StabilityCurve,
+    sensitivity_curve,
+    stability_curve,
+)
+from skfilterrank.plot._axes import FONT_SIZE, new_axes, shorten_all
+
+# Okabe and Ito's colours, which colour-blind readers tell apart; markers for greyscale.
+_COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
+_MARKERS = "osD^vP"
+_N_INSIDE = 5  # more names would cover the curves
+
+
+class _MeasureCurvesDisplay:
+    """Curves of one or several measures in one picture."""
+
+    _kind = None  # class of the curves
+    _x, _y = None, None  # attributes of a curve that are drawn
+    _xlabel, _ylabel = None, None
+
+    def __init__(self, curves):
+        self.curves = curves
+
+    @staticmethod
+    def _compute(scores, **params):
+        """The curve of a measure's values."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_scores(cls, scores, *, ax=None, line_kw=None, **params):
+        """Compute and draw the curves of one or several measures.
+
+        Parameters
+        ----------
+        scores : SystemScores, what it takes, or dict of str to them
+            Values of systems for queries; a dict names the curves.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all curves.
+        **params
+            Passed to the function that computes a curve, such as `random_state`.
+
+        Returns
+        -------
+        Display
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            As the function that computes a curve; a note names the measure.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not isinstance(scores, Mapping):
+            return cls.from_curves(cls._compute(scores, **params), ax=ax, line_kw=line_kw)
+        curves = {}
+        for name, each in scores.items():
+            try:
+                curves[name] = cls._compute(each, **params)
+            except ValueError as error:
+                error.add_note(f"This came up with {name!r}.")
+                raise
+        return cls.from_curves(curves, ax=ax, line_kw=line_kw)
+
+    @classmethod
+    def from_curves(cls, curves, *, ax=None, line_kw=None):
+        """Draw curves that are computed already.
+
+        Parameters
+        ----------
+        curves : curve, sequence of curves or dict of str to curve
+            The curves; a dict names them, others are named after their measures.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all curves.
+
+        Returns
+        -------
+        Display
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve, one of another kind, or two are named alike.
+        ImportError
+            If matplotlib is not installed.
+        """
+        return cls(cls._named(curves)).plot(ax=ax, line_kw=line_kw)
+
+    def plot(self, ax=None, *, line_kw=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all curves.
+
+        Returns
+        -------
+        Display
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes(ax, (6.4, 4.4))
+        from matplotlib.ticker import PercentFormatter
+
+        self.lines_ = {}
+        labels = shorten_all(self.curves)
+        for number, (name, curve) in enumerate(self.curves.items()):
+            x, y = getattr(curve, self._x), getattr(curve, self._y)
+            style = {
+                "color": _COLORS[number % len(_COLORS)],
+                "marker": _MARKERS[number % len(_MARKERS)],
+                "markersize": 5,
+                # Markers of many points would hide the lines.
+                "markevery": max(1, len(x) // 10),
+                "label": labels[number],
+            }
+            (self.lines_[name],) = ax.plot(x, y, **(style | (line_kw or {})))
+        ax.set_ylim(bottom=0)
+        ax.yaxis.set_major_formatter(PercentFormatter(1))
+        ax.set_xlabel(self._xlabel)
+        ax.set_ylabel(self._ylabel)
+        ax.grid(axis="y", color="0.9")
+        ax.set_axisbelow(True)
+        if all(line.get_xdata().dtype.kind == "i" for line in self.lines_.values()):
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
+        ax.legend(fontsize=FONT_SIZE, **(outside if len(self.lines_) > _N_INSIDE else {}))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def _named(cls, curves):
+        """Curves by name, all of the right kind."""
+        if isinstance(curves, cls._kind):
+            curves = [curves]
+        if not isinstance(curves, Mapping):
+            curves = list(curves)
+            names = [str(getattr(curve, "measure", None) or "measure") for curve in curves]
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(
+                        f"curves: {names.count(name)} are of the measure {name!r}; give a dict "
+                        "{name: curve} to tell them apart."
+                    )
+            curves = dict(zip(names, curves))
+        for curve in curves.values():
+            if not isinstance(curve, cls._kind):
+                raise ValueError(
+                    f"curves must be of type {cls._kind.__name__}, got {type(curve).__name__}."
+                )
+        if not curves:
+            raise ValueError("curves must hold at least one curve, got none.")
+        return dict(curves)
+
+
+class StabilityCurveDisplay(_MeasureCurvesDisplay):
+    """How often fewer queries mislead about systems, for one or several measures.
+
+    Use :meth:`from_scores` or :meth:`from_curves` to make one. The lower the curve, the more
+    stable the measure; but a measure that finds many systems equal is rarely wrong, so look at the
+    ``tie_rate`` of the curves, too.
+
+    Parameters
+    ----------
+    curves : dict of str to StabilityCurve
+        The curves by name.
+
+    Attributes
+    ----------
+    lines_ : dict of str to matplotlib Line2D
+        The error rate of each measure by the number of queries.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.comparison.stability_curve : The numbers.
+    SensitivityCurveDisplay : For how many pairs of systems a measure can tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.plot import StabilityCurveDisplay
+    >>> values = np.random.RandomState(0).uniform(size=(3, 20)) + [[0], [0.1], [0.2]]
+    >>> scores = {"ap": SystemScores(values), "rr": SystemScores(values.round())}
+    >>> display = StabilityCurveDisplay.from_scores(scores, sizes=[5, 10, 20])
+    >>> sorted(display.lines_)
+    ['ap', 'rr']
+    """
+
+    _kind = StabilityCurve
+    _x, _y = "n_queries", "error_rate"
+    _xlabel = "number of queries"
+    _ylabel = "error rate: decisions against the majority"
+    _compute = staticmethod(stability_curve)
+
+
+class SensitivityCurveDisplay(_MeasureCurvesDisplay):
+    """For how many pairs of systems measures can tell which is better, by significance level.
+
+    Use :meth:`from_scores` or :meth:`from_curves` to make one. The higher the curve, the more
+    sensitive the measure.
+
+    Parameters
+    ----------
+    curves : dict of str to SensitivityCurve
+        The curves by name.
+
+    Attributes
+    ----------
+    lines_ : dict of str to matplotlib Line2D
+        The success rate of each measure by the significance level.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.comparison.sensitivity_curve : The numbers.
+    StabilityCurveDisplay : How often fewer queries mislead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.plot import SensitivityCurveDisplay
+    >>> values = np.random.RandomState(0).uniform(size=(3, 20)) + [[0], [0.1], [0.2]]
+    >>> scores = {"ap": SystemScores(values), "rr": SystemScores(values.round())}
+    >>> display = SensitivityCurveDisplay.from_scores(scores, n_resamples=100)
+    >>> sorted(display.lines_)
+    ['ap', 'rr']
+    """
+
+    _kind = SensitivityCurve
+    _x, _y = "alpha", "success_rate"
+    _xlabel = "significance level"
+    _ylabel = "success rate: pairs of systems told apart"
+    _compute = staticmethod(sensitivity_curve)

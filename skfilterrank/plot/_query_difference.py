@@ -1,0 +1,269 @@
+"""The difference of two systems query by query, and the queries on which it hangs."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.plot._axes import (
+    BETTER,
+    FONT_SIZE,
+    LINE_HEIGHT,
+    NEUTRAL,
+    WORSE,
+    check_positive_int,
+    new_axes,
+    points,
+    shorten,
+    shorten_all,
+)
+
+
+class QueryDifferenceDisplay:
+    """Differences of two systems on each query, sorted, with the queries that decide.
+
+    Which system is ahead is the sign of the sum of the differences. The queries that *decide* are
+    those with the largest differences in favour of that system, down to the first size at which
+    it would no longer be ahead without them; queries that differ equally are in or out together.
+    Few deciding queries say that the outcome hangs on them. Of preferences only the sign counts,
+    so that all queries on which the leading system is preferred decide alike: see `n_needed`.
+
+    Use :meth:`from_scores` to make one.
+
+    Parameters
+    ----------
+    differences : Series of shape (n_queries,), indexed by query
+        How much better the first system is, negative where the second is better.
+    first, second : str
+        Names of the systems.
+    measure : str, default="measure"
+        What the differences are differences of.
+    is_preference : bool, default=False
+        Whether only the sign means something.
+
+    Attributes
+    ----------
+    differences : Series of shape (n_queries,)
+        The differences, the best query of the first system first; equal ones stay in order.
+        -1, 0 and 1 for preferences.
+    leader : str or None
+        The system that is ahead; None where the differences cancel out.
+    deciding : DataFrame of shape (n_deciding, 2)
+        The deciding queries (index "qid"), the largest difference first: "difference", and
+        "left", the sum of the differences of all queries without this one and those above it.
+    n_needed : int
+        The fewest queries without which the leader would not be ahead; below the number of
+        deciding ones only where some of these differ equally.
+    bars_ : matplotlib BarContainer
+        A bar for each query, in the order of `differences`.
+    lines_ : list of matplotlib Line2D
+        From the bar of each named query to its name.
+    names_ : list of matplotlib Text
+        The names of the deciding queries.
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    PairwiseComparisonDisplay : All systems against all others, over all queries.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.plot import QueryDifferenceDisplay
+    >>> scores = SystemScores([[0.9, 0.5, 0.2], [0.1, 0.6, 0.3]], systems=["new", "old"],
+    ...                       queries=["q1", "q2", "q3"], measure="ap")
+    >>> display = QueryDifferenceDisplay.from_scores(scores)
+    >>> display.leader
+    'new'
+    >>> display.deciding.round(3)
+         difference  left
+    qid
+    q1          0.8  -0.2
+    """
+
+    def __init__(self, differences, *, first, second, measure="measure", is_preference=False):
+        differences = pd.Series(differences, dtype=float)
+        differences = np.sign(differences) if is_preference else differences
+        self.differences = differences.sort_values(ascending=False, kind="stable")
+        self.first = first
+        self.second = second
+        self.measure = measure
+        self.is_preference = is_preference
+        self.leader, self.deciding, self.n_needed = self._decide()
+
+    @classmethod
+    def from_scores(cls, scores, first=None, second=None, *, ax=None, **kwargs):
+        """Compute and draw the differences of two systems.
+
+        Parameters
+        ----------
+        scores : SystemScores, or what it takes
+            Values of systems for queries.
+        first, second : str or None, default=None
+            Names of the systems. None takes the best systems by the mean that are not named yet.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown or both are the same, or there are fewer than two systems.
+        ImportError
+            If matplotlib is not installed.
+        """
+        scores = check_scores(scores, min_queries=1)
+        free = (name for name in scores.means.index if name not in (first, second))
+        first = next(free) if first is None else first
+        second = next(free) if second is None else second
+        if first == second:
+            raise ValueError(f"first and second must be two systems, and both are {first!r}.")
+        ours, theirs = scores.select(systems=[first, second]).oriented
+        differences = ours - theirs
+        # Sums in different orders leave differences of nothing, which would count as wins.
+        scale = np.maximum(np.abs(ours), np.abs(theirs))
+        differences[np.abs(differences) <= 1e-12 * scale] = 0
+        index = pd.Index(scores.queries, name="qid", tupleize_cols=False)
+        display = cls(
+            pd.Series(differences, index),
+            first=first,
+            second=second,
+            measure=scores.measure or "measure",
+            is_preference=scores.is_preference,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, n_named=10, bar_kw=None):
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        n_named : int, default=10
+            Name at most so many of the deciding queries, those with the largest differences. A
+            number is said in the place of the others.
+        bar_kw : dict or None, default=None
+            Passed to matplotlib for the bars.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ValueError
+            If `n_named` is not a positive integer.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_positive_int(n_named, "n_named")
+        ax = new_axes(ax, (8, 4.8))
+        n_queries = len(self.differences)
+        decides = self.differences.index.isin(self.deciding.index)
+        colors = np.where(
+            self.differences > 0, BETTER, np.where(self.differences < 0, WORSE, NEUTRAL)
+        )
+        # Gaps between bars as narrow as a pixel would be drawn as stripes.
+        style = {"color": colors, "width": 0.8 if n_queries <= 60 else 1.0} | (bar_kw or {})
+        self.bars_ = ax.bar(np.arange(n_queries), self.differences, **style)
+        for bar, deciding in zip(self.bars_, decides):
+            bar.set_alpha(1.0 if deciding or self.leader is None else 0.45)
+        ax.axhline(0, color="0.2", linewidth=0.8)
+        ax.set_xlim(-0.7, n_queries - 0.3)
+        largest = float(self.differences.abs().max()) or 1.0
+        low, high = float(self.differences.min()), float(self.differences.max())
+        ax.set_ylim(min(low, -0.1 * largest) * 1.08, max(high, 0.1 * largest) * 1.08)
+        if self.is_preference:
+            ax.set_yticks([-1, 0, 1])
+            ax.set_ylabel(f"preference by {self.measure}")
+        else:
+            ax.set_ylabel(f"advantage in {self.measure}")
+        ax.set_xticks([])
+        self._name_queries(ax, decides, n_named)
+        self._draw_legend(ax)
+        ax.set_title(self._verdict(), fontsize="medium")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _decide(self):
+        """The leader, the queries on which that hangs, and how few would do."""
+        total = self.differences.sum()
+        scale = 1e-12 * self.differences.abs().sum()
+        sign = 0 if abs(total) <= scale else int(np.sign(total))
+        gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
+        left = abs(total) - gained.cumsum()
+        n_needed = int(np.argmax(left <= scale)) + 1 if sign else 0
+        # The same small tolerance, or equal differences of different rounding would be torn apart.
+        taken = gained >= gained.iloc[n_needed - 1] - scale if sign else gained < -np.inf
+        deciding = pd.DataFrame({"difference": sign * gained[taken], "left": sign * left[taken]})
+        deciding.index.name = "qid"
+        leader = {0: None, 1: self.first, -1: self.second}[sign]
+        return leader, deciding, n_needed
+
+    def _name_queries(self, ax, decides, n_named):
+        """Names at the free edge, beyond the bars, so far apart that they can be read."""
+        self.lines_, self.names_ = [], []
+        places = np.flatnonzero(decides)
+        if not len(places):
+            return
+        up = self.leader == self.first
+        places = places[:n_named] if up else places[::-1][:n_named]
+        step = 1 if up else -1
+        gap = LINE_HEIGHT * np.diff(ax.get_xlim())[0] / points(ax)[0]
+        shown = step * _spread(step * places, gap)
+        edge = ax.get_ylim()[1 if up else 0]
+        for place, x in zip(places, shown):
+            self.lines_ += ax.plot(
+                [place, x], [self.differences.iloc[place], edge], color="0.5", linewidth=0.6
+            )
+        texts = shorten_all(self.differences.index[places])
+        if len(places) < len(self.deciding):
+            shown = np.append(shown, shown[-1] + step * gap)
+            texts.append(f"and {len(self.deciding) - len(places)} more")
+        # As labels of ticks the figure makes room for them, and for the title above.
+        ax.xaxis.set_ticks_position("top" if up else "bottom")
+        ax.tick_params(axis="x", length=0, pad=2)
+        ax.set_xticks(shown, texts, rotation=90, fontsize=FONT_SIZE)
+        self.names_ = ax.get_xticklabels()
+
+    def _draw_legend(self, ax):
+        """What the colours mean and how many queries have them."""
+        from matplotlib.patches import Patch
+
+        verb = "preferred" if self.is_preference else "better"
+        sign = np.sign(self.differences)
+        entries = [
+            (BETTER, f"{shorten(self.first)} {verb}", np.sum(sign > 0)),
+            (WORSE, f"{shorten(self.second)} {verb}", np.sum(sign < 0)),
+            (NEUTRAL, "equal", np.sum(sign == 0)),
+        ]
+        handles = [Patch(color=c, label=f"{text}: {count}") for c, text, count in entries if count]
+        ax.legend(handles=handles, loc="best", fontsize=FONT_SIZE)
+
+    def _verdict(self):
+        """The outcome in a sentence."""
+        if self.leader is None:
+            return "neither system is ahead"
+        n_queries = len(self.differences)
+        leader = shorten(self.leader)
+        if self.is_preference:
+            return f"{leader} is preferred on {self.n_needed} more of {n_queries} queries"
+        ahead = f"{leader} is ahead by {abs(self.differences.mean()):.3g} on average"
+        best = "its best query" if self.n_needed == 1 else f"its {self.n_needed} best queries"
+        return f"{ahead} over {n_queries} queries;\nwithout {best} it would not be"
+
+
+def _spread(places, gap):
+    """Places in ascending order, each moved up until it is `gap` from the one before."""
+    steps = np.arange(len(places)) * gap
+    return np.maximum.accumulate(places - steps) + steps
