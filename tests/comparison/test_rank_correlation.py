@@ -1,0 +1,179 @@
+"""Kendall's tau and AP correlation."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from skfilterrank.comparison import SystemScores, kendall_tau, tau_ap, tau_ap_b
+
+ALL = (kendall_tau, tau_ap, tau_ap_b)
+# Few different values, so that there are ties.
+PAIRS_OF_VALUES = st.integers(2, 7).flatmap(
+    lambda size: st.tuples(*[st.lists(st.integers(0, 4), min_size=size, max_size=size)] * 2)
+)
+
+
+def named(values):
+    return {f"s{place}": value for place, value in enumerate(values)}
+
+
+def loop_tau_ap(truth, predicted):
+    """The formula by the letter, for orders given as lists of names."""
+    total = 0
+    for i in range(1, len(predicted)):
+        right = sum(truth.index(above) < truth.index(predicted[i]) for above in predicted[:i])
+        total += right / i
+    return 2 * total / (len(predicted) - 1) - 1
+
+
+def loop_tau_ap_b(first, second):
+    """Both directions by the letter, for dicts of values."""
+    found = []
+    for walked, other in ((first, second), (second, first)):
+        shares = []
+        for name in walked:
+            above = [each for each in walked if walked[each] > walked[name]]
+            if above:
+                right = [each for each in above if other[each] > other[name]]
+                shares.append(len(right) / len(above))
+        found.append(2 * sum(shares) / len(shares) - 1)
+    return sum(found) / 2
+
+
+@pytest.mark.parametrize("predicted", list(itertools.permutations("abcde")))
+def test_tau_ap_of_all_orders_of_five(predicted):
+    truth, predicted = list("abcde"), list(predicted)
+    assert tau_ap(truth, predicted) == pytest.approx(loop_tau_ap(truth, predicted), abs=1e-12)
+    both = (loop_tau_ap(truth, predicted) + loop_tau_ap(predicted, truth)) / 2
+    assert tau_ap_b(truth, predicted) == pytest.approx(both, abs=1e-12)
+    pairs = list(itertools.combinations(predicted, 2))
+    n_right = sum(one < other for one, other in pairs)
+    assert kendall_tau(truth, predicted) == pytest.approx((2 * n_right - 10) / 10, abs=1e-12)
+
+
+@given(PAIRS_OF_VALUES)
+def test_tau_ap_b_with_ties(values):
+    first, second = map(named, values)
+    found = tau_ap_b(first, second)
+    if len(set(values[0])) == 1 or len(set(values[1])) == 1:
+        assert np.isnan(found)
+    else:
+        assert found == pytest.approx(loop_tau_ap_b(first, second), abs=1e-12)
+        assert -1 - 1e-12 <= found <= 1 + 1e-12
+    np.testing.assert_equal(tau_ap_b(second, first), found)
+
+
+@given(PAIRS_OF_VALUES)
+def test_kendall_tau_is_that_of_scipy(values):
+    np.testing.assert_allclose(
+        kendall_tau(*map(named, values)), kendalltau(*values).statistic, atol=1e-12
+    )
+
+
+def test_a_tie_in_the_truth_is_never_right():
+    # a and b are tied in the truth: the pair is never right, so 1/1 is lost at rank 2.
+    truth = {"a": 0.5, "b": 0.5, "c": 0.1}
+    assert tau_ap(truth, ["a", "b", "c"]) == pytest.approx(2 * (0 / 1 + 2 / 2) / 2 - 1)
+    assert tau_ap(["a", "b", "c"], ["a", "b", "c"]) == 1
+
+
+def test_tau_ap_is_not_symmetric_and_looks_at_the_top():
+    # Down the prediction d, a, b, c: right above ranks 2, 3, 4 are 0 of 1, 1 of 2, 2 of 3.
+    assert tau_ap(["a", "b", "c", "d"], ["d", "a", "b", "c"]) == pytest.approx(
+        2 * (0 + 1 / 2 + 2 / 3) / 3 - 1
+    )
+    # The other way round, down a, b, c, d: 1 of 1, 2 of 2, 0 of 3.
+    assert tau_ap(["d", "a", "b", "c"], ["a", "b", "c", "d"]) == pytest.approx(
+        2 * (1 + 1 + 0) / 3 - 1
+    )
+
+
+def test_a_tie_at_the_bottom_of_one_order():
+    # Down the first: b has 1 of 1 above it in the second, c 1 of 2. Down the second, whose b and
+    # c are compared with a only: 1 of 1 twice.
+    first, second = {"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 1, "c": 1}
+    down_first = 2 * (1 + 1 / 2) / 2 - 1
+    assert tau_ap_b(first, second) == pytest.approx((down_first + 1) / 2)
+
+
+@pytest.mark.parametrize("correlation", ALL)
+def test_ends_of_the_scale(correlation):
+    names = [f"s{place}" for place in range(9)]
+    assert correlation(names, names) == pytest.approx(1)
+    assert correlation(names, names[::-1]) == pytest.approx(-1)
+
+
+def test_equal_orders_with_ties():
+    order = {"a": 3, "b": 3, "c": 2, "d": 2, "e": 1}
+    assert tau_ap_b(order, order) == 1
+    assert kendall_tau(order, order) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("correlation", ALL)
+def test_forms_of_orders(correlation):
+    rng = np.random.default_rng(0)
+    values = rng.random((6, 4))
+    scores = SystemScores(values, systems=list("abcdef"))
+    errors = SystemScores(1 - values, systems=list("abcdef"), greater_is_better=False)
+    predicted = pd.Series(rng.random(6), list("fedcba"))
+    expected = correlation(scores.means, predicted)
+    assert correlation(scores, predicted) == expected
+    assert correlation(errors, predicted) == expected
+    assert correlation(scores.means.to_dict(), predicted.to_dict()) == expected
+    by_name = list(predicted.sort_values(ascending=False).index)
+    assert correlation(list(scores.means.index), by_name) == expected
+    assert correlation(np.array(scores.means.index), tuple(by_name)) == expected
+
+
+@pytest.mark.parametrize("correlation", ALL)
+def test_only_the_order_matters(correlation):
+    rng = np.random.default_rng(1)
+    first, second = named(rng.random(30)), named(rng.random(30))
+    expected = correlation(first, second)
+    turned = dict(reversed([(name, np.exp(5 * value)) for name, value in first.items()]))
+    assert correlation(turned, second) == pytest.approx(expected)
+    turned["s3"] = np.inf if max(first, key=first.get) == "s3" else turned["s3"]
+    assert correlation(turned, second) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("correlation", [kendall_tau, tau_ap_b])
+@pytest.mark.parametrize("tied", [0, 1])
+def test_all_tied(correlation, tied):
+    orders = [named([1.0, 2.0, 3.0]), named([1.0, 2.0, 3.0])]
+    orders[tied] = named([5.0, 5.0, 5.0])
+    assert np.isnan(correlation(*orders))
+
+
+def test_infinite_values_may_tie():
+    order = named([np.inf, np.inf, 1.0, -np.inf])
+    assert tau_ap_b(order, order) == kendall_tau(order, order) == 1
+
+
+def test_ties_in_the_prediction():
+    with pytest.raises(ValueError, match="'b' and 'c': use tau_ap_b, or give a list of names"):
+        tau_ap(["a", "b", "c"], {"a": 2, "b": 1, "c": 1})
+
+
+@pytest.mark.parametrize("correlation", ALL)
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["a", "b"], ["a", "x"], "the same systems, and 2 are in one of them only, such as 'b' in"),
+        (["a"], ["a"], "at least 2 systems, got 1"),
+        (["a", "a"], ["a", "a"], "once, and 'a' occurs more than once"),
+        ({"a": 1, "b": np.nan}, ["a", "b"], "1 are missing"),
+        ({"a": 1, "b": "x"}, ["a", "b"], "must hold a number for each system"),
+        ([0.5, 0.3], [0.3, 0.5], "names of systems, the best first; got list of numbers"),
+        (np.ones((2, 2)), ["a", "b"], "the best first; got ndarray"),
+        ("ab", ["a", "b"], "the best first; got str"),
+        (3, ["a", "b"], "the best first; got int"),
+    ],
+)
+def test_bad_orders(correlation, first, second, message):
+    with pytest.raises(ValueError, match=message):
+        correlation(first, second)
