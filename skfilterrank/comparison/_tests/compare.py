@@ -151,8 +151,13 @@ def compare_systems(
     ...      [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]],
     ...     systems=["drug 1", "drug 2"], measure="hours")
     >>> print(compare_systems(sleep))
+    hours: paired t test of 2 systems for 10 queries, p values not corrected
+    1 of 1 pair differs significantly at 0.05
+     first second difference   95% interval Cohen's d_z      p
+    drug 1 drug 2      -1.58 [-2.46, -0.70]       -1.28 0.0028
     >>> found = compare_systems(sleep, test="randomization")
     >>> found.p_value, found.better()
+    (array([0.00390625]), array([-1], dtype=int8))
     """
     scores = check_scores(scores)
     if test is None:

@@ -1,11 +1,12 @@
 """What a comparison of pairs of systems found."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._tests.corrections import CORRECTION_NAMES, adjust_p_values
 
 _N_SHOWN = 20
 _SYMMETRIC = ("p_adjusted", "p_value")
@@ -13,7 +14,52 @@ _SYMMETRIC = ("p_adjusted", "p_value")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseComparison:
-    """Differences of pairs of systems."""
+    """Differences between systems, and whether they are more than chance.
+
+    What :func:`compare_systems` returns. Arrays have an entry for each pair compared: every two
+    systems in the order of ``np.triu_indices(n_systems, 1)``, or each other system against the
+    baseline.
+
+    Attributes
+    ----------
+    scores : SystemScores
+        What was compared.
+    test, title : str
+        The test, and what it is called.
+    correction : str or None
+        Correction of the p values; None for a test that corrects by itself.
+    is_family_wise : bool
+        Whether the test corrects for all systems by itself, as Tukey's does.
+    alternative : str
+        As given.
+    confidence : float
+        Confidence of the intervals.
+    baseline : str or None
+        The system all others were compared with, or None.
+    first, second : ndarray of shape (n_pairs,), dtype int
+        Places in ``scores.systems`` of the two systems.
+    difference : ndarray of shape (n_pairs,)
+        Mean of first minus mean of second, in the measure's unit.
+    effect_size : ndarray of shape (n_pairs,)
+        Size of the effect by which the test goes, with the sign of first minus second; infinite
+        for Cohen's d_z of a constant difference.
+    effect_name : str
+        What the effect size is.
+    low, high : ndarray of shape (n_pairs,)
+        Interval of each pair; see `interval_of`.
+    interval_of : {"mean difference", "pseudo-median", "effect"}
+        What the interval is of: the mean difference; the pseudo-median of the differences, in the
+        measure's unit; the effect size.
+    p_value, p_adjusted : ndarray of shape (n_pairs,)
+        P value of each pair by itself, and corrected for the number of pairs. A test that corrects
+        by itself gives the same for both.
+    n_tied : ndarray of shape (n_pairs,), dtype int
+        Number of queries at which both systems have the same value. The sign test and Wilcoxon's
+        leave them out.
+    smallest_p : float
+        No p value of so many queries and resamples could be smaller than this; 0 where the test
+        sets no such bound.
+    """
 
     scores: SystemScores
     test: str
@@ -31,8 +77,10 @@ class PairwiseComparison:
     interval_of: str
     p_value: np.ndarray
     p_adjusted: np.ndarray
-    smallest_p: float = 0.0
-    title: str = field(default="")
+    n_tied: np.ndarray
+    smallest_p: float
+    title: str
+    is_family_wise: bool
 
     def significant(self, alpha: float = 0.05) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
@@ -87,7 +135,7 @@ class PairwiseComparison:
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each pair, in the order of the arrays."""
+        """A row for each pair, in the order of the arrays, systems by name."""
         names = np.array(self.scores.systems, dtype=object)
         return pd.DataFrame(
             {
@@ -99,6 +147,7 @@ class PairwiseComparison:
                 "effect_size": self.effect_size,
                 "p_value": self.p_value,
                 "p_adjusted": self.p_adjusted,
+                "n_tied": self.n_tied,
             }
         )
 
@@ -109,4 +158,75 @@ class PairwiseComparison:
         )
 
     def __str__(self) -> str:
-        return self.to_frame().head(_N_SHOWN).to_string()
+        n_pairs = len(self.first)
+        n_significant = np.count_nonzero(self.significant())
+        differ = "pair differs" if n_pairs == 1 else "pairs differ"
+        lines = [
+            f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
+            f"{self.scores.n_queries} queries, {self._correction_name()}",
+            f"{n_significant:,} of {n_pairs:,} {differ} significantly at 0.05{self._against()}",
+            *self._cannot_tell(),
+        ]
+        order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))[:_N_SHOWN]
+        lines.append(self._table(order).to_string(index=False))
+        if n_pairs > _N_SHOWN:
+            lines.append(f"... and {n_pairs - _N_SHOWN:,} more pairs, see to_frame()")
+        return "\n".join(lines)
+
+    def _correction_name(self):
+        if self.is_family_wise:
+            return "which corrects for all of them"
+        if self.correction is None or len(self.first) == 1:
+            return "p values not corrected"
+        return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
+
+    def _against(self):
+        side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
+        return side + (f", against {self.baseline}" if self.baseline is not None else "")
+
+    def _cannot_tell(self):
+        """A sentence where the data are too few for any significance."""
+        best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
+        if best <= 0.05:
+            return []
+        # As many patterns of signs as queries allow, or as many as there are resamples.
+        by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
+        remedy = "Take more queries" if by_queries else "Raise n_resamples"
+        corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
+        what = f"{self.scores.n_queries} queries" if by_queries else "these resamples"
+        return [
+            f"No difference could be significant: the smallest p value of {what} is "
+            f"{self.smallest_p:.3g}{corrected}. {remedy}"
+            + (", or compare fewer pairs (baseline=)." if corrected else ".")
+        ]
+
+    def _table(self, order):
+        """Pairs of this order as text."""
+        names = np.array(self.scores.systems, dtype=object)
+        of_what = "interval" if self.interval_of == "mean difference" else f"of {self.interval_of}"
+        interval = f"{100 * self.confidence:.4g}% {of_what}"
+        digits = _digits(self.difference)
+        table = {
+            "first": names[self.first[order]],
+            "second": names[self.second[order]],
+            "difference": [f"{value:.{digits}f}" for value in self.difference[order]],
+            interval: [
+                f"[{low:.{digits}f}, {high:.{digits}f}]"
+                for low, high in zip(self.low[order], self.high[order])
+            ],
+            self.effect_name: [f"{value:.2f}" for value in self.effect_size[order]],
+            "p": [_p_text(value) for value in self.p_value[order]],
+        }
+        if self.correction is not None and len(self.first) > 1:
+            table["adjusted p"] = [_p_text(value) for value in self.p_adjusted[order]]
+        return pd.DataFrame(table)
+
+
+def _digits(difference):
+    """Decimals that show the greatest difference to three figures, from 0 to 9."""
+    greatest = np.abs(difference).max(initial=0.0)
+    return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
+
+
+def _p_text(value):
+    return f"{value:.4f}" if value >= 1e-4 else "<0.0001"

@@ -18,11 +18,14 @@ def paired_t(values, pairs, settings) -> PairFigures:
     parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         mean, deviation = mean_and_deviation(differences(values, pairs[block]))
-        t = ratio(mean, deviation / np.sqrt(n_queries))
+        p_value = t_p_value(
+            ratio(mean, deviation / np.sqrt(n_queries)), n_queries - 1, settings.alternative
+        )
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
         parts.append(
             PairFigures(
-                p_value=t_p_value(t, n_queries - 1, settings.alternative),
+                # Without any difference there is nothing to claim in either direction.
+                p_value=np.where((mean == 0) & (deviation == 0), 1.0, p_value),
                 effect_size=ratio(mean, deviation),
                 low=low,
                 high=high,
@@ -33,11 +36,10 @@ def paired_t(values, pairs, settings) -> PairFigures:
 
 
 def t_p_value(t, degrees_of_freedom, alternative):
-    """Chance of a t as far out; 1 for a pair without differences, whatever the alternative."""
+    """Chance of a t as far out as this."""
     if alternative == "two-sided":
         return np.minimum(2 * stdtr(degrees_of_freedom, -np.abs(t)), 1.0)
-    one_sided = stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
-    return np.where(t == 0, 1.0, one_sided)
+    return stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
 
 
 def t_interval(mean, deviation, n_queries, confidence):
