@@ -12,6 +12,7 @@ from skfilterrank.comparison._tests.pairs import (
     PairFigures,
     Pairs,
     Settings,
+    count_ties,
     mean_differences,
 )
 from skfilterrank.comparison._tests.pairwise import PairwiseComparison
@@ -183,7 +184,6 @@ def compare_systems(
     settings = Settings(alternative, confidence, n_resamples, random_state, verbose)
     figures = method.function(scores.values, pairs, settings)
     correction = None if method.is_family_wise else correction
-    difference, n_tied = mean_differences(scores.values, pairs)
     return PairwiseComparison(
         scores=scores,
         test=test,
@@ -193,7 +193,7 @@ def compare_systems(
         baseline=baseline,
         first=pairs.first,
         second=pairs.second,
-        difference=difference,
+        difference=mean_differences(scores.values, pairs),
         effect_size=figures.effect_size,
         effect_name=figures.effect_name,
         low=figures.low,
@@ -201,7 +201,7 @@ def compare_systems(
         interval_of=figures.interval_of,
         p_value=figures.p_value,
         p_adjusted=adjust_p_values(figures.p_value, correction),
-        n_tied=n_tied,
+        n_tied=count_ties(scores.values, pairs),
         smallest_p=figures.smallest_p,
         title=method.title,
         is_family_wise=method.is_family_wise,

@@ -104,14 +104,17 @@ def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     return np.ldexp(np.rint(np.ldexp(first - second, -exponent)), exponent)
 
 
-def mean_differences(values: np.ndarray, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over queries of the differences and number of queries without one, each (n_pairs,)."""
-    mean, n_tied = np.empty(len(pairs)), np.empty(len(pairs), dtype=np.int64)
-    for block in pair_blocks(pairs, 4 * values.shape[1]):
-        difference = differences(values, pairs[block])
-        mean[block] = difference.mean(axis=1)
-        n_tied[block] = (difference == 0).sum(axis=1)
-    return mean, n_tied
+def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Mean over queries of the differences, shape (n_pairs,)."""
+    blocks = pair_blocks(pairs, 4 * values.shape[1])
+    return np.concatenate([differences(values, pairs[block]).mean(axis=1) for block in blocks])
+
+
+def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """Number of queries at which the systems of a pair do not differ, shape (n_pairs,)."""
+    blocks = pair_blocks(pairs, 4 * values.shape[1])
+    equal = [(differences(values, pairs[block]) == 0).sum(axis=1) for block in blocks]
+    return np.concatenate(equal)
 
 
 def mean_and_deviation(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
