@@ -1,10 +1,18 @@
 """Systems against systems: which is better, how sure one can be, and which measure can tell."""
 
+    DiscriminativePower,
+    discriminative_power,
+)
 from skfilterrank.comparison._measures.agreement import Agreement, agreement, fraction_tied
+from skfilterrank.comparison._measures.conflicts import MeasureConflicts, conflicts
+from skfilterrank.comparison._measures.discriminative_power import (
+from skfilterrank.comparison._measures.percentage_difference import percentage_absolute_difference
 from skfilterrank.comparison._measures.reliability import Reliability, reliability
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
 from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
+from skfilterrank.comparison._measures.swap_rate import swap_rate
 from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
+from skfilterrank.comparison._planning.topic_set_size import TopicSetSize, topic_set_size
 from skfilterrank.comparison._queries.moved_documents import moved_documents
 from skfilterrank.comparison._scores.reading import read_system_scores
 from skfilterrank.comparison._scores.score_systems import score_predictions, score_systems
@@ -16,17 +24,23 @@ from skfilterrank.comparison._tests.summary import summarize_pairs, summarize_sy
 
 __all__ = [
     "Agreement",
+    "DiscriminativePower",
+    "MeasureConflicts",
     "PairwiseComparison",
     "Reliability",
     "SensitivityCurve",
     "StabilityCurve",
     "SystemScores",
+    "TopicSetSize",
     "adjust_p_values",
     "agreement",
     "compare_systems",
+    "conflicts",
+    "discriminative_power",
     "fraction_tied",
     "kendall_tau",
     "moved_documents",
+    "percentage_absolute_difference",
     "read_system_scores",
     "reliability",
     "score_predictions",
@@ -35,6 +49,8 @@ __all__ = [
     "stability_curve",
     "summarize_pairs",
     "summarize_systems",
+    "swap_rate",
     "tau_ap",
     "tau_ap_b",
+    "topic_set_size",
 ]

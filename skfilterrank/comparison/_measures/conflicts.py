@@ -1,0 +1,232 @@
+"""Pairs of systems on which two measures draw different conclusions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.comparison._tests.compare import compare_systems
+from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+
+OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasureConflicts:
+    """What two measures find significant on the same pairs of systems.
+
+    Attributes
+    ----------
+    first, second : PairwiseComparison
+        The tests by either measure; the same pairs in the same order.
+    alpha : float
+        Level of significance.
+    outcome : ndarray of shape (n_pairs,), dtype object
+        Of each pair: "agree" (both measures find the same system significantly better),
+        "opposite" (both find a significant difference, and another system better), "only first",
+        "only second" (one measure finds a significant difference) or "neither".
+    n_pairs : int
+        Number of pairs of systems.
+    n_agree, n_opposite, n_only_first, n_only_second, n_neither : int
+        How many pairs have each outcome.
+    n_disagreements : int
+        ``n_only_first + n_only_second + n_opposite``.
+    share : float
+        ``n_disagreements / n_pairs``.
+    """
+
+    first: PairwiseComparison
+    second: PairwiseComparison
+    alpha: float
+    outcome: np.ndarray
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of systems."""
+        return len(self.outcome)
+
+    @property
+    def n_agree(self) -> int:
+        """Pairs of which both measures find the same system significantly better."""
+        return self._count("agree")
+
+    @property
+    def n_opposite(self) -> int:
+        """Pairs of which each measure finds another system significantly better."""
+        return self._count("opposite")
+
+    @property
+    def n_only_first(self) -> int:
+        """Pairs that only the first measure tells apart."""
+        return self._count("only first")
+
+    @property
+    def n_only_second(self) -> int:
+        """Pairs that only the second measure tells apart."""
+        return self._count("only second")
+
+    @property
+    def n_neither(self) -> int:
+        """Pairs that no measure tells apart."""
+        return self._count("neither")
+
+    @property
+    def n_disagreements(self) -> int:
+        """Pairs of which the two measures draw different conclusions."""
+        return self.n_only_first + self.n_only_second + self.n_opposite
+
+    @property
+    def share(self) -> float:
+        """Share of the pairs of which the two measures draw different conclusions."""
+        return self.n_disagreements / self.n_pairs
+
+    def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
+        """Names of the systems of each pair with one of these outcomes.
+
+        Parameters
+        ----------
+        *outcomes : {"agree", "opposite", "only first", "only second", "neither"}
+            One or more; none means all disagreements.
+
+        Returns
+        -------
+        list of (str, str)
+
+        Raises
+        ------
+        ValueError
+            If an outcome is unknown.
+        """
+        for outcome in outcomes:
+            if outcome not in OUTCOMES:
+                known = ", ".join(map(repr, OUTCOMES))
+                raise ValueError(f"outcomes must be among {known}, got {outcome!r}.")
+        wanted = outcomes or ("opposite", "only first", "only second")
+        names = self.first.scores.systems
+        places = np.flatnonzero(np.isin(self.outcome.astype(str), wanted))
+        return [(names[self.first.first[p]], names[self.first.second[p]]) for p in places]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, disagreements first (opposite ones before all).
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 7)
+            Columns "first" and "second" (names of systems), "outcome", "difference_1" and
+            "p_adjusted_1" by the first measure, "difference_2" and "p_adjusted_2" by the second.
+        """
+        frame = self.first.to_frame()[["first", "second"]]
+        frame["outcome"] = self.outcome
+        for number, comparison in enumerate((self.first, self.second), start=1):
+            frame[f"difference_{number}"] = comparison.difference
+            frame[f"p_adjusted_{number}"] = comparison.p_adjusted
+        urgency = {"opposite": 0, "only first": 1, "only second": 2, "agree": 3, "neither": 4}
+        order = np.argsort(frame["outcome"].map(urgency), kind="stable")
+        return frame.iloc[order].reset_index(drop=True)
+
+    def _count(self, outcome):
+        return int(np.count_nonzero(self.outcome == outcome))
+
+    def __repr__(self) -> str:
+        return f"<MeasureConflicts: {self._headline()}>"
+
+    def __str__(self) -> str:
+        first, second = self.first.scores.measure, self.second.scores.measure
+        head = (
+            f"{self._headline()}\nboth, the same system better: {self.n_agree}; both, another "
+            f"system better: {self.n_opposite}; only {first} (first): {self.n_only_first}; only "
+            f"{second} (second): {self.n_only_second}; neither: {self.n_neither}"
+        )
+        return short_table(head, self.to_frame())
+
+    def _headline(self):
+        first, second = self.first.scores.measure, self.second.scores.measure
+        return (
+            f"{first} and {second} disagree on {self.n_disagreements} of {self.n_pairs} pairs "
+            f"({100 * self.share:.1f}%) at alpha = {self.alpha:g}"
+        )
+
+
+def conflicts(
+    first,
+    second,
+    *,
+    alpha: float = 0.05,
+    test: str | None = None,
+    correction: str | None = None,
+    **params,
+) -> MeasureConflicts:
+    """Count the pairs of systems on which two measures' tests of significance disagree.
+
+    Parameters
+    ----------
+    first, second : SystemScores, DataFrame or array-like of shape (n_systems, n_queries)
+        Values of the same systems for the same queries by two measures. Systems and queries may
+        be in another order. A measure of which a lower value is better counts as such.
+    alpha : float, default=0.05
+        Level of significance, between 0 and 1.
+    test : str or None, default=None
+        Test of each pair, as for :func:`compare_systems`. None means "t", and "sign" for
+        preferences.
+    correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
+        Correction of the p values for the number of pairs; None, as in the paper, takes each pair
+        by itself.
+    **params
+        `n_resamples`, `random_state` and whatever else :func:`compare_systems` takes; for both
+        measures. A `baseline` leaves only the pairs with that system.
+
+    Returns
+    -------
+    MeasureConflicts
+
+    Raises
+    ------
+    ValueError
+        If systems or queries are not the same, `alpha` is not between 0 and 1, or for the reasons
+        of :func:`compare_systems`.
+
+    See Also
+    --------
+    discriminative_power : How many pairs one measure tells apart.
+    agreement : Queries on which two measures prefer the same system, significant or not.
+
+    Notes
+    -----
+    A disagreement is a pair that one measure finds significantly different and the other does not,
+    or that both find significantly different with another system as the better: the count of
+    Karmaker Santu and Feng's tables 7 and 17.
+
+    References
+    ----------
+    Karmaker Santu, S. K. and Feng, D. Joint upper & lower bound normalization for IR evaluation,
+    2022, sections 4.4.2 and 4.5.3.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores, conflicts
+    >>> ap = SystemScores([[0.1, 0.2, 0.3], [0.6, 0.8, 0.7]], systems=["a", "b"], measure="ap")
+    >>> rr = SystemScores([[0.5, 1.0, 0.5], [1.0, 0.5, 1.0]], systems=["a", "b"], measure="rr")
+    >>> found = conflicts(ap, rr)
+    >>> found.n_disagreements, found.pairs("only first")
+    (1, [('a', 'b')])
+    """
+    first = check_scores(first, name="first")
+    second = check_same_systems(first, check_scores(second, name="second"))
+    comparisons = [
+        compare_systems(scores, test=test, correction=correction, **params)
+        for scores in (first, second)
+    ]
+    by_first, by_second = (comparison.better(alpha) for comparison in comparisons)
+    outcome = np.select(
+        [
+            (by_first == 0) & (by_second == 0),
+            by_second == 0,
+            by_first == 0,
+            by_first == by_second,
+        ],
+        ["neither", "only first", "only second", "agree"],
+        "opposite",
+    ).astype(object)
+    return MeasureConflicts(*comparisons, alpha=alpha, outcome=outcome)

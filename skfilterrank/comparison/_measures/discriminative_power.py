@@ -1,0 +1,167 @@
+"""Share of the pairs of systems that a measure tells apart."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank.comparison._tests.compare import compare_systems
+from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiscriminativePower:
+    """How many pairs of systems differ significantly, and by how much they have to.
+
+    Attributes
+    ----------
+    comparison : PairwiseComparison
+        The tests of all pairs.
+    alpha : float
+        Level of significance.
+    n_pairs : int
+        Number of pairs of systems.
+    n_significant : int
+        Number of pairs whose adjusted p value is at most `alpha`.
+    share : float
+        ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
+    p_values : ndarray of shape (n_pairs,), dtype float64
+        Adjusted p values, the smallest first. Plotted against their place they are the ASL curve
+        (achieved significance levels): the nearer to the origin, the more a measure can tell.
+    largest_not_significant : float
+        Largest absolute difference of two systems' means that is not significant, in the unit of
+        the measure; NaN if all are significant.
+    difference_required : float
+        Smallest absolute difference of two systems' means that is reliably significant: this pair
+        and all that differ by as much or more are significant. NaN if there is none.
+    """
+
+    comparison: PairwiseComparison
+    alpha: float
+    n_pairs: int
+    n_significant: int
+    share: float
+    p_values: np.ndarray
+    largest_not_significant: float
+    difference_required: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each pair, the smallest p value first.
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 5)
+            Columns "first" and "second" (names of systems), "difference", "p_adjusted" and
+            "significant". Of equal p values the greater difference comes first.
+        """
+        frame = self.comparison.to_frame()[["first", "second", "difference", "p_adjusted"]]
+        frame["significant"] = self.comparison.significant(self.alpha)
+        order = np.lexsort([-frame["difference"].abs(), frame["p_adjusted"]])
+        return frame.iloc[order].reset_index(drop=True)
+
+    def __repr__(self) -> str:
+        scores = self.comparison.scores
+        return (
+            f"<DiscriminativePower: {self.share:.3f} for {self.n_pairs} pairs of "
+            f"{scores.n_systems} systems by {scores.measure}>"
+        )
+
+    def __str__(self) -> str:
+        comparison = self.comparison
+        how = comparison.title or comparison.test
+        if comparison.correction is not None:
+            how += f", {comparison.correction}"
+        if np.isnan(self.difference_required):
+            required = "No difference is reliably significant."
+        else:
+            required = f"Differences of {self.difference_required:.4f} and more are significant."
+        head = (
+            f"{comparison.scores.measure} tells {self.n_significant} of {self.n_pairs} pairs apart "
+            f"({100 * self.share:.1f}%; {how}, alpha = {self.alpha:g}).\n{required}"
+        )
+        return short_table(head, self.to_frame())
+
+
+def discriminative_power(
+    scores,
+    *,
+    alpha: float = 0.05,
+    test: str | None = None,
+    correction: str | None = "holm",
+    **params,
+) -> DiscriminativePower:
+    """Share of the pairs of systems that a measure finds significantly different.
+
+    Of two measures on the same systems and queries, the one that tells more pairs apart is the
+    more sensitive; whether what it tells is what users care for is another question.
+
+    Parameters
+    ----------
+    scores : SystemScores, DataFrame or array-like of shape (n_systems, n_queries)
+        Values of at least two systems for at least two queries.
+    alpha : float, default=0.05
+        Level of significance, between 0 and 1.
+    test : str or None, default=None
+        Test of each pair, as for :func:`compare_systems`. None means "t", and "sign" for
+        preferences.
+    correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
+        Correction of the p values for the number of pairs. "tukey" and "randomized_tukey" correct
+        by themselves.
+    **params
+        `n_resamples`, `random_state` and whatever else :func:`compare_systems` takes. A `baseline`
+        leaves only the pairs with that system.
+
+    Returns
+    -------
+    DiscriminativePower
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not between 0 and 1, or for the reasons of :func:`compare_systems`.
+
+    See Also
+    --------
+    compare_systems : The tests behind it.
+    conflicts : Pairs on which two measures do not agree.
+
+    Notes
+    -----
+    Systems that are the same for every query have p = 1 and count among the pairs. `p_values` are
+    corrected; with ``correction=None`` they are the achieved significance levels of Sakai's
+    curves. Sakai's "estimated difference required" is read off the bootstrap distributions of all
+    pairs; `difference_required` is read off the observed differences and their significance, for
+    any test.
+
+    References
+    ----------
+    Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
+    Diaz, F. and Mitra, B. Recall as a measure of ranking robustness, section 6.2.3.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import discriminative_power
+    >>> values = [[0.1, 0.2, 0.3, 0.4], [0.6, 0.8, 0.7, 0.9], [0.2, 0.1, 0.3, 0.3]]
+    >>> power = discriminative_power(values)
+    >>> power.n_significant, power.n_pairs
+    (2, 3)
+    >>> power.largest_not_significant < power.difference_required
+    True
+    """
+    comparison = compare_systems(scores, test=test, correction=correction, **params)
+    significant = comparison.significant(alpha)
+    size = np.abs(comparison.difference)
+    missed = size[~significant].max(initial=0.0)
+    # Differences that equal the largest one missed but for rounding are not reliable either.
+    reliable = size[significant & (size > missed + 1e-12 * size.max(initial=0.0))]
+    return DiscriminativePower(
+        comparison=comparison,
+        alpha=alpha,
+        n_pairs=len(size),
+        n_significant=int(np.count_nonzero(significant)),
+        share=float(np.mean(significant)),
+        p_values=np.sort(comparison.p_adjusted),
+        largest_not_significant=float("nan") if significant.all() else float(missed),
+        difference_required=float(reliable.min()) if len(reliable) else float("nan"),
+    )
