@@ -1,11 +1,11 @@
 """Systems against systems: which is better, how sure one can be, and which measure can tell."""
 
-    DiscriminativePower,
-    discriminative_power,
-)
 from skfilterrank.comparison._measures.agreement import Agreement, agreement, fraction_tied
 from skfilterrank.comparison._measures.conflicts import MeasureConflicts, conflicts
 from skfilterrank.comparison._measures.discriminative_power import (
+    DiscriminativePower,
+    discriminative_power,
+)
 from skfilterrank.comparison._measures.percentage_difference import percentage_absolute_difference
 from skfilterrank.comparison._measures.reliability import Reliability, reliability
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
