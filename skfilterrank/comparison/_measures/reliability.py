@@ -1,18 +1,22 @@
 """How much of the differences between systems' means would come again with other queries."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.sampled_means import TIE
+from skfilterrank.comparison._measures.sensitivity import draw_resamples
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.robustness._metrics import check_count, check_counts
 
 _KINDS = ("phi", "e_rho2")
+_COMPONENTS = ("systems", "queries", "residual")
+_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +26,8 @@ class Reliability:
     Attributes
     ----------
     variance_systems, variance_queries, variance_residual : float
-        Variance components, not negative. Systems and queries interact in the residual.
+        Variance components, not negative, in the squared unit of the measure. The interaction of
+        systems and queries is in the residual.
     negative : tuple of str
         Which of "systems" and "queries" had a negative estimate, which was set to 0.
     n_queries : int
@@ -31,6 +36,10 @@ class Reliability:
         Number of systems.
     measure : str
         Name of the measure.
+    resampled_variances : ndarray of shape (n_resamples, 3), dtype float64
+        The three components over resampled queries, in the order above.
+    phi, e_rho2 : float
+        Reliability of the means, and of their order alone, in [0, 1].
     """
 
     variance_systems: float
@@ -40,6 +49,7 @@ class Reliability:
     n_queries: int
     n_systems: int
     measure: str
+    resampled_variances: np.ndarray = field(repr=False)
 
     @property
     def phi(self) -> float:
@@ -48,51 +58,106 @@ class Reliability:
 
     @property
     def e_rho2(self) -> float:
-        """Reliability of the order of the means, in [0, 1], at least `phi`."""
+        """Reliability of the order of the means, in [0, 1], never less than `phi`."""
         return self.project(self.n_queries, kind="e_rho2")
 
     def project(self, n_queries, *, kind: str = "phi"):
-        """Reliability for other numbers of queries."""
+        """Reliability with other numbers of queries.
+
+        Parameters
+        ----------
+        n_queries : int or array-like of shape (n_numbers,)
+            Numbers of queries, at least 1.
+        kind : {"phi", "e_rho2"}, default="phi"
+            Which coefficient.
+
+        Returns
+        -------
+        float, or ndarray of shape (n_numbers,)
+        """
         check_choice(kind, "kind", _KINDS)
         numbers = check_counts(n_queries, "n_queries")
-        found = _ratio(self.variance_systems, self._noise(kind) / numbers)
+        found = _coefficient(self._variances, numbers, kind)
         return float(found[0]) if np.ndim(n_queries) == 0 else found
 
     def n_queries_needed(self, target: float = 0.95, *, kind: str = "phi") -> int | float:
-        """Least number of queries with a reliability of at least `target`."""
-        check_choice(kind, "kind", _KINDS)
-        if not 0 < target < 1:
-            raise ValueError(f"target must be a number between 0 and 1, got {target!r}.")
-        if self.variance_systems == 0:
-            return math.inf
-        needed = target / (1 - target) * self._noise(kind) / self.variance_systems
-        # 19.000000000000004 by rounding is 19.
-        return max(1, math.ceil(needed * (1 - TIE)))
+        """Least number of queries with a reliability of at least `target`.
 
-    def _noise(self, kind):
-        """Variance that averaging over queries takes away."""
-        return self.variance_residual + (self.variance_queries if kind == "phi" else 0.0)
+        Parameters
+        ----------
+        target : float, default=0.95
+            Between 0 and 1, neither included.
+        kind : {"phi", "e_rho2"}, default="phi"
+            Which coefficient.
+
+        Returns
+        -------
+        int, or float infinity
+            Infinity if the variance of the systems is 0: no number of queries is enough.
+        """
+        check_choice(kind, "kind", _KINDS)
+        if not isinstance(target, Real) or not 0 < target < 1:
+            raise ValueError(f"target must be a number between 0 and 1, got {target!r}.")
+        systems, queries, residual = self._variances
+        if systems == 0:
+            return math.inf
+        noise = residual + (queries if kind == "phi" else 0.0)
+        # 19.000000000000004 is 19, rounded.
+        return max(1, math.ceil(target / (1 - target) * noise / systems * (1 - TIE)))
+
+    def distribution(self, *, kind: str = "phi", n_queries: int | None = None) -> np.ndarray:
+        """Reliability of each resample of the queries, shape (n_resamples,).
+
+        Parameters
+        ----------
+        kind : {"phi", "e_rho2"}, default="phi"
+            Which coefficient.
+        n_queries : int or None, default=None
+            Number of queries that it is for; None takes `n_queries`.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples,), dtype float64
+        """
+        check_choice(kind, "kind", _KINDS)
+        if not len(self.resampled_variances):
+            raise ValueError(
+                "There are no resamples: call reliability with n_resamples=1000, for example."
+            )
+        n_queries = self.n_queries if n_queries is None else check_count(n_queries, "n_queries")
+        return _coefficient(self.resampled_variances.T, n_queries, kind)
 
     def to_frame(self) -> pd.DataFrame:
-        """Column "value" with a row for each component and coefficient."""
-        values = {
-            "variance of systems": self.variance_systems,
-            "variance of queries": self.variance_queries,
-            "variance of residual": self.variance_residual,
-            "phi": self.phi,
-            "e_rho2": self.e_rho2,
-        }
-        return pd.DataFrame({"value": pd.Series(values)})
+        """Components and coefficients as column "value"; "low" and "high" if resampled.
+
+        These bound the middle 95 % of the resamples.
+        """
+        names = [f"variance_{name}" for name in _COMPONENTS] + list(_KINDS)
+        values = [*self._variances, self.phi, self.e_rho2]
+        table = pd.DataFrame({"value": values}, index=pd.Index(names, name="figure"))
+        if len(self.resampled_variances):
+            coefficients = [self.distribution(kind=kind) for kind in _KINDS]
+            resampled = np.column_stack([self.resampled_variances, *coefficients])
+            table["low"], table["high"] = np.quantile(resampled, [0.025, 0.975], axis=0)
+        return table
 
     def __str__(self) -> str:
-        return short_table(
-            f"Reliability of {self.measure}: {self.n_systems} systems, {self.n_queries} queries",
-            self.to_frame(),
-        )
+        head = f"Reliability of {self.measure}: {self.n_systems} systems, {self.n_queries} queries"
+        if self.negative:
+            head += f"; negative variance of {' and '.join(self.negative)} set to 0"
+        return short_table(head, self.to_frame())
+
+    @property
+    def _variances(self):
+        return self.variance_systems, self.variance_queries, self.variance_residual
 
 
-def reliability(scores, *, n_queries: int | None = None) -> Reliability:
-    """How well means over queries tell systems apart, by variance components.
+def reliability(
+    scores, *, n_queries: int | None = None, n_resamples: int = 0, random_state=0
+) -> Reliability:
+    r"""How well means over queries tell systems apart, by variance components.
+
+    Use it to compare measures by one number, and to see how many queries would do.
 
     Parameters
     ----------
@@ -100,45 +165,141 @@ def reliability(scores, *, n_queries: int | None = None) -> Reliability:
         Values of at least two systems for at least two queries.
     n_queries : int or None, default=None
         Number of queries that the coefficients are for; None takes as many as `scores` has.
+    n_resamples : int, default=0
+        Number of resamples of the queries, with replacement, which show how much the coefficients
+        depend on the queries at hand.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the resamples.
 
     Returns
     -------
     Reliability
+        With ``phi``, ``e_rho2``, the variances, ``project`` and ``n_queries_needed``; its ``str``
+        is a table.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems or queries, or a parameter is out of range.
+
+    See Also
+    --------
+    stability_curve : How often fewer queries take the worse system for the better one.
+    sensitivity_curve : For how many pairs resampled queries keep the better system ahead.
+
+    Notes
+    -----
+    Section 4.5 of [1]_; the coefficients are those of generalizability theory [2]_. With the
+    variances of systems s, queries q and the rest e over n queries
+
+    .. math::
+
+        \Phi = \frac{\sigma^2_s}{\sigma^2_s + (\sigma^2_q + \sigma^2_e) / n} \qquad
+        E\rho^2 = \frac{\sigma^2_s}{\sigma^2_s + \sigma^2_e / n}
+
+    Phi asks for the means themselves, and counts it against a measure that some queries are harder
+    than others; E rho squared asks for differences between systems over the same queries, where
+    that does not matter.
+
+    The variances are estimated from the mean squares of the two-way layout without replication:
+    the residual's own, :math:`(MS_s - MS_e) / n` for m systems and :math:`(MS_q - MS_e) / m`.
+    Negative estimates are set to 0 and named in ``negative``. Where systems do not differ at all
+    both coefficients are 0; where nothing but the systems varies both are 1.
+
+    A resample has some queries more than once, which makes its variances of queries and residual
+    smaller and that of systems greater on average, by known amounts [3]_; these are taken out.
+
+    References
+    ----------
+    .. [1] Carmel et al., "Ranking and filtering with forbidden documents", SIGIR 2022.
+    .. [2] Urbano, Marrero and Martin, "On the measurement of test collection reliability",
+       SIGIR 2013.
+    .. [3] Brennan, "Generalizability theory", Springer 2001, section 6.1.
+
+    Examples
+    --------
+    >>> from skfilterrank.comparison import SystemScores, reliability
+    >>> scores = SystemScores([[0.2, 0.6, 0.4], [0.4, 0.7, 0.7]], measure="ap")
+    >>> found = reliability(scores)
+    >>> print(found)
+    Reliability of ap: 2 systems, 3 queries
+                       value
+    figure
+    variance_systems  0.0183
+    variance_queries  0.0300
+    variance_residual 0.0050
+    phi               0.6111
+    e_rho2            0.9167
+    >>> found.project([3, 10, 50]).round(3)
+    array([0.611, 0.84 , 0.963])
+    >>> found.n_queries_needed(0.95), found.n_queries_needed(0.95, kind="e_rho2")
+    (37, 6)
     """
     scores = check_scores(scores, min_queries=2)
     n_queries = scores.n_queries if n_queries is None else check_count(n_queries, "n_queries")
-    systems, queries, residual = _components(scores.values)
+    n_resamples = check_count(n_resamples, "n_resamples", least=0)
+    once = np.ones((1, scores.n_queries))
+    (estimates,) = _variances(scores.values, once)
+    systems, queries, residual = np.maximum(estimates, 0.0).tolist()
+    drawn = draw_resamples(scores.n_queries, n_resamples, random_state)
     return Reliability(
-        variance_systems=max(systems, 0.0),
-        variance_queries=max(queries, 0.0),
+        variance_systems=systems,
+        variance_queries=queries,
         variance_residual=residual,
-        negative=tuple(
-            name for name, found in (("systems", systems), ("queries", queries)) if found < 0
-        ),
+        negative=tuple(name for name, each in zip(_COMPONENTS, estimates) if each < 0),
         n_queries=n_queries,
         n_systems=scores.n_systems,
         measure=scores.measure,
+        resampled_variances=_without_bias(_variances(scores.values, drawn), scores.n_queries),
     )
 
 
-def _components(values):
-    """Variances of systems, queries and residual, from the mean squares; may be negative."""
-    n_systems, n_queries = values.shape
-    grand = values.mean()
-    of_systems = values.mean(axis=1, keepdims=True) - grand
-    of_queries = values.mean(axis=0, keepdims=True) - grand
-    rest = values - grand - of_systems - of_queries
-    square_systems = n_queries * (of_systems**2).sum() / (n_systems - 1)
-    square_queries = n_systems * (of_queries**2).sum() / (n_queries - 1)
-    residual = (rest**2).sum() / ((n_systems - 1) * (n_queries - 1))
-    systems = (square_systems - residual) / n_queries
-    queries = (square_queries - residual) / n_systems
-    # Means of equal values differ by rounding, which must not count as a variance.
-    rounding = (TIE * np.abs(values).max()) ** 2
-    found = np.array([systems, queries, residual])
-    return np.where(np.abs(found) <= rounding, 0.0, found).tolist()
+def _without_bias(variances, n_queries):
+    """Resampled variances whose mean is that of all queries, none of them negative."""
+    systems, queries, residual = variances.T
+    systems = systems - residual / (n_queries - 1)
+    growth = n_queries / (n_queries - 1)
+    return np.maximum(np.column_stack([systems, queries * growth, residual * growth]), 0.0)
 
 
-def _ratio(signal, noise):
-    """signal / (signal + noise), 0 without a signal."""
-    return np.zeros_like(noise) if signal == 0 else signal / (signal + noise)
+def _coefficient(variances, n_queries, kind):
+    """Share of the systems' variance in that of means, 0 where systems do not vary."""
+    systems, queries, residual = np.asarray(variances)
+    noise = (residual + (queries if kind == "phi" else 0.0)) / n_queries
+    total = systems + noise
+    return np.divide(systems, total, out=np.zeros_like(total), where=systems > 0)
+
+
+def _variances(values, counts):
+    """Variances of systems, queries and the rest, which may be negative.
+
+    Each row of `counts`, shape (n_resamples, n_queries), says how often a query is in a resample;
+    the result has shape (n_resamples, 3).
+    """
+    of_systems = values.mean(axis=1) - values.mean()
+    of_queries = values.mean(axis=0) - values.mean()
+    rest = values - values.mean() - of_systems[:, None] - of_queries
+    found = np.empty((len(counts), 3))
+    step = max(1, _BLOCK // len(values))
+    for start in range(0, len(counts), step):
+        some = slice(start, start + step)
+        found[some] = _variances_of_parts(of_systems, of_queries, rest, counts[some])
+    # Rounding must not count as a variance.
+    rounding = max((TIE * np.abs(values).max()) ** 2, TIE * values.var())
+    found[np.abs(found) <= rounding] = 0.0
+    return found
+
+
+def _variances_of_parts(of_systems, of_queries, rest, counts):
+    """The same, from the effects over all queries."""
+    n_systems, n_queries = rest.shape
+    # What systems and queries add to the values does not interact, in resamples neither.
+    drift = counts @ rest.T / n_queries
+    residual = counts @ (rest**2).sum(axis=0) - n_queries * (drift**2).sum(axis=1)
+    residual = np.maximum(residual, 0.0) / ((n_systems - 1) * (n_queries - 1))
+    systems = n_queries * ((of_systems + drift) ** 2).sum(axis=1) / (n_systems - 1)
+    queries = counts @ of_queries**2 - (counts @ of_queries) ** 2 / n_queries
+    queries *= n_systems / (n_queries - 1)
+    return np.column_stack(
+        [(systems - residual) / n_queries, (queries - residual) / n_systems, residual]
+    )
