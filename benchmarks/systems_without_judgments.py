@@ -11,6 +11,7 @@ import pandas as pd
 from _common import arguments, write_report
 from scipy.stats import kendalltau
 
+from skfilterrank import comparison
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.judgments._no_judgments.bias import most_biased
@@ -34,15 +35,9 @@ PRINTED_RUNS = {
 
 
 def tau_ap(truth, predicted):
-    """How often, on average, what stands above a system in the predicted list is better (+1, -1).
-
-    Both are Series of scores by system; ties in the prediction are broken by name, ties in the
-    truth are never right.
-    """
-    truth = truth[predicted.sort_index().sort_values(ascending=False, kind="stable").index]
-    truth = truth.to_numpy()
-    right = [np.mean(truth[:place] > truth[place]) for place in range(1, len(truth))]
-    return 2 * np.mean(right) - 1
+    """AP correlation of Series of scores by system; ties in the prediction are broken by name."""
+    order = predicted.sort_index().sort_values(ascending=False, kind="stable").index
+    return comparison.tau_ap(truth, list(order))
 
 
 def tau(truth, predicted):
