@@ -6,6 +6,10 @@ from skfilterrank.comparison._measures.discriminative_power import (
     DiscriminativePower,
     discriminative_power,
 )
+from skfilterrank.comparison._measures.label_degradation import (
+    LabelDegradation,
+    label_degradation,
+)
 from skfilterrank.comparison._measures.percentage_difference import percentage_absolute_difference
 from skfilterrank.comparison._measures.reliability import Reliability, reliability
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
@@ -25,6 +29,7 @@ from skfilterrank.comparison._tests.summary import summarize_pairs, summarize_sy
 __all__ = [
     "Agreement",
     "DiscriminativePower",
+    "LabelDegradation",
     "MeasureConflicts",
     "PairwiseComparison",
     "Reliability",
@@ -39,6 +44,7 @@ __all__ = [
     "discriminative_power",
     "fraction_tied",
     "kendall_tau",
+    "label_degradation",
     "moved_documents",
     "percentage_absolute_difference",
     "read_system_scores",

@@ -51,7 +51,7 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
     0.666...
     """
     scores = check_scores(scores, min_queries=1)
-    tolerance = _check_tolerance(tolerance)
+    tolerance = check_tolerance(tolerance)
     values = np.sort(scores.values, axis=0)
     n_tied = 0
     for column in values.T:
@@ -176,7 +176,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     first = check_scores(first, min_queries=1, name="first")
     second = check_scores(second, min_queries=1, name="second")
     second = check_same_systems(first, second)
-    tolerance = _check_tolerance(tolerance)
+    tolerance = check_tolerance(tolerance)
     n_agree, n_opposite, n_first, n_second, n_decided = count_signs(
         first.oriented, second.oriented, tolerance
     )
@@ -239,7 +239,8 @@ def share_of(part, whole):
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
-def _check_tolerance(tolerance):
+def check_tolerance(tolerance) -> float:
+    """A difference that still counts as a tie."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance >= 0:
         raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}.")
     return float(tolerance)

@@ -1,0 +1,422 @@
+"""What becomes of a measure's ties and preferences as labels are missing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+from tqdm import tqdm
+
+from skfilterrank._gains import as_gains
+from skfilterrank._validation import check_choice
+from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
+from skfilterrank.comparison._scores.score_systems import _kind
+from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.io import AlignedRun, QrelsIndex, align
+from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+from skfilterrank.metrics._evaluate import parse_measures
+from skfilterrank.trec import evaluate_run
+from skfilterrank.trec._evaluate import named_runs
+
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+SAMPLING = ("uniform", "frequency")
+_STATISTICS = ("fraction_tied", "agreement", "kept")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelDegradation:
+    """Ties and preferences of measures as relevant documents lose their labels.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Names of the measures.
+    shares : ndarray of shape (n_shares,), dtype float64
+        Shares of the relevant documents of each query that lose their label, ascending; the first
+        is 0, for all labels.
+    fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Share of the comparisons of two systems for a query that are tied.
+    agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Of the preferences by the remaining labels, the share that is a preference for the same
+        system by all labels; NaN where nothing is preferred.
+    kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
+        Of the preferences by all labels, the share that is there by the remaining labels, too; NaN
+        where nothing is preferred.
+    n_relevant : int
+        Number of relevant documents of all queries.
+    n_removed : ndarray of shape (n_shares,), dtype int64
+        How many of them lose their label.
+    sampling : str
+        How they are drawn.
+    systems, queries : tuple of str
+        What is compared.
+    dropped_queries : tuple of str
+        Queries that are left out, as they have nothing relevant or are not in all runs.
+    """
+
+    measures: tuple[str, ...]
+    shares: np.ndarray
+    fraction_tied: np.ndarray
+    agreement: np.ndarray
+    kept: np.ndarray
+    n_relevant: int
+    n_removed: np.ndarray
+    sampling: str
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    dropped_queries: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each measure and share: means over the samples, and standard deviations.
+
+        Columns "measure", "share", "n_removed", "fraction_tied", "agreement", "kept", and each of
+        the last three with "_std" (0 for a single sample).
+        """
+        n_measures, n_shares, _ = self.fraction_tied.shape
+        columns = {
+            "measure": np.repeat(self.measures, n_shares),
+            "share": np.tile(self.shares, n_measures),
+            "n_removed": np.tile(self.n_removed, n_measures),
+        }
+        for name in _STATISTICS:
+            columns[name] = getattr(self, name).mean(axis=2).ravel()
+        for name in _STATISTICS:
+            values = getattr(self, name)
+            spread = values.std(axis=2, ddof=1 if values.shape[2] > 1 else 0)
+            columns[f"{name}_std"] = spread.ravel()
+        return pd.DataFrame(columns)
+
+    def __str__(self) -> str:
+        table = self.to_frame()
+        lines = [
+            f"{len(self.systems)} systems, {len(self.queries)} queries, "
+            f"{self.fraction_tied.shape[2]} samples of the {self.n_relevant} relevant documents "
+            f"({self.sampling})"
+        ]
+        for name, head in (
+            ("fraction_tied", "Share of comparisons that are tied"),
+            ("agreement", "Share of preferences that agree with all labels"),
+        ):
+            wide = table.pivot_table(name, "measure", "share", sort=False, dropna=False)
+            wide = wide.rename_axis(index=None, columns="removed")
+            lines += [f"{head}:", wide.to_string(float_format="{:.3f}".format)]
+        return "\n".join(lines)
+
+
+def label_degradation(
+    runs,
+    qrels,
+    measures,
+    *,
+    shares: Iterable[float] = SHARES,
+    sampling: str = "uniform",
+    n_samples: int = 10,
+    missing: str = "raise",
+    tolerance: float = 0.0,
+    gains=None,
+    ties: str = "docno",
+    precision: str = "double",
+    unjudged: str = "zero",
+    random_state=0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **options,
+) -> LabelDegradation:
+    """Ties of measures, and agreement with all labels, as relevant documents lose their labels.
+
+    It tells which measure can be trusted with few judgments: a measure that degrades gracefully
+    leaves few comparisons tied and prefers what it would prefer if all labels were known.
+
+    Parameters
+    ----------
+    runs : dict {name: run}, or list of paths
+        The runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; at least two.
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        The judgments, as :func:`skfilterrank.io.align` takes them.
+    measures : str or list of str
+        Names of measures, as :func:`score_systems` takes them; "lexirecall" and "lexiprecision"
+        are compared exactly.
+    shares : float or sequence of float, default=(0.1, 0.2, ..., 0.9)
+        Shares, in [0, 1], of the relevant documents of a query that lose their label: the nearest
+        whole number of them, halves up, but always all but one at most.
+    sampling : {"uniform", "frequency"}, default="uniform"
+        How the documents are drawn without replacement: all alike, or by the number of runs that
+        return them, so that those few runs return are the last to go.
+    n_samples : int, default=10
+        Number of draws.
+    missing : {"raise", "drop", "empty"}, default="raise"
+        What becomes of a topic with relevant documents that is not in some run, as in
+        :func:`score_systems`.
+    tolerance : float, default=0.0
+        Values of a query that differ by at most this much are tied.
+    gains, ties, precision, unjudged, **options
+        As in :func:`skfilterrank.trec.evaluate_run`.
+    random_state : int, RandomState or None, default=0
+        Draws.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    LabelDegradation
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        As :func:`score_systems`; and if there are fewer than two runs, no query has anything
+        relevant, a share is not in [0, 1], or `n_samples` is not a positive integer.
+
+    See Also
+    --------
+    fraction_tied, agreement : The same for given values.
+
+    Notes
+    -----
+    A document whose label is removed becomes unjudged (NaN), which most measures take for not
+    relevant. Queries without relevant documents are left out and named in `dropped_queries`.
+
+    Within one draw a larger share removes what a smaller one does and more. By frequency, the
+    next document is always drawn with probability proportional to the number of runs that return
+    it, of those that are left; documents that no run returns follow after all others, in random
+    order.
+
+    Agreement has the preferences by the remaining labels as its denominator: a comparison that
+    becomes a tie is not in it, and one that was a tie by all labels never agrees. `kept` has the
+    preferences by all labels instead.
+
+    References
+    ----------
+    Diaz, F. and Mitra, B. Recall, robustness, and lexicographic evaluation, section 6.2.4,
+    figures 12 and 13.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.comparison import label_degradation
+    >>> qrels = pd.DataFrame({"qid": "1", "docno": list("abcd"), "label": [1, 1, 0, 0]})
+    >>> runs = {
+    ...     name: pd.DataFrame({"qid": "1", "docno": list(order), "score": [4, 3, 2, 1]})
+    ...     for name, order in {"x": "abcd", "y": "bcad", "z": "cadb"}.items()
+    ... }
+    >>> print(label_degradation(runs, qrels, ["ap", "rr"], shares=[0.5], n_samples=4))
+    3 systems, 1 queries, 4 samples of the 2 relevant documents (uniform)
+    Share of comparisons that are tied:
+    removed   0.0   0.5
+    ap      0.000 0.000
+    rr      0.333 0.000
+    Share of preferences that agree with all labels:
+    removed   0.0   0.5
+    ap      1.000 ...
+    rr      1.000 ...
+    """
+    wanted = parse_measures(measures)
+    shares = np.concatenate([[0.0], _check_shares(shares)])
+    check_choice(sampling, "sampling", SAMPLING)
+    check_choice(missing, "missing", ("raise", "drop", "empty"))
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
+        raise ValueError(f"n_samples must be a positive integer, got {n_samples!r}.")
+    tolerance = check_tolerance(tolerance)
+    named = list(named_runs(runs))
+    if len(named) < 2:
+        raise ValueError(f"runs must hold at least 2 runs to compare, got {len(named)}.")
+    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
+
+    n_steps = len(named) * (2 + n_samples)
+    bar = tqdm(total=n_steps, unit="run", disable=not verbose, leave=False)
+    with bar, Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
+
+        def of_all_runs(function, *arguments):
+            jobs = (delayed(function)(name, run, *arguments) for name, run in named)
+            found = []
+            for each in parallel(jobs):
+                found.append(each)
+                bar.update()
+            return found
+
+        prepared = of_all_runs(_prepare, index, precision, gains)
+        labels = _Labels.of(prepared, index.topics, missing)
+        named = [(name, each) for (name, _), each in zip(named, prepared)]
+        full = _values_of(
+            of_all_runs(_degrade, [()], wanted, evaluating), 0, named, labels.queries, wanted
+        )
+        found = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
+        found[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
+        n_removed = labels.n_removed(shares)
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+        for sample in range(n_samples):
+            places = labels.draw(rng, sampling)
+            removed = [np.flatnonzero(places < counts[labels.codes]) for counts in n_removed[1:]]
+            results = of_all_runs(_degrade, removed, wanted, evaluating)
+            for at in range(len(removed)):
+                values = _values_of(results, at, named, labels.queries, wanted)
+                found[:, :, at + 1, sample] = _statistics(values, full, tolerance)
+    return LabelDegradation(
+        measures=tuple(wanted),
+        shares=shares,
+        fraction_tied=found[0],
+        agreement=found[1],
+        kept=found[2],
+        n_relevant=int(labels.sizes.sum()),
+        n_removed=n_removed.sum(axis=1),
+        sampling=sampling,
+        systems=tuple(str(name) for name, _ in named),
+        queries=labels.queries,
+        dropped_queries=labels.dropped_queries,
+    )
+
+
+class _Prepared(NamedTuple):
+    """A run with its judgments, and its rows of relevant documents, sorted by topic and id."""
+
+    aligned: AlignedRun
+    rows: np.ndarray
+    topics: np.ndarray
+
+
+class _Labels:
+    """The relevant documents of the queries that are compared, sorted by topic and id."""
+
+    def __init__(self, topics, n_runs, is_query):
+        self.n_runs = n_runs
+        self.queries = tuple(topic for topic, kept in is_query.items() if kept)
+        self.dropped_queries = tuple(topic for topic, kept in is_query.items() if not kept)
+        place = {topic: number for number, topic in enumerate(self.queries)}
+        # Documents of queries that are left out are in a query of their own, and keep their label.
+        self.codes = np.array([place.get(topic, len(place)) for topic in topics], dtype=np.int64)
+        self.sizes = np.bincount(self.codes, minlength=len(place) + 1)
+        self.sizes[-1] = 0
+
+    @classmethod
+    def of(cls, prepared, all_topics, missing):
+        """Of all runs, which have the same relevant documents; `missing` deals with topics."""
+        topics = prepared[0].topics
+        relevant = set(topics)
+        is_query = {topic: topic in relevant for topic in all_topics}
+        for each in prepared if missing != "empty" else ():
+            for topic in filter(is_query.get, each.aligned.missing_topics):
+                if missing == "raise":
+                    raise ValueError(
+                        f"topic {topic!r} is not in the run {each.aligned.run!r}. Runs are "
+                        "compared on the same topics: give missing='drop' to leave out such "
+                        "topics for all runs, or missing='empty' to count them as empty lists."
+                    )
+                is_query[topic] = False
+        if not any(is_query.values()):
+            raise ValueError(
+                "no topic with relevant documents is left: there is nothing to compare. Check "
+                "gains= against the labels, and whether the runs have the topics of qrels."
+            )
+        n_runs = np.sum([each.aligned.y_score[each.rows] > -np.inf for each in prepared], axis=0)
+        return cls(topics, n_runs, is_query)
+
+    def n_removed(self, shares):
+        """How many documents of each query go, shape (n_shares, n_queries + 1)."""
+        # 0.35 of 10 is 3.5, which floating point must not take for less.
+        nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
+        return np.minimum(nearest, np.maximum(self.sizes - 1, 0))
+
+    def draw(self, rng, sampling):
+        """Place of each document in the order in which those of its query go, from 0."""
+        times = rng.standard_exponential(len(self.codes))
+        keys = times
+        if sampling == "frequency":
+            # The first of independent exponential times is each one's with chances as the rates.
+            keys = np.full(len(times), np.inf)
+            np.divide(times, self.n_runs, out=keys, where=self.n_runs > 0)
+        order = np.lexsort((times, keys, self.codes))
+        places = np.empty(len(order), dtype=np.int64)
+        starts = np.searchsorted(self.codes[order], self.codes[order])
+        places[order] = np.arange(len(order)) - starts
+        return places
+
+
+def _prepare(name, run, index, precision, gains):
+    """Align a run and find what is relevant."""
+    try:
+        aligned = align(run, index, missing="empty", precision=precision)
+        rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
+    except (ValueError, OSError) as error:
+        error.add_note(f"This came up with the run {name!r}.")
+        raise
+    topics, docnos = aligned.groups[rows], aligned.docnos[rows]
+    order = np.lexsort((docnos, topics))
+    # Nobody asks for text again.
+    aligned = replace(aligned, run=name, groups=topics[:0], _documents=())
+    return _Prepared(aligned, rows[order], topics[order])
+
+
+def _degrade(name, prepared, removed, wanted, evaluating):
+    """Values, and positions where preferences are wanted, for each way to remove labels."""
+    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+    aligned = prepared.aligned
+    found = []
+    for places in removed:
+        y_true = aligned.y_true.copy()
+        y_true[prepared.rows[np.asarray(places, dtype=np.int64)]] = np.nan
+        less = replace(aligned, y_true=y_true)
+        try:
+            values = evaluate_run(less, None, valued, **evaluating) if valued else None
+            positions = None
+            if len(valued) < len(wanted):
+                ties = evaluating["ties"]
+                positions = relevant_positions(
+                    y_true,
+                    aligned.y_score,
+                    groups=aligned.index,
+                    # The rows of a topic are in the order of document ids where scores are equal.
+                    ties="stable" if ties == "docno" else ties,
+                    gains=evaluating["gains"],
+                    unjudged=evaluating["unjudged"],
+                )
+        except ValueError as error:
+            error.add_note(f"This came up with the run {name!r}.")
+            raise
+        found.append((values, positions))
+    return found
+
+
+def _values_of(results, at, named, queries, wanted):
+    """Oriented values of all runs by each measure for one way to remove labels."""
+    queries = list(queries)
+    found = []
+    for text, parsed in wanted.items():
+        kind = _kind(parsed)
+        if kind is None:
+            values = [each[at][0][text].loc[queries].to_numpy() for each in results]
+            sign = 1 if greater_is_better(text) else -1
+            found.append(sign * np.array(values))
+        else:
+            positions = {name: each[at][1] for (name, _), each in zip(named, results)}
+            preferences = preference_matrix_of_positions(positions, kind=kind)
+            scores = SystemScores.from_preferences(preferences)
+            found.append(scores.select(queries=queries).values)
+    return found
+
+
+def _statistics(values, full, tolerance):
+    """Ties, agreement and what is kept, by measure."""
+    found = []
+    for ours, theirs in zip(values, full):
+        n_systems, n_queries = ours.shape
+        n_agree, _, n_ours, n_theirs, _ = count_signs(ours, theirs, tolerance).sum(axis=1)
+        n_pairs = n_queries * n_systems * (n_systems - 1) // 2
+        found.append([1 - n_ours / n_pairs, *share_of(n_agree, np.array([n_ours, n_theirs]))])
+    return np.array(found).T
+
+
+def _check_shares(shares):
+    """Shares, each once and in [0, 1]."""
+    shares = [shares] if isinstance(shares, Real) else list(shares)
+    if not shares or not all(
+        isinstance(each, Real) and not isinstance(each, bool) and 0 <= each <= 1 for each in shares
+    ):
+        raise ValueError(f"shares must be numbers from 0 to 1, at least one, got {shares!r}.")
+    # What no share removes is in every result.
+    return np.unique([each for each in shares if each > 0])
