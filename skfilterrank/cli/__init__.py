@@ -14,6 +14,7 @@ _COMMANDS = {
     "rank-filter": ("_rank_filter", "train models that rank and filter, and compare them"),
     "apply": ("_apply", "rank and filter documents with a saved model"),
     "evaluate": ("_evaluate", "measure TREC runs against judgments"),
+    "compare": ("_compare", "tell which TREC runs are better, and how sure that is"),
     "complete": ("_complete", "predict the labels that nobody made"),
     "forecast": ("_forecast", "predict the best TREC runs before anything is judged"),
     "judge": ("_judge", "grade documents at the terminal"),

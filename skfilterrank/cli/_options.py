@@ -83,6 +83,14 @@ def number(text):
     return found
 
 
+def share(text):
+    """A number between 0 and 1."""
+    found = _number(text)
+    if found is None or not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+    return found
+
+
 def number_or_skip(text):
     """A finite number, or skip."""
     if text == "skip":
@@ -135,20 +143,32 @@ def output(text):
     return text
 
 
+def page(text):
+    """A web page to write, with pictures in it."""
+    _check_matplotlib()
+    return output(text)
+
+
 def picture(text):
     """A picture to write, in a format that matplotlib draws."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise argparse.ArgumentTypeError(
-            "drawing needs matplotlib: pip install 'skfilterrank[plot]'"
-        ) from None
+    Figure = _check_matplotlib()
     formats = Figure().canvas.get_supported_filetypes()
     if Path(text).suffix.removeprefix(".").lower() not in formats:
         raise argparse.ArgumentTypeError(
             f"{text} must end in one of {', '.join(f'.{name}' for name in sorted(formats))}"
         )
     return output(text)
+
+
+def _check_matplotlib():
+    """matplotlib's figure, or what to install."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise argparse.ArgumentTypeError(
+            "drawing needs matplotlib: pip install 'skfilterrank[plot]'"
+        ) from None
+    return Figure
 
 
 def _number(text):

@@ -42,6 +42,48 @@ class MeasureConflicts:
     alpha: float
     outcome: np.ndarray
 
+    @classmethod
+    def from_comparisons(cls, first, second, *, alpha: float = 0.05):
+        """Count the conflicts of tests that are made already.
+
+        Parameters
+        ----------
+        first, second : PairwiseComparison
+            The tests by either measure, of the same pairs of systems in the same order.
+        alpha : float, default=0.05
+            Level of significance, between 0 and 1.
+
+        Returns
+        -------
+        MeasureConflicts
+
+        Raises
+        ------
+        ValueError
+            If the pairs are not the same.
+        """
+        pairs = [
+            (each.scores.systems, each.first.tolist(), each.second.tolist())
+            for each in (first, second)
+        ]
+        if pairs[0] != pairs[1]:
+            raise ValueError(
+                "first and second must hold the same pairs of systems in the same order: make "
+                "both with compare_systems from scores.select(systems=...) and the same baseline."
+            )
+        by_first, by_second = first.better(alpha), second.better(alpha)
+        outcome = np.select(
+            [
+                (by_first == 0) & (by_second == 0),
+                by_second == 0,
+                by_first == 0,
+                by_first == by_second,
+            ],
+            ["neither", "only first", "only second", "agree"],
+            "opposite",
+        ).astype(object)
+        return cls(first, second, alpha=alpha, outcome=outcome)
+
     @property
     def n_pairs(self) -> int:
         """Number of pairs of systems."""
@@ -218,15 +260,4 @@ def conflicts(
         compare_systems(scores, test=test, correction=correction, **params)
         for scores in (first, second)
     ]
-    by_first, by_second = (comparison.better(alpha) for comparison in comparisons)
-    outcome = np.select(
-        [
-            (by_first == 0) & (by_second == 0),
-            by_second == 0,
-            by_first == 0,
-            by_first == by_second,
-        ],
-        ["neither", "only first", "only second", "agree"],
-        "opposite",
-    ).astype(object)
-    return MeasureConflicts(*comparisons, alpha=alpha, outcome=outcome)
+    return MeasureConflicts.from_comparisons(*comparisons, alpha=alpha)

@@ -66,7 +66,7 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     --------
     >>> import io
     >>> from skfilterrank.comparison import read_system_scores
-    >>> text = "run,qid,ap\\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
+    >>> text = "run,qid,ap\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
     >>> read_system_scores(io.StringIO(text))["ap"].means
     new    0.625
     old    0.375

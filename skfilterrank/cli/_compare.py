@@ -1,0 +1,124 @@
+"""``skfilterrank compare``: which of several systems is better, and how sure that is."""
+
+import argparse
+
+from skfilterrank.cli import _options as options
+from skfilterrank.cli import _run_options as run_options
+
+MEASURES = ("ndcg_f@10", "lexirecall")
+TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", "randomized_tukey")
+CORRECTIONS = ("holm", "bonferroni", "fdr_bh", "none")
+
+_USAGE = """%(prog)s [options] QRELS RUN RUN...
+       %(prog)s [options] --scores FILE..."""
+
+_EPILOG = """\
+tests (--test), all over the same topics:
+  t                 paired t test; the default
+  wilcoxon          signed ranks of the differences
+  sign              which system is ahead on more topics; the default for
+                    lexirecall and lexiprecision, whose values only order
+  randomization     paired permutation test
+  bootstrap         studentized bootstrap test
+  tukey             Tukey's HSD, topics as blocks: all pairs at once
+  randomized_tukey  the same without assuming normal values
+  The two last ones keep the chance of any false claim at alpha by themselves;
+  p values of the others are corrected for the number of pairs (--correction).
+
+output:
+  table  for people, for each measure: the systems, the best mean first, with a
+         95 % interval of the mean and how many others each beats and is beaten
+         by; then the pairs, the better system first, * where significant
+  csv    a line for each pair: measure, first, second, mean_first, mean_second,
+         difference, low, high, effect_size, p_value, p_adjusted, significant
+  json   an object for each measure, on a line of its own, with all of this
+  --html writes a report to open in a browser: figures, and for pairs of systems
+  the topics that decide between them and the documents that moved there. It is
+  one file, and needs matplotlib: pip install 'skfilterrank[plot]'.
+
+exit code:
+  0; 2 after an error.
+
+examples:
+  skfilterrank compare qrels.txt runs/*.gz -m ndcg_f@20,lexirecall --test tukey
+  skfilterrank compare qrels.txt old.txt new.txt -m ap --html report.html
+  skfilterrank compare qrels.txt runs/* --baseline bm25 --correction fdr_bh
+  skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
+  skfilterrank compare --scores ap.csv
+"""
+
+
+def add_arguments(parser) -> None:
+    """Say what the command takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.usage = _USAGE
+    parser.description = (
+        "Compare TREC runs, pair by pair, with a test of significance. The outcome goes to\n"
+        "standard output, messages to standard error. Files may be gzipped; - reads standard\n"
+        "input."
+    )
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "files",
+        metavar="QRELS RUN",
+        nargs="*",
+        help="judgments (qid iteration docno label), then runs (qid Q0 docno rank score name)",
+    )
+    parser.add_argument(
+        "--scores",
+        nargs="+",
+        metavar="FILE",
+        help="instead of QRELS and runs: what evaluate --per-query wrote as csv, json or trec, or "
+        "trec_eval -q",
+    )
+    run_options.add_measures(parser, ", ".join(MEASURES) + "; with --scores all there are")
+    testing = parser.add_argument_group("how systems are compared")
+    testing.add_argument("--test", choices=TESTS, help="see below")
+    testing.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        help="of p values for the number of pairs (default: holm)",
+    )
+    testing.add_argument(
+        "--baseline", metavar="RUN", help="compare every run with this one only (default: all)"
+    )
+    testing.add_argument(
+        "--alpha",
+        type=options.share,
+        default=0.05,
+        metavar="P",
+        help="a difference is significant if its p value is at most this; intervals cover "
+        "1 - alpha (default: 0.05)",
+    )
+    testing.add_argument(
+        "--n-resamples",
+        type=options.positive,
+        default=10_000,
+        metavar="N",
+        help="resamples of the tests that resample (default: 10000)",
+    )
+    testing.add_argument(
+        "--seed", type=options.seed, default=0, help="seed of what is drawn (default: 0)"
+    )
+    parser.add_argument(
+        "--format", choices=("table", "csv", "json"), default="table", help="(default: table)"
+    )
+    parser.add_argument(
+        "--html", type=options.page, metavar="REPORT", help="also write a report to this file"
+    )
+    run_options.add_reading(
+        parser,
+        missing=("raise", "drop", "empty"),
+        missing_help="what becomes of a topic that some run lacks: stop; leave the topic out for "
+        "all runs; take it for an empty list, as in trec_eval -c",
+    )
+    run_options.add_running(parser, "only the outcome and errors")
+    parser.set_defaults(run=run, get_default=parser.get_default)
+
+
+def run(arguments) -> int:
+    """Run the command."""
+    # Here, so that --help does not wait for numpy and pandas.
+    from skfilterrank.cli._comparison import compare
+
+    return compare(arguments)

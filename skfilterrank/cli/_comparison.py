@@ -1,0 +1,242 @@
+"""What ``skfilterrank compare`` does."""
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._gains import as_gains
+from skfilterrank.cli._compare import MEASURES
+from skfilterrank.cli._comparison_output import FORMATS
+from skfilterrank.cli._measure_names import parse_names
+from skfilterrank.cli._output import say, say_nothing
+from skfilterrank.cli._run_files import (
+    STDIN,
+    check_paths,
+    count,
+    gains_of_labels,
+    named_runs,
+    read_judgments,
+    source,
+)
+from skfilterrank.comparison import (
+    PairwiseComparison,
+    SystemScores,
+    adjust_p_values,
+    compare_systems,
+    read_system_scores,
+    score_systems,
+)
+from skfilterrank.comparison._scores.system_scores import MissingValuesError
+from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.metrics._core.measure import MEASURES as KNOWN
+from skfilterrank.metrics._core.measure import parse_measure
+
+_SHOWN = 3
+_MAX_MEASURES = 8
+# What says how runs are read, and means nothing where only values are.
+_READING = ("gains", "unjudged_label", "unjudged", "ties", "precision", "undefined", "n_items")
+
+
+class Lists(NamedTuple):
+    """Where the documents behind the values are."""
+
+    runs: dict
+    qrels: QrelsIndex
+    params: dict
+    k: dict[str, int | None]
+    has_forbidden: bool
+
+
+def compare(arguments) -> int:
+    """Compare the systems and print, and write, what is found."""
+    tell = say_nothing if arguments.quiet else say
+    scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments, tell)
+    comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
+    for text in FORMATS[arguments.format](comparisons, arguments.alpha):
+        sys.stdout.write(text)
+    sys.stdout.flush()
+    _tell_settings(comparisons, arguments, tell)
+    if arguments.html:
+        from skfilterrank.cli._report import write_report
+
+        write_report(
+            arguments.html,
+            comparisons,
+            lists,
+            alpha=arguments.alpha,
+            random_state=arguments.seed,
+            verbose=_shows_progress(arguments),
+        )
+        tell(f"report: {arguments.html}")
+    return 0
+
+
+def _measure(arguments, tell):
+    """Values of runs against judgments."""
+    if len(arguments.files) < 2:
+        raise ValueError(
+            "compare needs judgments and at least two runs: compare QRELS RUN RUN..., or values "
+            "that were measured before: compare --scores FILE."
+        )
+    arguments.qrels, *paths = arguments.files
+    names = parse_names(arguments.measures or MEASURES)
+    runs = named_runs(paths, arguments.qrels)
+    if len(runs) < 2:
+        raise ValueError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
+    _settle_baseline(arguments, runs)
+    check_paths(runs.values())
+    qrels = read_judgments(arguments)
+    gains = gains_of_labels(qrels["label"], arguments, tell)
+    for name, path in runs.items():
+        if path == STDIN:
+            runs[name] = read_run(source(STDIN))
+    index = QrelsIndex(qrels)
+    params = {"gains": gains, "unjudged": arguments.unjudged, "precision": arguments.precision}
+    try:
+        found = score_systems(
+            runs,
+            index,
+            list(dict.fromkeys(names.values())),
+            missing=arguments.missing,
+            ties=arguments.ties,
+            undefined=arguments.undefined,
+            n_jobs=arguments.jobs,
+            verbose=_shows_progress(arguments),
+            n_items=arguments.n_items,
+            **params,
+        )
+    except MissingValuesError as error:
+        raise ValueError(_lacking(error, len(runs), arguments)) from None
+    scores = {text: found[name] for text, name in names.items()}
+    k = {text: parse_measure(name).k for text, name in names.items()}
+    labels = qrels["label"].dropna().unique()
+    return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
+
+
+def _read_values(arguments):
+    """Values that were measured before."""
+    if arguments.files:
+        raise ValueError(
+            f"--scores takes the place of judgments and runs: leave out {arguments.files[0]}, or "
+            "--scores."
+        )
+    if arguments.missing == "empty":
+        raise ValueError(
+            "--missing empty needs the judgments and runs, to measure empty lists: with --scores "
+            "it is raise or drop."
+        )
+    for name in _READING:
+        if getattr(arguments, name) != arguments.get_default(name):
+            raise ValueError(
+                f"--{name.replace('_', '-')} says how runs are measured, and the values of "
+                "--scores are measured already: give it to evaluate."
+            )
+    try:
+        scores = read_system_scores(
+            [source(path) for path in arguments.scores],
+            measures=arguments.measures,
+            missing=arguments.missing,
+        )
+    except MissingValuesError as error:
+        raise ValueError(_lacking(error, None, arguments)) from None
+    if arguments.measures is None and len(scores) > _MAX_MEASURES:
+        raise ValueError(
+            f"{arguments.scores[0]} has values of {len(scores)} measures: choose with -m from "
+            f"{', '.join(scores)}."
+        )
+    systems = next(iter(scores.values())).systems
+    if len(systems) < 2:
+        raise ValueError(
+            f"{', '.join(arguments.scores)} has values of one run, {systems[0]}: there must be at "
+            "least two to compare."
+        )
+    _settle_baseline(arguments, dict.fromkeys(systems))
+    return scores, None
+
+
+def _compare(name, scores, arguments):
+    """One measure."""
+    if scores.n_queries < 2:
+        raise ValueError(
+            f"{name}: all that can be compared is one topic, {scores.queries[0]}, and from one "
+            "nothing can be said about chance: give at least two that every run has."
+        )
+    correction = arguments.correction or "holm"
+    return compare_systems(
+        scores,
+        test=arguments.test,
+        correction=None if correction == "none" else correction,
+        baseline=arguments.baseline,
+        confidence=1 - arguments.alpha,
+        n_resamples=arguments.n_resamples,
+        random_state=arguments.seed,
+        verbose=_shows_progress(arguments),
+    )
+
+
+def _settle_baseline(arguments, runs):
+    """The baseline by its name, which may have been given as its path."""
+    given = arguments.baseline
+    if given is None or given in runs:
+        return
+    for name, path in runs.items():
+        if path == given:
+            arguments.baseline = name
+            return
+    shown = ", ".join(list(runs)[:_SHOWN]) + (", ..." if len(runs) > _SHOWN else "")
+    raise ValueError(f"--baseline {given!r} is none of the runs: they are {shown}.")
+
+
+def _lacking(error, n_runs, arguments):
+    """Which runs lack which topics, and what to do."""
+    lacking = error.lacking
+    shown = [f"{name}: {_listed(topics)}" for name, topics in list(lacking.items())[:_SHOWN]]
+    if len(lacking) > len(shown):
+        shown.append("...")
+    many = f"{len(lacking)} of {count(n_runs, 'run')}" if n_runs else count(len(lacking), "run")
+    ways = "--missing drop leaves these topics out for all runs"
+    if not arguments.scores:
+        ways += ", --missing empty counts them as empty lists"
+    return (
+        f"{many} {'lacks' if many.startswith('1 ') else 'lack'} values of topics that systems are "
+        f"to be compared on ({'; '.join(shown)}). {ways}."
+    )
+
+
+def _listed(topics):
+    """The first topics."""
+    return ", ".join(map(str, topics[:_SHOWN])) + (", ..." if len(topics) > _SHOWN else "")
+
+
+def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments, tell):
+    """What may be unexpected about how systems were compared."""
+    scores: dict[str, SystemScores] = {name: each.scores for name, each in comparisons.items()}
+    for name, each in scores.items():
+        if each.dropped_queries:
+            tell(
+                f"{name}: {count(len(each.dropped_queries), 'topic')} left out: "
+                f"{_listed(each.dropped_queries)}"
+            )
+    if arguments.correction and any(each.is_family_wise for each in comparisons.values()):
+        tell(f"--test {arguments.test} corrects for all pairs by itself: --correction is not used")
+    for name, each in comparisons.items():
+        best = adjust_p_values(np.full(len(each.first), each.smallest_p), each.correction)[0]
+        if best > arguments.alpha:
+            tell(
+                f"{name}: no difference could be significant: with "
+                f"{count(each.scores.n_queries, 'topic')} and {count(len(each.first), 'pair')} no "
+                f"p value of this test is below {best:.2g}; take another test, more resamples "
+                "(--n-resamples), fewer pairs (--baseline) or more topics"
+            )
+    for name in scores:
+        bare = name.partition("(")[0].partition("@")[0]
+        if arguments.scores and bare not in KNOWN and arguments.verbose:
+            tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
+
+
+def _shows_progress(arguments):
+    """Where a screen shows it."""
+    if arguments.quiet or arguments.verbose:
+        return int(arguments.verbose)
+    return int(sys.stderr.isatty())

@@ -1,0 +1,194 @@
+"""Comparisons of systems as text."""
+
+import json
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._run_files import count
+from skfilterrank.comparison import (
+    MeasureConflicts,
+    PairwiseComparison,
+    kendall_tau,
+    summarize_pairs,
+    summarize_systems,
+)
+from skfilterrank.comparison._tests.corrections import CORRECTION_NAMES
+
+N_PAIRS = 20
+
+
+def table(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
+    """For people: systems and pairs of each measure, then how measures agree."""
+    for number, (name, comparison) in enumerate(comparisons.items()):
+        parts = [
+            describe(name, comparison, alpha),
+            _systems(comparison, alpha),
+            _pairs(comparison, alpha),
+        ]
+        yield ("\n" if number else "") + "\n".join(parts)
+    if len(comparisons) > 1:
+        yield "\n" + "\n".join(describe_agreement(comparisons, alpha)) + "\n"
+
+
+def csv(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
+    """For programs: a line for each pair."""
+    for number, (name, comparison) in enumerate(comparisons.items()):
+        pairs = summarize_pairs(comparison, alpha=alpha)
+        means = comparison.scores.means
+        pairs.insert(0, "measure", name)
+        pairs.insert(3, "mean_first", means[pairs["first"]].to_numpy())
+        pairs.insert(4, "mean_second", means[pairs["second"]].to_numpy())
+        pairs["significant"] = pairs["significant"].astype(int)
+        yield pairs.to_csv(index=False, header=number == 0, lineterminator="\n")
+
+
+def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
+    """For programs: an object for each measure."""
+    for name, comparison in comparisons.items():
+        scores = comparison.scores
+        found = {
+            "measure": name,
+            "greater_is_better": scores.greater_is_better,
+            "is_preference": scores.is_preference,
+            "n_topics": scores.n_queries,
+            "left_out": list(map(str, scores.dropped_queries)),
+            "test": comparison.test,
+            "correction": comparison.correction,
+            "baseline": comparison.baseline,
+            "alpha": alpha,
+            "effect_name": comparison.effect_name,
+            "interval_of": comparison.interval_of,
+            "systems": _records(summarize_systems(comparison, alpha=alpha).reset_index()),
+            "pairs": _records(summarize_pairs(comparison, alpha=alpha)),
+        }
+        yield json.dumps(found, allow_nan=False) + "\n"
+
+
+FORMATS = {"table": table, "csv": csv, "json": json_lines}
+
+
+def describe(name, comparison, alpha) -> str:
+    """What was compared and how."""
+    scores = comparison.scores
+    parts = [count(scores.n_systems, "run"), count(scores.n_queries, "topic")]
+    if scores.dropped_queries:
+        parts[-1] += f" ({len(scores.dropped_queries)} left out)"
+    parts.append(describe_test(comparison))
+    if not scores.greater_is_better:
+        parts.append("lower is better")
+    if comparison.baseline is not None:
+        parts.append(f"against {comparison.baseline}")
+    lines = [f"{name}: {', '.join(parts)}"]
+    if scores.is_preference:
+        lines.append("values are the share of the other runs that are worse on a topic")
+    return "\n".join(lines) + "\n"
+
+
+def describe_test(comparison) -> str:
+    """The test and its correction."""
+    if comparison.is_family_wise:
+        return f"{comparison.title}, which corrects for all pairs"
+    corrected = CORRECTION_NAMES.get(comparison.correction, "p values not corrected")
+    return f"{comparison.title}, {corrected}"
+
+
+def describe_agreement(comparisons, alpha) -> list[str]:
+    """For each two measures, how they order systems and which pairs they tell apart."""
+    lines = []
+    for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
+        tau = kendall_tau(ours.scores, theirs.scores)
+        found = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
+        lines.append(
+            f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
+            f"{count(found.n_pairs, 'pair')}, {found.n_agree:,} differ by both, "
+            f"{found.n_only_first:,} by {first} only, {found.n_only_second:,} by {second} only, "
+            f"{found.n_opposite:,} in opposite ways, {found.n_neither:,} by neither"
+        )
+    return lines
+
+
+def interval_head(comparison) -> str:
+    """What the intervals of pairs are of, where it is not the difference beside them."""
+    interval = f"{100 * comparison.confidence:g} % interval"
+    if comparison.interval_of == "mean difference":
+        return interval
+    return f"{interval} of the {comparison.interval_of}"
+
+
+def number(value, digits=3, sign="") -> str:
+    """A few digits after the point, or the leading ones of a number that has none there."""
+    if not np.isfinite(value):
+        return "-" if value != value else f"{value:{sign}}"
+    if 0 < abs(value) < 0.5 * 10**-digits:
+        return f"{value:{sign}.1e}"
+    return f"{value:{sign}.{digits}f}"
+
+
+def p_value(value) -> str:
+    """Three digits, or that it is smaller."""
+    return "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def _systems(comparison, alpha):
+    """A line for each system."""
+    summary = summarize_systems(comparison, alpha=alpha)
+    rows = [["run", "mean", f"{100 * comparison.confidence:g} % interval", "beats", "beaten by"]]
+    rows += [
+        [
+            f"{row.Index} (baseline)" if row.Index == comparison.baseline else row.Index,
+            number(row.mean, 4),
+            f"{number(row.low, 4)} {number(row.high, 4)}",
+            str(row.n_beaten),
+            str(row.n_beaten_by),
+        ]
+        for row in summary.itertuples()
+    ]
+    return "\n".join(align_columns(rows)) + "\n"
+
+
+def _pairs(comparison, alpha):
+    """A line for each pair, as far as there are few."""
+    pairs = summarize_pairs(comparison, alpha=alpha)
+    shown, effect = pairs.head(N_PAIRS), comparison.effect_name
+    rows = [
+        ["better", "worse", "difference", interval_head(comparison), effect, "p", ""],
+    ]
+    rows += [
+        [
+            row.first,
+            row.second,
+            number(row.difference, 4, "+"),
+            f"{number(row.low, 4, '+')} {number(row.high, 4, '+')}",
+            number(row.effect_size, 2, "+"),
+            p_value(row.p_adjusted),
+            "*" if row.significant else "",
+        ]
+        for row in shown.itertuples()
+    ]
+    lines = [
+        f"{pairs['significant'].sum():,} of {count(len(pairs), 'pair')} differ (p <= {alpha:g})"
+    ]
+    if comparison.interval_of != "mean difference":
+        lines.append(f"intervals of pairs are those of the {comparison.interval_of}")
+    lines += align_columns(rows)
+    if len(pairs) > len(shown):
+        lines.append(
+            f"{len(pairs) - len(shown):,} more pairs: --format csv or json has all of them"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _records(table: pd.DataFrame):
+    """Rows as dictionaries that JSON can write: what is not finite is null."""
+    rows = table.astype(object).to_dict("records")
+    return [
+        {
+            name: None if isinstance(value, float) and not np.isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]

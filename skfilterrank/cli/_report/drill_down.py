@@ -1,0 +1,260 @@
+"""Pairs of runs, the topics that decide between them, and the documents that moved there."""
+
+from functools import lru_cache
+
+import pandas as pd
+
+from skfilterrank.cli._comparison_output import number, p_value
+from skfilterrank.cli._report.elements import Html, element, join, number_cell, table
+from skfilterrank.comparison import moved_documents, summarize_pairs
+
+_N_PAIRS = 10
+_N_SYSTEMS = 5
+_N_TOPICS = 60
+_N_TOPICS_WITH_DOCUMENTS = 6
+_N_DOCUMENTS = 12
+
+
+def drill_down(key, name, comparison, lists, alpha, figures):
+    """What lies behind the differences of a few pairs."""
+    every = summarize_pairs(comparison, alpha=alpha)
+    pairs = every
+    if len(every) > _N_PAIRS:
+        best = list(comparison.scores.means.index[:_N_SYSTEMS])
+        if comparison.baseline is None:
+            pairs = every[every["first"].isin(best) & every["second"].isin(best)]
+            which = f"those of the {_N_SYSTEMS} best runs"
+        else:
+            pairs = every.head(_N_PAIRS)
+            which = "the first ones"
+        yield element(
+            "p",
+            f"Here are {len(pairs)} of {len(every):,} pairs, {which}. For others, compare fewer "
+            "runs.",
+            class_="note",
+        )
+    documents = None if lists is None else _Documents(name, lists)
+    if documents is None:
+        yield element(
+            "p",
+            "The values were read from a file, so that the documents behind them are not known "
+            "here: give judgments and runs to see which of them moved.",
+            class_="note",
+        )
+    parts = [
+        _pair(f"{key}-p{place}", name, comparison, pair, documents, figures)
+        for place, pair in enumerate(pairs.itertuples(), 1)
+    ]
+    yield element("div", *parts, class_="pairs")
+
+
+class _Documents:
+    """Documents of pairs of runs, each run joined with the judgments once."""
+
+    def __init__(self, name, lists):
+        self.k, self.has_forbidden = lists.k[name], lists.has_forbidden
+        self._lists = lists
+        self._aligned = lru_cache(maxsize=2 * _N_SYSTEMS)(self._align)
+
+    def of(self, first, second, topics):
+        """Documents of the first k places of two runs."""
+        params = {name: self._lists.params[name] for name in ("gains", "unjudged")}
+        return moved_documents(
+            self._aligned(first),
+            self._aligned(second),
+            None,
+            k=self.k,
+            queries=topics,
+            unmoved=True,
+            **params,
+        )
+
+    def _align(self, run):
+        lists = self._lists
+        return lists.qrels.align(lists.runs[run], precision=lists.params["precision"])
+
+
+def _pair(key, name, comparison, pair, documents, figures) -> Html:
+    """One pair: the picture, the table of topics, and the documents of those that decide."""
+    from skfilterrank.plot import QueryDifferenceDisplay
+
+    displays = []
+
+    def draw():
+        displays.append(
+            QueryDifferenceDisplay.from_scores(comparison.scores, pair.first, pair.second)
+        )
+        return displays[0]
+
+    figure = figures.draw(
+        draw, f"Difference of {pair.first} and {pair.second} in {name} on each topic, sorted."
+    )
+    (display,) = displays
+    is_better = "is significantly better" if pair.significant else "is not significantly better"
+    verdict = (
+        f"{pair.first} {is_better} than {pair.second}: difference of the means "
+        f"{number(pair.difference, 4, '+')}, p {p_value(pair.p_adjusted)}. "
+    )
+    n_deciding = len(display.deciding)
+    if display.leader is None:
+        verdict += "Over all topics the two are equal."
+    elif comparison.scores.is_preference:
+        verdict += (
+            f"{display.leader} is ahead on {n_deciding} of {len(display.differences)} topics."
+        )
+    else:
+        verdict += (
+            f"{display.leader} would not be ahead without {n_deciding} of the "
+            f"{len(display.differences)} topics, which are said to decide."
+        )
+    largest = display.differences.abs().sort_values(ascending=False, kind="stable")
+    ordered = [
+        *display.deciding.index,
+        *largest.index.difference(display.deciding.index, sort=False),
+    ]
+    parts = [
+        element("h4", f"{pair.first} against {pair.second}"),
+        element("p", verdict),
+        figure,
+        _topics(name, comparison.scores, pair, display, ordered),
+    ]
+    if documents is not None:
+        parts.append(_documents(pair, display, ordered, documents))
+    return element("section", *parts, class_="pair", id=key)
+
+
+def _topics(name, scores, pair, display, ordered) -> Html:
+    """Values of both runs on each topic."""
+    values = scores.select(systems=[pair.first, pair.second]).to_frame()
+    greatest = float(display.differences.abs().max()) or 1.0
+    rows = []
+    for topic in ordered[:_N_TOPICS]:
+        difference = float(display.differences[topic])
+        side = "first" if difference > 0 else "second"
+        width = 50 * abs(difference) / greatest
+        bar = element("i", class_=side, style=f"width:{width:.1f}%")
+        ours, theirs = values.loc[pair.first, topic], values.loc[pair.second, topic]
+        rows.append(
+            [
+                str(topic),
+                number_cell(ours, number(ours, 4)),
+                number_cell(theirs, number(theirs, 4)),
+                number_cell(difference, number(difference, 4, "+")),
+                element("span", bar, class_="bar", aria_hidden="true"),
+                "decides" if topic in display.deciding.index else "",
+            ]
+        )
+    key = element(
+        "p",
+        element("span", class_="key first"),
+        f"{pair.first} better  ",
+        element("span", class_="key second"),
+        f"{pair.second} better",
+        class_="note",
+    )
+    head = ["topic", pair.first, pair.second, "advantage", "", "decides"]
+    parts = [table(f"{name} on each topic, those that decide first", head, rows), key]
+    if len(ordered) > len(rows):
+        parts.append(
+            element(
+                "p",
+                f"{len(ordered) - len(rows):,} topics with smaller differences are left out.",
+                class_="note",
+            )
+        )
+    return join(*parts)
+
+
+def _documents(pair, display, ordered, documents) -> Html:
+    """Documents of the topics with the largest differences."""
+    topics = [topic for topic in ordered if display.differences[topic] != 0]
+    topics = topics[:_N_TOPICS_WITH_DOCUMENTS]
+    if not topics:
+        return element("p", "The two runs have the same value on every topic.")
+    found = documents.of(pair.first, pair.second, topics)
+    by_topic = dict(list(found.groupby(level="qid", sort=False)))
+    parts = [
+        _documents_of_topic(topic, by_topic.get(str(topic)), pair, display, documents)
+        for topic in topics
+    ]
+    where = f"the first {documents.k} places" if documents.k else "the lists"
+    more = len(display.differences) - len(topics)
+    note = f"Documents of {where}, for the {len(topics)} topics that weigh most"
+    note += f"; {more:,} others are left out." if more else "."
+    return join(element("p", note, class_="note"), *parts)
+
+
+def _documents_of_topic(topic, found, pair, display, documents) -> Html:
+    """Which documents moved on one topic, and which forbidden ones were shown."""
+    title = f"Topic {topic}: {number(display.differences[topic], 4, '+')}"
+    if found is None:
+        return element("details", element("summary", title), element("p", "Both lists are empty."))
+    found = found.droplevel("qid")
+    forbidden = found[found["gain"] < 0]
+    moved = found[_moved(found)]
+    judged = moved[moved["gain"] != 0]
+    title += f", {_count(judged, 'document')} with a gain moved"
+    if documents.has_forbidden:
+        first, second = (
+            int((forbidden[rank] <= (documents.k or float("inf"))).sum())
+            for rank in ("first_rank", "second_rank")
+        )
+        title += f", forbidden shown: {first} and {second}"
+    parts = [element("summary", title)]
+    if len(moved):
+        parts.append(_list_of("Documents that moved, the largest effect first", moved, pair))
+    else:
+        parts.append(element("p", "No document moved."))
+    if documents.has_forbidden:
+        if len(forbidden):
+            forbidden = forbidden.sort_values(["gain", "first_rank", "second_rank"])
+            parts.append(_list_of("Forbidden documents that were shown", forbidden, pair))
+        else:
+            parts.append(element("p", "Neither run shows a forbidden document."))
+    return element("details", *parts)
+
+
+def _moved(found):
+    """Documents whose places differ, or that only one of the runs has."""
+    first, second = found["first_rank"], found["second_rank"]
+    return (first != second).fillna(True).astype(bool) & ~(first.isna() & second.isna())
+
+
+def _list_of(caption, found, pair) -> Html:
+    """Documents with their places in both runs."""
+    rows = [
+        [
+            row.Index,
+            number_cell(row.label, "not judged" if row.label != row.label else f"{row.label:g}"),
+            number_cell(row.gain, f"{row.gain:g}"),
+            _place(row.first_rank),
+            _place(row.second_rank),
+            number_cell(row.effect, number(row.effect, 3, "+") if row.effect else "0"),
+        ]
+        for row in found.head(_N_DOCUMENTS).itertuples()
+    ]
+    head = [
+        "document",
+        "label",
+        "gain",
+        f"place in {pair.first}",
+        f"place in {pair.second}",
+        "effect on DCG",
+    ]
+    parts = [table(caption, head, rows)]
+    if len(found) > len(rows):
+        parts.append(
+            element("p", f"{len(found) - len(rows):,} more documents are left out.", class_="note")
+        )
+    return join(*parts)
+
+
+def _place(rank):
+    """A place, or that there is none."""
+    if pd.isna(rank):
+        return number_cell(float("nan"), "–")
+    return number_cell(int(rank), str(int(rank)))
+
+
+def _count(found, noun):
+    return f"{len(found):,} {noun}{'' if len(found) == 1 else 's'}"

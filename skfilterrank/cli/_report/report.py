@@ -1,0 +1,271 @@
+"""The parts of the report, one after the other."""
+
+from importlib.resources import files
+from string import Template
+
+import skfilterrank
+from skfilterrank.cli._comparison_output import (
+    describe_agreement,
+    describe_test,
+    interval_head,
+    number,
+    p_value,
+)
+from skfilterrank.cli._report.drill_down import drill_down
+from skfilterrank.cli._report.elements import Html, element, join, number_cell, section, table
+from skfilterrank.cli._report.figures import Figures
+from skfilterrank.cli._run_files import count
+from skfilterrank.comparison import summarize_pairs, summarize_systems
+from skfilterrank.io._files import open_for_writing
+
+_N_PAIRS = 200
+_N_SYSTEMS_OF_PAIRS = 20
+# With fewer topics the curves have hardly a point, and say nothing.
+_N_TOPICS_OF_CURVES = 10
+_N_SIZES = 25
+_N_LISTED = 20
+
+
+def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> None:
+    """Write the page; `lists` has the documents behind the values, None where there are none."""
+    from tqdm import tqdm
+
+    figures = Figures()
+    bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
+    parts = [_summary(comparisons, alpha)]
+    names = {}
+    for place, (name, comparison) in enumerate(bar, 1):
+        names[f"m{place}"] = name
+        parts.append(_measure(f"m{place}", name, comparison, lists, alpha, figures))
+    if len(comparisons) > 1:
+        names["agreement"] = "Agreement of the measures"
+        lines = [element("li", line) for line in describe_agreement(comparisons, alpha)]
+        parts.append(section(names["agreement"], element("ul", *lines), id="agreement"))
+    if curves := _curves(comparisons, random_state, figures):
+        names["curves"] = "Stability and sensitivity"
+        parts.append(curves)
+    links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
+    page = _template("html").substitute(
+        title="Comparison of " + count(_n_systems(comparisons), "run"),
+        style=_text("css"),
+        script=_text("js"),
+        navigation=element("nav", element("ul", *links), aria_label="Contents"),
+        body=join(*parts),
+        footer=f"skfilterrank {skfilterrank.__version__}",
+    )
+    with open_for_writing(path) as write:
+        write(page)
+
+
+def _text(ending):
+    """A file beside this one."""
+    return (files(__package__) / f"report.{ending}").read_text(encoding="utf-8").strip()
+
+
+def _template(ending):
+    return Template(_text(ending) + "\n")
+
+
+def _n_systems(comparisons):
+    return next(iter(comparisons.values())).scores.n_systems
+
+
+def _summary(comparisons, alpha) -> Html:
+    """What was compared, and what came out, in a table with a row for each measure."""
+    rows = []
+    for name, comparison in comparisons.items():
+        scores, n_significant = comparison.scores, int(comparison.significant(alpha).sum())
+        best = scores.means.index[0]
+        rows.append(
+            [
+                name,
+                number_cell(scores.n_queries, f"{scores.n_queries:,}"),
+                number_cell(len(scores.dropped_queries), f"{len(scores.dropped_queries):,}"),
+                describe_test(comparison),
+                number_cell(n_significant, f"{n_significant:,} of {len(comparison.first):,}"),
+                best,
+                number_cell(scores.means.iloc[0], number(scores.means.iloc[0], 4)),
+            ]
+        )
+    head = [
+        "measure",
+        "topics",
+        "left out",
+        "test",
+        f"pairs that differ (p ≤ {alpha:g})",
+        "best run",
+        "mean",
+    ]
+    parts = [table("What was compared, by each measure", head, rows, sortable=False)]
+    first = next(iter(comparisons.values()))
+    if first.baseline is not None:
+        parts.append(element("p", f"Every run is compared with {first.baseline} only."))
+    for name, comparison in comparisons.items():
+        dropped = comparison.scores.dropped_queries
+        if dropped:
+            shown = ", ".join(map(str, dropped[:_N_LISTED]))
+            more = f" and {len(dropped) - _N_LISTED:,} more" if len(dropped) > _N_LISTED else ""
+            parts.append(
+                element(
+                    "p",
+                    f"{name}: topics left out, since some run lacks them or the measure is not "
+                    f"defined there: {shown}{more}.",
+                )
+            )
+    return section("Summary", *parts, id="summary")
+
+
+def _measure(key, name, comparison, lists, alpha, figures) -> Html:
+    """Everything about one measure."""
+    scores = comparison.scores
+    notes = []
+    if not scores.greater_is_better:
+        notes.append(element("p", "Lower values are better."))
+    if scores.is_preference:
+        notes.append(
+            element(
+                "p",
+                "The measure only says which of two runs is better on a topic. The value of a "
+                "run is the share of the other runs that are worse there, with halves for equal "
+                "ones.",
+            )
+        )
+    return section(
+        name,
+        *notes,
+        section("Runs", _systems(name, comparison, alpha), level=3),
+        section("Which runs differ", *_differences(name, comparison, alpha, figures), level=3),
+        section("Pairs", *_pairs(name, comparison, alpha), level=3),
+        section(
+            "Topic by topic", *drill_down(key, name, comparison, lists, alpha, figures), level=3
+        ),
+        id=key,
+    )
+
+
+def _systems(name, comparison, alpha) -> Html:
+    """Means with intervals."""
+    head = [
+        "run",
+        "mean",
+        f"{100 * comparison.confidence:g} % interval",
+        "beats",
+        "beaten by",
+    ]
+    rows = [
+        [
+            f"{row.Index} (baseline)" if row.Index == comparison.baseline else row.Index,
+            number_cell(row.mean, number(row.mean, 4)),
+            number_cell(row.low, f"{number(row.low, 4)} to {number(row.high, 4)}"),
+            number_cell(row.n_beaten, f"{row.n_beaten:,}"),
+            number_cell(row.n_beaten_by, f"{row.n_beaten_by:,}"),
+        ]
+        for row in summarize_systems(comparison, alpha=alpha).itertuples()
+    ]
+    return table(f"Mean {name} of each run, and how many others it beats significantly", head, rows)
+
+
+def _differences(name, comparison, alpha, figures):
+    """The heat map, and where all pairs are compared the critical differences."""
+    from skfilterrank.plot import CriticalDifferenceDisplay, PairwiseComparisonDisplay
+
+    n_systems = comparison.scores.n_systems
+    if n_systems > 2 and comparison.baseline is None:
+        yield figures.draw(
+            lambda: CriticalDifferenceDisplay(comparison, alpha=alpha).plot(),
+            f"Means of the best runs by {name}. Bars join runs that do not differ significantly; "
+            "the best are on the right.",
+        )
+    yield figures.draw(
+        lambda: PairwiseComparisonDisplay(comparison, alpha=alpha).plot(),
+        f"Every run against every other by {name}: by how much the run of the row is better than "
+        "that of the column, and where this is significant. The table of pairs has the numbers.",
+    )
+
+
+def _pairs(name, comparison, alpha):
+    """The numbers of each pair, as far as a page can hold them."""
+    pairs = summarize_pairs(comparison, alpha=alpha)
+    shown, note = pairs, None
+    if len(pairs) > _N_PAIRS:
+        best = comparison.scores.means.index[:_N_SYSTEMS_OF_PAIRS]
+        among = pairs["first"].isin(best) & pairs["second"].isin(best)
+        shown = pairs[among] if comparison.baseline is None else pairs.head(_N_PAIRS)
+        which = (
+            f"those of the {len(best)} best runs" if comparison.baseline is None else "the first"
+        )
+        note = (
+            f"Here are {len(shown):,} of {len(pairs):,} pairs, {which}; "
+            "skfilterrank compare --format csv writes all of them."
+        )
+    interval = (
+        "" if comparison.interval_of == "mean difference" else f" of the {comparison.interval_of}"
+    )
+    head = [
+        "better",
+        "worse",
+        "difference",
+        interval_head(comparison),
+        comparison.effect_name,
+        "p",
+        "significant",
+    ]
+    rows = [
+        [
+            row.first,
+            row.second,
+            number_cell(row.difference, number(row.difference, 4, "+")),
+            number_cell(row.low, f"{number(row.low, 4, '+')} to {number(row.high, 4, '+')}"),
+            number_cell(row.effect_size, number(row.effect_size, 2, "+")),
+            number_cell(row.p_adjusted, p_value(row.p_adjusted)),
+            element("span", "yes", class_="yes") if row.significant else "no",
+        ]
+        for row in shown.itertuples()
+    ]
+    yield table(f"Pairs of runs by {name}, the run with the better mean first", head, rows)
+    if note:
+        yield element("p", note, class_="note")
+
+
+def _curves(comparisons, random_state, figures):
+    """Stability and sensitivity of the measures; None where there are too few topics."""
+    from skfilterrank.comparison import stability_curve
+    from skfilterrank.plot import SensitivityCurveDisplay, StabilityCurveDisplay
+
+    scores = {
+        name: each.scores
+        for name, each in comparisons.items()
+        if each.scores.n_queries >= _N_TOPICS_OF_CURVES
+    }
+    if not scores:
+        return None
+    stability = {
+        name: stability_curve(each, sizes=_sizes(each.n_queries), random_state=random_state)
+        for name, each in scores.items()
+    }
+    return section(
+        "Stability and sensitivity",
+        element(
+            "p",
+            "How far the measures can be trusted with these runs and topics. A stable measure "
+            "seldom takes the worse run for the better one when there are fewer topics; a "
+            "sensitive one keeps the better run ahead, whatever topics are drawn.",
+        ),
+        figures.draw(
+            lambda: StabilityCurveDisplay.from_curves(stability),
+            "Stability: share of decisions from fewer topics that go against the more frequent "
+            "one. Lower is better.",
+        ),
+        figures.draw(
+            lambda: SensitivityCurveDisplay.from_scores(scores, random_state=random_state),
+            "Sensitivity: share of pairs of runs that resampled topics tell apart, by level of "
+            "significance. Higher is better.",
+        ),
+        id="curves",
+    )
+
+
+def _sizes(n_queries):
+    """Numbers of topics from 2 to all, not too many."""
+    step = -(-(n_queries - 2) // _N_SIZES) or 1
+    return [*range(2, n_queries, step), n_queries]
