@@ -83,7 +83,7 @@ class CriticalDifferenceDisplay:
     >>> import numpy as np
     >>> from skfilterrank.comparison import SystemScores
     >>> from skfilterrank.plot import CriticalDifferenceDisplay
-    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0.1], [0.6], [0]]
+    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0], [0.6], [0]]
     >>> scores = SystemScores(values, systems=["a", "b", "c"], measure="ap")
     >>> CriticalDifferenceDisplay.from_scores(scores).groups
     [('a', 'c')]
@@ -235,20 +235,21 @@ class CriticalDifferenceDisplay:
         """Names at the sides, the outermost system of each side highest, so that no lines cross."""
         self.stems_, self.names_ = [], []
         n_shown = len(self.systems)
-        right, left = (
-            max(ax.get_xlim(), key=self._betterness),
-            min(ax.get_xlim(), key=self._betterness),
-        )
+        worst, best = ax.get_xlim()
+        # Four digits of the largest mean, and as many places for the others.
+        largest = float(np.abs(self.values).max())
+        places = 3 - int(np.floor(np.log10(largest))) if largest else 0
+        form = f".{min(max(places, 0), 6)}f"
         for number, (name, value) in enumerate(zip(shorten_all(self.systems), self.values)):
             is_right = number < n_right
             row = first_row + (number if is_right else n_shown - 1 - number)
-            side = right if is_right else left
+            side = best if is_right else worst
             self.stems_ += ax.plot(
                 [value, value, side], [0, row, row], color="0.5", linewidth=0.8, zorder=1
             )
             self.names_.append(
                 ax.annotate(
-                    f"{name}  {value:.4g}" if is_right else f"{value:.4g}  {name}",
+                    f"{name}  {value:{form}}" if is_right else f"{value:{form}}  {name}",
                     (side, row),
                     (4 if is_right else -4, 0),
                     textcoords="offset points",
@@ -258,9 +259,6 @@ class CriticalDifferenceDisplay:
                     annotation_clip=False,
                 )
             )
-
-    def _betterness(self, value):
-        return value if self.comparison.scores.greater_is_better else -value
 
     def _write_note(self, ax, end):
         """The critical difference and the systems that are left out, below."""
@@ -276,9 +274,10 @@ class CriticalDifferenceDisplay:
                     [middle - half, middle + half], [end, end], "|-", color="0.2", clip_on=False
                 )
         if self.n_hidden:
+            level = f"{self.n_hidden_level} of them not" if self.n_hidden_level else "all"
             lines.append(
-                f"{self.n_hidden} more systems are not shown, {self.n_hidden_level} of them not "
-                "significantly different from the best"
+                f"{self.n_hidden} more systems are not shown, {level} significantly worse than "
+                "the best"
             )
         self.note_ = ax.annotate(
             "\n".join(lines),

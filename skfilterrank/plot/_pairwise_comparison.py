@@ -38,7 +38,7 @@ class PairwiseComparisonDisplay:
     marks_ : matplotlib PathCollection
         A dot on each significant cell. For more than 40 systems there are none, and cells that
         are not significant are grey.
-    colorbar_ : matplotlib Colorbar
+    colorbar_ : matplotlib Colorbar or None
         What the colours say.
     ax_ : matplotlib Axes
         Axes that were drawn on.
@@ -55,7 +55,7 @@ class PairwiseComparisonDisplay:
     >>> import numpy as np
     >>> from skfilterrank.comparison import SystemScores
     >>> from skfilterrank.plot import PairwiseComparisonDisplay
-    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0.1], [0.5], [0]]
+    >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0], [0.5], [0]]
     >>> scores = SystemScores(values, systems=["a", "b", "c"], measure="ap")
     >>> display = PairwiseComparisonDisplay.from_scores(scores, test="t")
     >>> display.systems
@@ -152,6 +152,7 @@ class PairwiseComparisonDisplay:
         self.marks_ = ax.scatter(columns, rows, **style)
         self._label_systems(ax, room)
         measure = self.comparison.scores.measure or "score"
+        self.colorbar_ = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
             self.colorbar_.set_label(f"{measure}: row better than column by")
