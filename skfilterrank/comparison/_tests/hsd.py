@@ -1,5 +1,9 @@
 """Tukey's honestly significant differences with queries as blocks, by formula and by permutation.
 
+P values are those of the family of all pairs of all systems, also where only the pairs with a
+baseline are asked for: there, tests corrected for so many pairs find more. Mid-ranks of
+preferences may be given as any linear map of them.
+
 Carterette, "Multiple testing in statistical analysis of systems-based information retrieval
 experiments", ACM TOIS 30, 2012; Sakai, "Laboratory Experiments in Information Retrieval", 2018.
 """
@@ -8,7 +12,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from skfilterrank.comparison._tests.pairs import PairFigures, mean_differences, ratio
-from skfilterrank.comparison._tests.studentized_range import StudentizedRange
+from skfilterrank.comparison._tests.studentized_range import studentized_range
 
 EFFECT = "difference / sqrt(MSE)"
 _BLOCK_NUMBERS = 2**18
@@ -37,7 +41,7 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
     mean_square, degrees_of_freedom = residual_mean_square(values)
     difference = _settled(mean_differences(values, pairs), values)
     error = np.sqrt(mean_square / n_queries)
-    distribution = StudentizedRange(n_systems, degrees_of_freedom)
+    distribution = studentized_range(n_systems, degrees_of_freedom)
     q, back = np.unique(np.abs(ratio(difference, error)), return_inverse=True)
     # Rounding errors of the quadrature must not turn the order of two p values around.
     p_value = np.minimum.accumulate(distribution.sf(q))[back]

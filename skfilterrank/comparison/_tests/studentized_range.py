@@ -4,6 +4,8 @@
 and more for the pairs of 143 systems. Here the two integrals share their nodes among all values.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
@@ -15,6 +17,12 @@ _KNOTS = 1500
 # Beyond this a range of normal variables has no chance that a float64 p value could show.
 _WIDEST = 40.0
 _BLOCK = 2**12
+
+
+@lru_cache(maxsize=32)
+def studentized_range(n_means: int, degrees_of_freedom: int) -> "StudentizedRange":
+    """The distribution; made once for designs that come again and again."""
+    return StudentizedRange(n_means, degrees_of_freedom)
 
 
 class StudentizedRange:

@@ -1,0 +1,290 @@
+"""Tukey's HSD with queries as blocks, the randomized HSD, and the studentized range."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import AnovaRM, anova_lm
+
+from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.comparison._tests.hsd import residual_mean_square, shuffled_ranges
+from skfilterrank.comparison._tests.pairs import Settings
+from skfilterrank.comparison._tests.studentized_range import StudentizedRange
+
+BOTH = ["tukey", "randomized_tukey"]
+
+
+def noisy(n_systems, n_queries, *, step=0.3, seed=0):
+    """Systems a step apart, on queries that differ much more."""
+    rng = np.random.default_rng(seed)
+    queries = 3 * rng.normal(size=n_queries)
+    return rng.normal(size=(n_systems, n_queries)) + queries + step * np.arange(n_systems)[:, None]
+
+
+def long_table(values):
+    frame = pd.DataFrame(values).stack().reset_index()  # noqa: PD013
+    return frame.set_axis(["system", "query", "value"], axis=1)
+
+
+class TestStudentizedRange:
+    @pytest.mark.parametrize(
+        ("n_means", "freedom"), [(3, 2), (3, 10), (5, 20), (10, 9), (40, 1000), (143, 142 * 29)]
+    )
+    def test_scipy(self, n_means, freedom):
+        q = np.array([0.3, 1.0, 2.2, 3.5, 5.0, 7.0, 11.0])
+        expected = scipy.stats.studentized_range.sf(q, n_means, freedom)
+        np.testing.assert_allclose(
+            StudentizedRange(n_means, freedom).sf(q), expected, rtol=0, atol=2e-8
+        )
+
+    @pytest.mark.parametrize("freedom", [1, 2, 7, 100, 10_000])
+    def test_two_means_are_a_t_test(self, freedom):
+        q = np.geomspace(0.01, 1e5, 40)
+        expected = 2 * scipy.stats.t.sf(q / np.sqrt(2), freedom)
+        found = StudentizedRange(2, freedom).sf(q)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
+
+    # Printed in many tables of the studentized range, to two decimals.
+    @pytest.mark.parametrize(
+        ("p", "n_means", "freedom", "expected"),
+        [(0.05, 3, 10, 3.88), (0.05, 4, 12, 4.20), (0.05, 5, 20, 4.23), (0.01, 3, 10, 5.27)],
+    )
+    def test_printed_critical_values(self, p, n_means, freedom, expected):
+        assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)
+
+    def test_ends(self):
+        found = StudentizedRange(4, 6).sf(np.array([0.0, 1e-9, 1e300, np.inf]))
+        np.testing.assert_allclose(found, [1, 1, 0, 0], atol=1e-9)
+
+
+class TestMeanSquare:
+    @pytest.mark.parametrize("shape", [(2, 2), (3, 7), (6, 4)])
+    def test_statsmodels(self, shape):
+        values = noisy(*shape)
+        found, freedom = residual_mean_square(values)
+        table = long_table(values)
+        layout = anova_lm(ols("value ~ C(system) + C(query)", table).fit())
+        assert freedom == layout.loc["Residual", "df"]
+        assert found == pytest.approx(layout.loc["Residual", "mean_sq"])
+
+    def test_repeated_measures_f(self):
+        values = noisy(4, 9)
+        found, _ = residual_mean_square(values)
+        between = 9 * values.mean(axis=1).var(ddof=1)
+        anova = AnovaRM(long_table(values), "value", "query", within=["system"]).fit()
+        assert between / found == pytest.approx(anova.anova_table["F Value"].iloc[0])
+
+    def test_half_the_mean_variance_of_the_differences(self):
+        values = noisy(5, 8)
+        variances = [np.var(a - b, ddof=1) for a, b in itertools.combinations(values, 2)]
+        assert 2 * residual_mean_square(values)[0] == pytest.approx(np.mean(variances))
+
+
+class TestTukey:
+    def test_by_hand(self):
+        # Means of systems 2, 3, 5; of queries 2, 4, 4; of all 10 / 3. Without them, there is left
+        # 0 -1 1 / 0 0 0 / 0 1 -1, whose squares are 4, with (3 - 1)(3 - 1) = 4 degrees of freedom.
+        values = np.array([[0.0, 1, 3], [1, 3, 3], [3, 6, 4]]) + 2 / 3
+        found = compare_systems(values, test="tukey")
+        np.testing.assert_allclose(found.difference, [-1, -3, -2])
+        np.testing.assert_allclose(found.effect_size, found.difference / np.sqrt(4 / 4))
+        error = np.sqrt(4 / 4 / 3)
+        expected = scipy.stats.studentized_range.sf(np.array([1, 3, 2]) / error, 3, 4)
+        np.testing.assert_allclose(found.p_value, expected, atol=1e-7)
+        width = scipy.stats.studentized_range.ppf(0.95, 3, 4) * error
+        np.testing.assert_allclose(found.low, found.difference - width, rtol=1e-6)
+        np.testing.assert_allclose(found.high, found.difference + width, rtol=1e-6)
+
+    def test_two_systems_are_a_paired_t_test(self):
+        values = noisy(2, 12)
+        tukey, t = (compare_systems(values, test=test) for test in ("tukey", "t"))
+        np.testing.assert_allclose(tukey.p_value, t.p_value, atol=1e-8)
+        np.testing.assert_allclose([tukey.low, tukey.high], [t.low, t.high], rtol=1e-6)
+
+    def test_is_not_the_one_way_test(self):
+        values = noisy(4, 10, step=0.8) + 5 * np.arange(10)
+        one_way = scipy.stats.tukey_hsd(*values).pvalue[np.triu_indices(4, 1)]
+        blocked = compare_systems(values, test="tukey").p_value
+        # Queries that differ much hide everything from a test that does not know of them.
+        assert one_way.min() > 0.1
+        assert blocked.min() < 0.001
+
+    def test_one_way_test_of_values_without_queries_means(self):
+        # It counts degrees of freedom that the queries have used up: 4 * 9 instead of 3 * 9.
+        values = noisy(4, 10)
+        one_way = scipy.stats.tukey_hsd(*(values - values.mean(axis=0)))
+        q = np.abs(compare_systems(values, test="tukey").effect_size) * np.sqrt(10)
+        expected = scipy.stats.studentized_range.sf(q * np.sqrt(4 / 3), 4, 36)
+        np.testing.assert_allclose(one_way.pvalue[np.triu_indices(4, 1)], expected, rtol=1e-6)
+
+    def test_interval_is_the_test(self):
+        for seed in range(5):
+            found = compare_systems(noisy(5, 8, seed=seed), test="tukey", confidence=0.9)
+            outside = (found.low > 0) | (found.high < 0)
+            np.testing.assert_array_equal(outside, found.significant(0.1))
+
+    def test_false_alarms_of_the_family(self):
+        alarms = [
+            compare_systems(noisy(6, 8, step=0, seed=seed), test="tukey").significant().any()
+            for seed in range(400)
+        ]
+        # 0.05 plus or minus three standard errors.
+        assert 0.017 < np.mean(alarms) < 0.083
+
+
+class TestRandomized:
+    def exact(self, values):
+        """Share of all (n_systems!)**n_queries shuffles whose range is as wide, in fractions."""
+        rows = [[Fraction(str(v)) for v in row] for row in np.transpose(values)]
+        ranges = []
+        for shuffle in itertools.product(*(itertools.permutations(row) for row in rows)):
+            sums = [sum(column) for column in zip(*shuffle)]
+            ranges.append(max(sums) - min(sums))
+        sums = [sum(column) for column in zip(*rows)]
+        sizes = [abs(a - b) for a, b in itertools.combinations(sums, 2)]
+        return np.array([np.mean([r >= size for r in ranges]) for size in sizes])
+
+    # The second has sums that tie in decimals and not in binary numbers.
+    @pytest.mark.parametrize(
+        "values",
+        [
+            [[1, 5, 2], [2, 9, 4], [4, 7, 9]],
+            [[0.1, 0.2, 0.3, 0.7], [0.3, 0.3, 0.1, 0.9], [0.2, 0.7, 0.6, 1.1]],
+            [[0.1, 0.7, 0.2, 0.3, 0.6], [0.3, 0.1, 0.4, 0.9, 0.2]],
+        ],
+    )
+    def test_all_shuffles(self, values):
+        expected = self.exact(values)
+        found = compare_systems(values, test="randomized_tukey", n_resamples=40_000).p_value
+        error = np.sqrt(expected * (1 - expected) / 40_000)
+        assert (np.abs(found - expected) < 4 * error + 1e-4).all()
+
+    def test_every_shuffle_is_counted_once(self):
+        # Two systems, one query that decides: the range is 3 or 1, whatever the order.
+        ranges = shuffled_ranges(np.array([[0.0, 0.0], [1.0, 2.0]]), Settings(n_resamples=20_000))
+        sizes, counts = np.unique(ranges.round(12), return_counts=True)
+        np.testing.assert_allclose(sizes, [0.5, 1.5])
+        assert abs(counts[0] - 10_000) < 300
+
+    def test_p_is_never_0(self):
+        found = compare_systems([[0.0] * 30, [1.0] * 30], test="randomized_tukey", n_resamples=999)
+        assert found.p_value == [1 / 1000]
+        assert found.smallest_p == 1 / 1000
+
+    def test_blocks_do_not_matter(self, monkeypatch):
+        values = noisy(4, 6)
+        whole = shuffled_ranges(values, Settings(n_resamples=500))
+        monkeypatch.setattr("skfilterrank.comparison._tests.hsd._BLOCK_NUMBERS", 24 * 7)
+        np.testing.assert_allclose(shuffled_ranges(values, Settings(n_resamples=500)), whole)
+
+    def test_interval_is_the_test(self):
+        found = compare_systems(noisy(5, 8, step=0.9), test="randomized_tukey", n_resamples=999)
+        outside = (found.low > 0) | (found.high < 0)
+        np.testing.assert_array_equal(outside, found.significant(0.05))
+        assert 0 < outside.sum() < len(outside)
+
+    def test_repeats(self):
+        values = noisy(4, 6)
+        first, again, other = (
+            compare_systems(values, test="randomized_tukey", random_state=seed).p_value
+            for seed in (1, 1, 2)
+        )
+        np.testing.assert_array_equal(first, again)
+        assert (first != other).any()
+
+    def test_near_tukey_on_normal_values(self):
+        values = noisy(6, 40, step=0.12)
+        tukey, randomized = (compare_systems(values, test=test).p_value for test in BOTH)
+        np.testing.assert_allclose(randomized, tukey, atol=0.03)
+
+    def test_false_alarms_of_the_family(self):
+        alarms = [
+            compare_systems(
+                noisy(5, 8, step=0, seed=seed), test="randomized_tukey", n_resamples=499
+            )
+            .significant()
+            .any()
+            for seed in range(400)
+        ]
+        assert 0.017 < np.mean(alarms) < 0.083
+
+
+@pytest.mark.parametrize("test", BOTH)
+class TestBoth:
+    def test_baseline_keeps_the_p_values_of_the_family(self, test):
+        values = SystemScores(noisy(5, 8), systems=list("abcde"))
+        full = compare_systems(values, test=test).matrix()
+        found = compare_systems(values, test=test, baseline="c")
+        np.testing.assert_allclose(found.p_adjusted, full["c"].drop("c"))
+
+    def test_correction_is_their_own(self, test):
+        found = compare_systems(noisy(4, 6), test=test, correction="bonferroni")
+        assert found.correction is None
+        np.testing.assert_array_equal(found.p_adjusted, found.p_value)
+
+    def test_one_sided(self, test):
+        with pytest.raises(ValueError, match="two-sided"):
+            compare_systems(noisy(4, 6), test=test, alternative="greater")
+
+    def test_preferences_are_mid_ranks(self, test):
+        values = np.round(noisy(5, 9), 0)
+        ranks = scipy.stats.rankdata(values, axis=0)
+        shares = SystemScores((ranks - 1) / 4, is_preference=True)
+        of_shares, of_ranks = (compare_systems(scores, test=test) for scores in (shares, ranks))
+        np.testing.assert_allclose(of_shares.p_value, of_ranks.p_value, atol=1e-9)
+        np.testing.assert_allclose(of_shares.effect_size, of_ranks.effect_size)
+        np.testing.assert_allclose(4 * of_shares.difference, of_ranks.difference)
+
+    def test_queries_on_which_all_tie(self, test):
+        values = np.hstack([noisy(4, 6), np.full((4, 3), 0.1)])
+        found = compare_systems(values, test=test)
+        assert np.isfinite(found.p_value).all()
+        # They add queries, so that means draw nearer; nothing else.
+        shorter = compare_systems(values[:, :6], test=test)
+        np.testing.assert_allclose(found.difference, shorter.difference * 6 / 9)
+
+    def test_all_alike(self, test):
+        found = compare_systems(np.full((3, 5), 0.3), test=test)
+        np.testing.assert_array_equal(found.p_value, 1.0)
+        np.testing.assert_array_equal(found.effect_size, 0.0)
+        np.testing.assert_array_equal([found.low, found.high], 0.0)
+
+    def test_constant_differences(self, test):
+        # 0.1 + 0.2 is not 0.3: residuals are rounding errors and must count as none.
+        queries = np.array([0.1, 0.7, 0.3, 1.1, 0.9, 0.4, 0.2])
+        found = compare_systems([queries, queries + 0.2, queries], test=test)
+        np.testing.assert_array_equal(found.effect_size, [-np.inf, 0, np.inf])
+        assert found.p_value[1] == 1
+        if test == "tukey":
+            np.testing.assert_array_equal(found.p_value, [0, 1, 0])
+            np.testing.assert_array_equal(found.low, found.high)
+        else:
+            assert found.p_value[0] < 0.05
+
+    @settings(max_examples=25, deadline=None)
+    @given(
+        values=arrays(float, (3, 5), elements=st.integers(-8, 8).map(float)),
+        offsets=arrays(float, 5, elements=st.integers(-64, 64).map(float)),
+        scale=st.sampled_from([0.25, 1.0, 8.0]),
+    )
+    def test_queries_shifted_and_values_scaled(self, test, values, offsets, scale):
+        plain = compare_systems(values, test=test, n_resamples=199)
+        moved = compare_systems(scale * (values + offsets), test=test, n_resamples=199)
+        np.testing.assert_allclose(moved.p_value, plain.p_value, atol=1e-9)
+        np.testing.assert_allclose(moved.effect_size, plain.effect_size, rtol=1e-9)
+        np.testing.assert_allclose(moved.low, scale * plain.low, atol=1e-6)
+
+    @settings(max_examples=25, deadline=None)
+    @given(arrays(float, (4, 5), elements=st.integers(-8, 8).map(float)))
+    def test_p_falls_as_differences_grow(self, test, values):
+        found = compare_systems(values, test=test, n_resamples=199)
+        order = np.argsort(np.abs(found.difference))
+        assert (np.diff(found.p_value[order]) <= 1e-12).all()
+        assert ((found.p_value >= 0) & (found.p_value <= 1)).all()
