@@ -16,6 +16,7 @@ from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._recipes import LEARNERS, LOSSES, make_ranker
+from skfilterrank.ranking._risk import RiskCertificate, risk_threshold
 from skfilterrank.ranking._shared_features import SharedFeatures, share_features
 from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 
@@ -32,6 +33,7 @@ __all__ = [
     "QueryThreshold",
     "RankAndFilter",
     "RankerComparison",
+    "RiskCertificate",
     "SharedFeatures",
     "TextSimilarity",
     "TextStatistics",
@@ -40,6 +42,7 @@ __all__ = [
     "compare_rankers",
     "make_ranker",
     "make_text_features",
+    "risk_threshold",
     "share_features",
     "threshold_curve",
 ]

@@ -1,0 +1,447 @@
+"""A threshold with a guarantee: what the filter does wrong is rare on new queries, too."""
+
+import warnings
+from dataclasses import dataclass
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.ranking._risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._threshold import (
+    ThresholdCurve,
+    best_position,
+    midpoint,
+    parse_with_k,
+    threshold_curve,
+)
+
+RISKS = ("forbidden_at_k", "false_reject_rate", "any_forbidden")
+
+
+@dataclass(frozen=True)
+class RiskCertificate:
+    """What is promised of a threshold, and on what grounds; its `str` is a sentence.
+
+    Attributes
+    ----------
+    risk : str
+        Name of the rate.
+    level : float
+        What the rate on new queries is at most.
+    confidence : float
+        Probability, over the draw of the calibration queries, with which that is so.
+    k : int or None
+        Number of places of the returned list that count; None means all.
+    threshold : float
+        Of all certified thresholds the one with the highest `value`.
+    value : float
+        Mean of the measure over the calibration queries at the threshold.
+    limit : float
+        Where the certified thresholds end: those above it (forbidden documents) or up to it (false
+        rejects). Infinite where all thresholds are certified, or nothing but the trivial one.
+    n_queries : int
+        Calibration queries that count for the rate.
+    n_tried : int
+        Distinct thresholds that were tested, from the safest on.
+    observed : float
+        Mean rate of the calibration queries at the threshold.
+    upper_bound : float
+        Upper confidence bound of the rate at the threshold, had it been fixed beforehand; never
+        above the level. What holds for the chosen threshold is the level.
+    exact : bool
+        Whether the promise holds exactly. False where the scores of the calibration queries come
+        from other models than the one that is used.
+    """
+
+    risk: str
+    level: float
+    confidence: float
+    k: int | None
+    threshold: float
+    value: float
+    limit: float
+    n_queries: int
+    n_tried: int
+    observed: float
+    upper_bound: float
+    exact: bool = True
+
+    def __str__(self):
+        top = "list" if self.k is None else f"top {self.k}"
+        rate = {
+            "any_forbidden": f"the share of queries with a forbidden document in the shown {top}",
+            "forbidden_at_k": f"the forbidden share of the shown {top}",
+            "false_reject_rate": "the share of a query's good documents that is filtered",
+        }[self.risk]
+        promise = "at most" if self.exact else "approximately at most"
+        return (
+            f"With confidence {self.confidence:g}, {rate} is {promise} {self.level:g} on new "
+            f"queries, at threshold {self.threshold:.4g}: on {self.n_queries} calibration queries "
+            f"it is {self.observed:.4f}, with an upper bound of {self.upper_bound:.4f}."
+        )
+
+
+def risk_threshold(
+    y_true,
+    y_score,
+    *,
+    groups=None,
+    risk: str,
+    level: float = 0.05,
+    confidence: float = 0.9,
+    k: int | None = None,
+    gains=None,
+    measure: str = "ndcg_f",
+) -> RiskCertificate:
+    """Choose the best threshold at which a rate on new queries is low, with a guarantee.
+
+    Of repeated draws of calibration queries, at least the share `confidence` gives a threshold at
+    which the rate, over all queries of the kind, is at most `level`. Nothing is assumed of the
+    model or of its scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row of the calibration queries, NaN where unjudged. A
+        Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better, by a model that has not seen these queries. Rows at
+        -inf stay filtered at every threshold.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    risk : {"forbidden_at_k", "false_reject_rate", "any_forbidden"}
+        The rate. "forbidden_at_k": the share of the shown top k that is forbidden, 0 where
+        nothing is shown. "any_forbidden": the share of queries that show any forbidden document in
+        the top k. "false_reject_rate": the share of a query's good documents that is filtered,
+        over the queries that have any.
+    level : float, default=0.05
+        What the rate is to be at most, between 0 and 1.
+    confidence : float, default=0.9
+        Probability of the guarantee, between 0 and 1.
+    k : int or None, default=None
+        Number of places of the returned list that count, for the risk and for the measure; None
+        means all.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents, gains above 0 good ones.
+    measure : {"ndcg_f", "ndcg_min", "ndcg", "dcg"}, default="ndcg_f"
+        What decides among the certified thresholds; "ndcg_f@10" sets `k` too.
+
+    Returns
+    -------
+    RiskCertificate
+        The threshold, and what is promised of it.
+
+    Raises
+    ------
+    ValueError
+        If there are so few calibration queries that no rate could be certified even if none showed
+        a failure (the message says how many are needed); if so much scores -inf that even keeping
+        all else rejects too much; if a parameter is out of range.
+
+    Warns
+    -----
+    UserWarning
+        If nothing but the trivial threshold is certified: +inf, which shows no forbidden document
+        because it shows none, or -inf, which filters nothing.
+
+    See Also
+    --------
+    RankAndFilter : Uses it with ``threshold="risk"``.
+    threshold_curve : The best threshold without a guarantee.
+
+    Notes
+    -----
+    Learn then Test [1]_ with fixed-sequence testing, the query being the unit: queries are taken
+    for independent draws from one distribution; their documents may depend on each other as they
+    like. All real thresholds are tested in an order that is fixed beforehand, from the safest on
+    (from +inf downwards for forbidden documents, from -inf upwards for false rejects), and the
+    test stops at the first one at which "the rate is above the level" cannot be rejected. All
+    before it are certified at once, so that the data may also choose among them.
+
+    No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
+    its documents only, so that one test for each distinct calibration score is a test of every
+    real number; none is left out. To certify a bad threshold, the test must pass all bad ones
+    before it, of which the first, or ones that come as near to the first as one likes, are fixed
+    by the distribution and falsely rejected with a probability of at most ``1 - confidence``. That
+    needs no rate that falls or rises steadily, which the forbidden share of the shown does not: a
+    good document that joins a list lowers it. Where it does not, a dip behind a hump is never
+    reached, which is safe.
+
+    The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
+    Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
+    a shuffled order of the sorted query ids (other ids may therefore give a slightly other
+    threshold; other orders of rows do not). Both hold for any number of queries, not only for
+    many.
+
+    Tied documents count as in :func:`skfilterrank.metrics.forbidden_at_k`, with the mean over
+    their orders, and in "any_forbidden" as if the forbidden ones came first. Unjudged documents
+    are shown and not forbidden, and neither good; queries without any judged document are left
+    out. The threshold lies in the middle between the lowest score to keep and the next lower one.
+
+    References
+    ----------
+    .. [1] Angelopoulos, Bates, Candès, Jordan and Lei, "Learn then Test: Calibrating Predictive
+       Algorithms to Achieve Risk Control", Annals of Applied Statistics 19(2), 2025,
+       https://arxiv.org/abs/2110.01052.
+    .. [2] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import risk_threshold, threshold_curve
+    >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
+    >>> threshold_curve(y, scores, groups=groups, k=3).best_threshold < 0.01
+    True
+    >>> found = risk_threshold(
+    ...     y, scores, groups=groups, risk="any_forbidden", level=0.1, k=3
+    ... )
+    >>> 0.1 < found.threshold < 0.2
+    True
+    >>> print(found)
+    With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is ...
+    """
+    found, k, _ = parse_with_k(measure, k)
+    check_risk(risk, level, confidence)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k, measure=found.name)
+    return certify(curve, lists, risk=risk, level=level, confidence=confidence, k=k)
+
+
+def check_risk(risk, level, confidence) -> None:
+    """Raise a ValueError for parameters out of range."""
+    check_choice(risk, "risk", RISKS)
+    for name, value in (("level", level), ("confidence", confidence)):
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+            raise ValueError(
+                f"{name} must be a number between 0 and 1, both excluded, got {value!r}."
+            )
+
+
+def certify(
+    curve: ThresholdCurve, lists: RankedLists, *, risk, level, confidence, k, curve_is_exact=True
+) -> RiskCertificate:
+    """The best threshold of a curve among the certified ones.
+
+    Parameters
+    ----------
+    curve : ThresholdCurve
+        Of the same rows.
+    lists : RankedLists
+        The calibration queries.
+    risk, level, confidence, k
+        As in :func:`risk_threshold`.
+    curve_is_exact : bool
+        Whether between two thresholds of the curve the value is that of the upper one.
+    """
+    steps = _STEPS[risk](lists, k)
+    make_bound = BinomialBound if risk == "any_forbidden" else BettingBound
+    bound = make_bound(steps.n_queries, level, confidence)
+    if not bound.rules_out(np.zeros(steps.n_queries)):
+        _raise_too_few(make_bound, steps.n_queries, risk, level, confidence)
+    if not bound.rules_out(steps.start):
+        raise ValueError(
+            f"risk={risk!r} cannot be kept at {level:g}: scores of -inf filter "
+            f"{steps.start.mean():.3g} of the good documents before any threshold does. Score "
+            "these documents, or raise level."
+        )
+    n_passed = _count_passed(steps, bound)
+    is_upward = risk == "false_reject_rate"
+    if n_passed < len(steps.scores):
+        limit = float(steps.scores[n_passed])
+    else:
+        limit = np.inf if is_upward else -np.inf
+    threshold, value = _best_certified(curve, lists.scores, limit, is_upward, curve_is_exact)
+    _warn_if_trivial(lists.scores, limit, is_upward, risk, level, confidence)
+    losses = steps.at(threshold, is_upward)
+    return RiskCertificate(
+        risk=risk,
+        level=float(level),
+        confidence=float(confidence),
+        k=k,
+        threshold=threshold,
+        value=value,
+        limit=limit,
+        n_queries=steps.n_queries,
+        n_tried=len(np.unique(steps.scores[: n_passed + 1])),
+        observed=float(losses.mean()),
+        upper_bound=min(bound.upper(losses), float(level)),
+    )
+
+
+class Steps(NamedTuple):
+    """Each query's loss as a step function of the threshold, all steps from the safest on.
+
+    `start` is the loss of each query at the safest threshold; the others have one entry per step:
+    the score behind which, the query in which, and the value to which the loss changes.
+    """
+
+    start: np.ndarray
+    scores: np.ndarray
+    queries: np.ndarray
+    losses: np.ndarray
+
+    @property
+    def n_queries(self):
+        """Number of queries that count."""
+        return len(self.start)
+
+    @classmethod
+    def of(cls, scores, codes, losses, counts, *, upward):
+        """Sorted steps; `codes` number all queries, of which those where `counts` holds do.
+
+        The steps of a query come in order; of several at one score the last holds.
+        """
+        is_last = (scores[1:] != scores[:-1]) | (codes[1:] != codes[:-1])
+        holds = counts[codes] & np.append(is_last, True)[: len(codes)]
+        scores, codes, losses = scores[holds], codes[holds], losses[holds]
+        order = np.argsort(scores if upward else -scores, kind="stable")
+        number = np.cumsum(counts) - 1
+        queries = number[codes[order]]
+        scores, losses = scores[order], losses[order]
+        start = np.zeros(np.count_nonzero(counts))
+        n_before = np.count_nonzero(scores == -np.inf)
+        start[queries[:n_before]] = losses[:n_before]
+        return cls(start, scores[n_before:], queries[n_before:], losses[n_before:])
+
+    def at(self, threshold, is_upward):
+        """Loss of each query at a threshold."""
+        taken = self.scores < threshold if is_upward else self.scores >= threshold
+        losses = self.start.copy()
+        # Of a query's several steps, the last one written remains.
+        losses[self.queries[taken]] = self.losses[taken]
+        return losses
+
+
+def _forbidden_steps(lists, k):
+    """Steps of the share of the shown top k that is forbidden."""
+    scores, codes, losses = [], [], []
+    for block in lists.blocks():
+        bad = block.ranked((block.gains < 0).astype(np.float64), k)
+        depth = bad.shape[1]
+        shares = np.cumsum(bad, axis=1) / np.arange(1, depth + 1)
+        is_shown = np.arange(depth) < block.n_retained[:, None]
+        scores.append(-block.in_order(block.sort_key, k)[is_shown])
+        codes.append(np.repeat(block.queries, is_shown.sum(axis=1)))
+        losses.append(shares[is_shown])
+    return Steps.of(
+        *(np.concatenate(parts) for parts in (scores, codes, losses)),
+        _has_judged(lists),
+        upward=False,
+    )
+
+
+def _any_forbidden_steps(lists, k):
+    """Steps of whether the shown top k holds a forbidden document."""
+    scores, codes = [], []
+    for block in lists.blocks():
+        keys = block.in_order(block.sort_key, k)
+        first = np.where(block.gains < 0, block.sort_key, np.inf).min(axis=1)
+        is_bad = (first < np.inf) & (first <= keys[:, -1])
+        scores.append(-first[is_bad])
+        codes.append(block.queries[is_bad])
+    scores, codes = np.concatenate(scores), np.concatenate(codes)
+    return Steps.of(scores, codes, np.ones(len(scores)), _has_judged(lists), upward=False)
+
+
+def _false_reject_steps(lists, k):
+    """Steps of the share of the good documents that is filtered."""
+    good = np.flatnonzero(lists.gains > 0)
+    codes = lists.index.codes()[good]
+    scores = lists.scores[good].astype(np.float64, copy=False)
+    order = np.lexsort((scores, codes))
+    scores, codes = scores[order], codes[order]
+    n_good = np.bincount(codes, minlength=lists.index.n_queries)
+    n_filtered = np.arange(1, len(codes) + 1) - (np.cumsum(n_good) - n_good)[codes]
+    return Steps.of(scores, codes, n_filtered / n_good[codes], n_good > 0, upward=True)
+
+
+_STEPS = {
+    "forbidden_at_k": _forbidden_steps,
+    "any_forbidden": _any_forbidden_steps,
+    "false_reject_rate": _false_reject_steps,
+}
+
+
+def _has_judged(lists):
+    """Which queries have a judged document."""
+    if not lists.has_unjudged:
+        return np.ones(lists.index.n_queries, dtype=bool)
+    judged = ~np.isnan(lists.gains)
+    return np.bincount(lists.index.codes(), judged, minlength=lists.index.n_queries) > 0
+
+
+def _count_passed(steps, bound):
+    """Number of steps before the first that fails; steps at one score pass or fail together.
+
+    As if each distinct score were tested: what passes for the largest loss that each query takes
+    in a stretch of scores passes at every score of the stretch.
+    """
+    ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
+    ends = ends[: len(steps.scores)]
+    losses = steps.start.copy()
+    n_scores, n_steps, stride = 0, 0, 1
+    while n_scores < len(ends):
+        stop = min(n_scores + stride, len(ends))
+        stretch = slice(n_steps, ends[stop - 1])
+        highest = losses.copy()
+        np.maximum.at(highest, steps.queries[stretch], steps.losses[stretch])
+        if stop == n_scores + 1:
+            highest[steps.queries[stretch]] = steps.losses[stretch]
+        if bound.rules_out(highest):
+            losses[steps.queries[stretch]] = steps.losses[stretch]
+            n_scores, n_steps, stride = stop, int(ends[stop - 1]), 2 * stride
+        elif stop == n_scores + 1:
+            break
+        else:
+            stride = max(1, (stop - n_scores) // 4)
+    return n_steps
+
+
+def _best_certified(curve, scores, limit, is_upward, curve_is_exact):
+    """The certified threshold of the highest value; of equal ones, that which keeps most."""
+    thresholds, values = curve.thresholds, curve.values
+    if curve_is_exact:
+        # The limit cuts the stretch it lies in, of which one side is certified.
+        thresholds = np.union1d(thresholds, limit)
+        values = values[np.minimum(np.searchsorted(curve.thresholds, thresholds), len(values) - 1)]
+    certified = np.flatnonzero(thresholds <= limit if is_upward else thresholds > limit)
+    value = values[certified]
+    best = certified[best_position(np.where(np.isnan(value), -np.inf, value))]
+    below = thresholds[:best] if curve_is_exact else scores[scores < thresholds[best]]
+    lower = below.max(initial=-np.inf)
+    threshold = midpoint(scores, lower) if lower > -np.inf else -np.inf
+    return threshold, float(values[best])
+
+
+def _raise_too_few(make_bound, n_queries, risk, level, confidence):
+    """Say how many queries the guarantee needs."""
+    kind = "queries with a good document" if risk == "false_reject_rate" else "judged queries"
+    text = (
+        f"risk={risk!r} with level={level:g} and confidence={confidence:g} needs at least "
+        f"{queries_needed(make_bound, level, confidence)} calibration queries ({kind}), got "
+        f"{n_queries}"
+    )
+    if n_queries:
+        none = make_bound(n_queries, level, confidence).upper(np.zeros(n_queries))
+        text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
+    raise ValueError(f"{text}. Give more queries, raise level or lower confidence.")
+
+
+def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
+    """Say that nothing but filtering all, or nothing, is certified."""
+    shown = scores[scores > -np.inf]
+    if np.isinf(limit) or (shown < limit if is_upward else shown > limit).any():
+        return
+    what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
+    warnings.warn(
+        f"No threshold but {where} keeps risk={risk!r} at level={level:g} with "
+        f"confidence={confidence:g}: {what} is filtered. Raise level, or give more calibration "
+        "queries or a better model.",
+        UserWarning,
+        stacklevel=4,
+    )
