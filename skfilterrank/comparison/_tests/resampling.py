@@ -93,14 +93,14 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
         difference = differences(values, pairs[block])
         mean, deviation = mean_and_deviation(difference)
         observed = ratio(mean, deviation / np.sqrt(n_queries))
-        resampled = _studentized(difference - mean[:, None], counts)
+        shifted = np.where(deviation[:, None] > 0, difference - mean[:, None], 0.0)
+        resampled = _studentized(shifted, counts)
         sizes = np.abs(resampled)
         # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
         quantile = np.partition(sizes, place, axis=1)[:, place]
-        width = np.zeros_like(mean)
         error = deviation / np.sqrt(n_queries)
-        np.multiply(quantile, error, out=width, where=deviation > 0)
+        width = np.multiply(quantile, error, out=np.zeros_like(mean), where=deviation > 0)
         if settings.alternative == "two-sided":
             resampled, observed = sizes, np.abs(observed)
         elif settings.alternative == "less":

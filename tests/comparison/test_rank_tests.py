@@ -1,0 +1,157 @@
+"""Sign test and Wilcoxon's signed rank test of all pairs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfilterrank.comparison import compare_systems
+from skfilterrank.comparison._tests import rank_tests
+from skfilterrank.comparison._tests.rank_tests import hodges_lehmann_interval
+
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+# Hamilton depression scale of nine patients at the first and second visit (Hollander and Wolfe,
+# Nonparametric Statistical Methods, 1973, table 3.1).
+DEPRESSION = [
+    [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30],
+    [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29],
+]
+
+
+def random_values(n_queries, *, tied, n_systems=6):
+    values = np.random.default_rng([n_queries, tied]).random((n_systems, n_queries))
+    return np.round(values * 4) / 4 if tied else values
+
+
+class TestSign:
+    def test_by_hand(self):
+        # First is greater for 5 queries, less for 1, equal for 2.
+        values = [[3, 3, 3, 3, 3, 0, 1, 1], [1, 1, 2, 2, 2, 1, 1, 1]]
+        found = compare_systems(values, test="sign")
+        # Six fair coins with at most one or at least five heads.
+        np.testing.assert_allclose(found.p_value, 2 * (1 + 6) / 2**6)
+        np.testing.assert_allclose(found.effect_size, (5 - 1) / 6)
+        assert found.n_tied.tolist() == [2]
+        assert found.interval_of == "effect"
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    @pytest.mark.parametrize("tied", [False, True])
+    @pytest.mark.parametrize("n_queries", [2, 7, 30])
+    def test_every_pair_as_scipy_has_it(self, alternative, tied, n_queries):
+        values = random_values(n_queries, tied=tied)
+        found = compare_systems(values, test="sign", alternative=alternative, confidence=0.9)
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            greater = int((values[first] > values[second]).sum())
+            decided = int((values[first] != values[second]).sum())
+            if decided == 0:
+                continue
+            theirs = stats.binomtest(greater, decided, alternative=alternative)
+            np.testing.assert_allclose(found.p_value[pair], theirs.pvalue, rtol=1e-9)
+            share = stats.binomtest(greater, decided).proportion_ci(0.9)
+            expected = 2 * share.low - 1, 2 * share.high - 1
+            np.testing.assert_allclose([found.low[pair], found.high[pair]], expected, atol=1e-9)
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_all_tied(self, alternative):
+        found = compare_systems(np.ones((3, 4)), test="sign", alternative=alternative)
+        assert found.p_value.tolist() == [1, 1, 1]
+        for zeros in (found.effect_size, found.low, found.high):
+            assert zeros.tolist() == [0, 0, 0]
+        assert found.n_tied.tolist() == [4, 4, 4]
+
+    def test_direction_is_that_of_the_signs_not_of_the_mean(self):
+        values = np.array([[0.51] * 9 + [0.0], [0.5] * 9 + [1.0]])
+        found = compare_systems(values, test="sign")
+        assert found.difference < 0
+        assert found.better().tolist() == [1]
+
+
+class TestWilcoxon:
+    def test_published_example(self):
+        # V = 40, one-sided p = 0.01953 = 10 / 2^9 in Hollander and Wolfe and in R's wilcox.test.
+        found = compare_systems(DEPRESSION, test="wilcoxon", alternative="greater")
+        assert found.p_value == 10 / 2**9
+        # Ranks above 0 add up to 40 of 45.
+        np.testing.assert_allclose(found.effect_size, (40 - 5) / 45)
+        assert found.effect_name == "rank-biserial correlation"
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    @pytest.mark.parametrize("tied", [False, True])
+    @pytest.mark.parametrize("n_queries", [2, 3, 7, 13, 14, 50, 51, 90])
+    def test_every_pair_as_scipy_has_it(self, alternative, tied, n_queries):
+        # scipy takes a second for every pattern of signs of 13 queries.
+        values = random_values(n_queries, tied=tied, n_systems=2 if n_queries == 13 else 6)
+        found = compare_systems(values, test="wilcoxon", alternative=alternative)
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            difference = values[first] - values[second]
+            if not difference.any():
+                continue
+            # What scipy's "auto" does has changed between versions for few queries with ties.
+            is_plain = len(np.unique(np.abs(difference))) == n_queries and difference.all()
+            method = "asymptotic"
+            if n_queries <= 50 and is_plain:
+                method = "exact"
+            elif n_queries <= 13:
+                method = stats.PermutationMethod()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs = stats.wilcoxon(difference, alternative=alternative, method=method)
+            np.testing.assert_allclose(found.p_value[pair], theirs.pvalue, rtol=1e-9, atol=1e-15)
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    @pytest.mark.parametrize("n_queries", [4, 20, 60])
+    def test_all_tied(self, alternative, n_queries):
+        values = np.ones((2, n_queries))
+        found = compare_systems(values, test="wilcoxon", alternative=alternative)
+        assert found.p_value == 1
+        assert found.effect_size == found.low == found.high == 0
+
+    def test_constant_difference(self):
+        found = compare_systems([[2.0] * 8, [1.0] * 8], test="wilcoxon")
+        assert found.p_value == 2 / 2**8
+        assert found.effect_size == found.low == found.high == 1
+
+    def test_sizes_that_differ_by_rounding_errors_tie(self):
+        # 0.3 - 0.2 and 0.1 - 0.2 have the same size but for the last bits.
+        found = compare_systems([[0.3, 0.1, 0.9], [0.2, 0.2, 0.4]], test="wilcoxon")
+        np.testing.assert_allclose(found.effect_size, (1.5 + 3 - 1.5) / 6)
+
+
+class TestHodgesLehmannInterval:
+    @pytest.mark.parametrize("n_queries", [6, 12, 30])
+    @pytest.mark.parametrize("confidence", [0.8, 0.95])
+    def test_holds_the_shifts_that_are_not_rejected(self, n_queries, confidence):
+        difference = np.random.default_rng(n_queries).normal(size=(3, n_queries))
+        lows, highs = hodges_lehmann_interval(difference, confidence)
+        for row, low, high in zip(difference, lows, highs):
+            for bound, inside in ((low, 1), (high, -1)):
+                kept = stats.wilcoxon(row - bound - 1e-9 * inside, method="exact").pvalue
+                rejected = stats.wilcoxon(row - bound + 1e-9 * inside, method="exact").pvalue
+                assert rejected <= 1 - confidence < kept
+
+    @pytest.mark.parametrize("n_queries", [10, 60, 101])
+    @pytest.mark.parametrize("tied", [False, True])
+    def test_bisection_finds_the_walsh_averages(self, monkeypatch, n_queries, tied):
+        difference = np.random.default_rng(n_queries).normal(size=(5, n_queries))
+        if tied:
+            difference = np.round(difference * 2)
+        written = hodges_lehmann_interval(difference, 0.95)
+        monkeypatch.setattr(rank_tests, "_N_WALSH", 0)
+        found = hodges_lehmann_interval(difference, 0.95)
+        np.testing.assert_allclose(found, written, atol=1e-12)
+
+    def test_place_in_published_tables(self):
+        # Of 20 queries, tables of the signed rank test give 52 as critical value of two-sided
+        # 0.05: the bounds are the 53rd smallest and greatest mean of two differences.
+        walsh = sorted((a + b) / 2 for a in range(20) for b in range(a, 20))
+        low, high = hodges_lehmann_interval(np.arange(20.0)[None, :], 0.95)
+        assert low == walsh[52]
+        assert high == walsh[-53]
+
+    def test_unbounded_where_queries_are_too_few(self):
+        # Of 5 queries even the most extreme signs have chance 2 / 2^5 > 0.05.
+        low, high = hodges_lehmann_interval(np.arange(5.0)[None, :], 0.95)
+        assert low == -np.inf
+        assert high == np.inf

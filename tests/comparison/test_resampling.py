@@ -1,0 +1,233 @@
+"""Randomization test and bootstrap test of all pairs."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfilterrank.comparison import compare_systems
+from skfilterrank.comparison._tests import pairs as pairs_module
+from skfilterrank.comparison._tests.pairs import Settings
+from skfilterrank.comparison._tests.resampling import _bootstrap_counts, _studentized
+
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+# Heights of 15 pairs of cross- and self-fertilized maize plants, differences in eighths of an inch
+# (Darwin, 1876; Fisher, The Design of Experiments, 1935, section 21).
+DARWIN = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
+
+
+def as_far_out(resampled, observed, alternative):
+    """Resampled statistics that are as far out as the observed one, ties included."""
+    if alternative == "two-sided":
+        resampled, observed = np.abs(resampled), np.abs(observed)
+    elif alternative == "less":
+        resampled, observed = -resampled, -observed
+    return resampled >= observed - 1e-9
+
+
+class TestRandomization:
+    def test_fishers_example(self):
+        assert DARWIN.sum() == 314
+        values = np.array([DARWIN, np.zeros(15)])
+        # Fisher counts 863 of 2^15 patterns of signs with a sum of at least 314.
+        found = compare_systems(
+            values, test="randomization", alternative="greater", n_resamples=2**15
+        )
+        assert found.p_value == 863 / 2**15
+        found = compare_systems(values, test="randomization", n_resamples=2**15)
+        assert found.p_value == 2 * 863 / 2**15
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    @pytest.mark.parametrize("n_queries", [2, 5, 8])
+    @pytest.mark.parametrize("tied", [False, True])
+    def test_every_pattern_of_signs(self, alternative, n_queries, tied):
+        values = np.random.default_rng(n_queries).random((4, n_queries))
+        if tied:
+            # Tenths, whose sums in another order differ in the last bits.
+            values = np.round(values, 1)
+        found = compare_systems(values, test="randomization", alternative=alternative)
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            difference = values[first] - values[second]
+            sums = np.array([np.dot(s, difference) for s in product([1, -1], repeat=n_queries)])
+            extreme = as_far_out(sums, difference.sum(), alternative)
+            assert found.p_value[pair] == extreme.mean()
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_as_scipys_permutation_test(self, alternative):
+        values = np.random.default_rng(3).random((3, 7))
+        found = compare_systems(values, test="randomization", alternative=alternative)
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            theirs = stats.permutation_test(
+                (values[first], values[second]),
+                lambda x, y, axis: np.mean(x - y, axis=axis),
+                permutation_type="samples",
+                vectorized=True,
+                alternative=alternative,
+            )
+            np.testing.assert_allclose(found.p_value[pair], theirs.pvalue)
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_random_patterns_come_near_all(self, alternative):
+        values = np.random.default_rng(4).random((4, 16)) + 0.1 * np.arange(4)[:, None]
+        params = {"test": "randomization", "alternative": alternative}
+        exact = compare_systems(values, n_resamples=2**16, **params)
+        random = compare_systems(values, n_resamples=20_000, **params)
+        assert (exact.p_value * 2**16 % 1 == 0).all()
+        # Five standard errors of a share of 20,000.
+        error = np.sqrt(exact.p_value * (1 - exact.p_value) / 20_000)
+        assert (np.abs(random.p_value - exact.p_value) <= 5 * error + 1e-4).all()
+        assert (random.p_value != exact.p_value).any()
+
+    def test_random_p_value_counts_the_observed_values(self):
+        values = np.array([np.arange(1, 31), np.zeros(30)])
+        found = compare_systems(values, test="randomization", n_resamples=999)
+        assert found.p_value == 1 / 1000 == found.smallest_p
+
+    def test_scale_of_other_systems_does_not_matter(self):
+        values = np.random.default_rng(5).random((3, 6))
+        alone = compare_systems(values[:2], test="randomization")
+        values[2] = 1e7
+        assert compare_systems(values, test="randomization").p_value[0] == alone.p_value[0]
+
+    def test_what_queries_have_in_common_does_not_matter(self):
+        values = np.round(np.random.default_rng(6).random((3, 8)) * 16) / 16
+        plain = compare_systems(values, test="randomization")
+        lifted = compare_systems(values + 2.0 ** np.arange(24, 32), test="randomization")
+        np.testing.assert_array_equal(lifted.p_value, plain.p_value)
+
+    @pytest.mark.parametrize("n_queries", [4, 20])
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_no_difference_at_all(self, n_queries, alternative):
+        values = np.tile(np.random.default_rng(0).random(n_queries), (2, 1))
+        found = compare_systems(
+            values, test="randomization", alternative=alternative, n_resamples=100
+        )
+        assert found.p_value == 1
+        assert found.effect_size == found.low == found.high == 0
+
+    def test_effect_and_interval_are_those_of_the_t_test(self):
+        values = np.random.default_rng(7).random((4, 9))
+        found = compare_systems(values, test="randomization")
+        t = compare_systems(values, test="t")
+        for name in ("effect_size", "low", "high", "difference"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(t, name))
+
+
+class TestBootstrap:
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_comes_near_every_resample(self, alternative):
+        values = np.random.default_rng(8).random((3, 5))
+        found = compare_systems(
+            values, test="bootstrap", alternative=alternative, n_resamples=20_000
+        )
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            difference = values[first] - values[second]
+            shifted = difference - difference.mean()
+            drawn = shifted[np.array(list(product(range(5), repeat=5)))]
+            spread = drawn.std(axis=1, ddof=1)
+            mean = drawn.mean(axis=1)
+            # The five resamples of one query alone have no spread.
+            t = mean * np.sqrt(5) / np.where(spread > 1e-9, spread, 1e-300)
+            observed = stats.ttest_1samp(difference, 0).statistic
+            share = as_far_out(t, observed, alternative).mean()
+            error = np.sqrt(share * (1 - share) / 20_000)
+            assert abs(found.p_value[pair] - share) <= 5 * error
+
+    def test_each_resample_as_scipys_t(self):
+        shifted = np.random.default_rng(9).normal(size=(2, 12))
+        shifted -= shifted.mean(axis=1, keepdims=True)
+        counts = _bootstrap_counts(12, Settings(n_resamples=700))
+        assert (counts.sum(axis=1) == 12).all()
+        found = _studentized(shifted, counts)
+        for pair, row in enumerate(shifted):
+            for resample in (0, 511, 512, 699):
+                drawn = np.repeat(row, counts[resample].astype(int))
+                theirs = stats.ttest_1samp(drawn, 0).statistic
+                np.testing.assert_allclose(found[pair, resample], theirs)
+
+    def test_every_query_is_drawn_as_often(self):
+        counts = _bootstrap_counts(10, Settings(n_resamples=5000))
+        # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
+        assert (np.abs(counts.sum(axis=0) - 5000) < 5 * 67).all()
+
+    def test_resamples_without_spread(self):
+        # Half the resamples of two queries have both of one, and an infinite t; the other half
+        # have a mean of exactly 0.
+        values = np.array([[0.5, 0.9], [0.4, 0.2]])
+        found = compare_systems(values, test="bootstrap", n_resamples=10_000)
+        assert abs(found.p_value[0] - 0.5) < 5 * 0.005
+        assert found.low == -np.inf
+        assert found.high == np.inf
+
+    def test_interval_belongs_to_the_test(self):
+        rng = np.random.default_rng(10)
+        values = rng.random((30, 15)) + 0.3 * rng.random((30, 1))
+        found = compare_systems(
+            values, test="bootstrap", correction=None, n_resamples=999, confidence=0.9
+        )
+        outside = (found.low > 0) | (found.high < 0)
+        assert 0 < outside.mean() < 1
+        np.testing.assert_array_equal(outside, found.p_value <= 1 - 0.9)
+
+    def test_interval_comes_near_the_t_interval_of_normal_differences(self):
+        values = np.zeros((2, 400))
+        values[0] = stats.norm.ppf((np.arange(400) + 0.5) / 400) + 0.1
+        found = compare_systems(values, test="bootstrap")
+        t = compare_systems(values, test="t")
+        width = t.high - t.low
+        np.testing.assert_allclose([found.low, found.high], [t.low, t.high], atol=0.05 * width[0])
+        np.testing.assert_allclose(found.p_value, t.p_value, atol=0.02)
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_no_difference_at_all(self, alternative):
+        values = np.tile([0.1, 0.4, 0.7], (2, 1))
+        found = compare_systems(values, test="bootstrap", alternative=alternative)
+        assert found.p_value == 1
+        assert found.effect_size == found.low == found.high == 0
+
+    def test_constant_difference(self):
+        values = np.array([[0.3, 0.2, 0.7], [0.2, 0.1, 0.6]])
+        found = compare_systems(values, test="bootstrap")
+        assert found.p_value == 0
+        assert found.effect_size == np.inf
+        np.testing.assert_allclose([found.low, found.high], [[0.1], [0.1]])
+        less = compare_systems(values, test="bootstrap", alternative="less")
+        assert less.p_value == 1
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+class TestResamples:
+    def test_repeat_with_the_random_state(self, test):
+        values = np.random.default_rng(11).random((4, 20))
+        params = {"test": test, "n_resamples": 700}
+        first = compare_systems(values, random_state=3, **params)
+        again = compare_systems(values, random_state=np.random.RandomState(3), **params)
+        np.testing.assert_array_equal(first.p_value, again.p_value)
+        other = compare_systems(values, random_state=4, **params)
+        assert (first.p_value != other.p_value).any()
+
+    def test_do_not_depend_on_the_systems_compared(self, test):
+        values = np.random.default_rng(12).random((40, 20))
+        everything = compare_systems(values, test=test, n_resamples=700)
+        some = compare_systems(values[:2], test=test, n_resamples=700)
+        assert everything.p_value[0] == some.p_value[0]
+        against = compare_systems(values, test=test, n_resamples=700, baseline="39")
+        expected = everything.matrix("p_value")["39"].drop("39")
+        np.testing.assert_array_equal(against.p_value, expected)
+
+    def test_do_not_depend_on_the_size_of_blocks(self, test, monkeypatch):
+        values = np.random.default_rng(13).random((9, 20))
+        whole = compare_systems(values, test=test, n_resamples=700)
+        monkeypatch.setattr(pairs_module, "BLOCK_BYTES", 1)
+        parts = compare_systems(values, test=test, n_resamples=700)
+        np.testing.assert_allclose(parts.p_value, whole.p_value, atol=1e-12)
+        np.testing.assert_allclose(parts.high, whole.high)
+
+    def test_show_progress_when_asked(self, test, capsys):
+        values = np.random.default_rng(14).random((3, 20))
+        compare_systems(values, test=test, n_resamples=200)
+        assert capsys.readouterr().err == ""
+        compare_systems(values, test=test, n_resamples=200, verbose=1)
+        assert "%" in capsys.readouterr().err
