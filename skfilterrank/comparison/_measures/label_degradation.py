@@ -74,7 +74,8 @@ class LabelDegradation:
         """A row for each measure and share: means over the samples, and standard deviations.
 
         Columns "measure", "share", "n_removed", "fraction_tied", "agreement", "kept", and each of
-        the last three with "_std" (0 for a single sample).
+        the last three with "_std" (NaN for a single sample). Samples in which nothing is
+        preferred are left out of the agreement.
         """
         n_measures, n_shares, _ = self.fraction_tied.shape
         columns = {
@@ -82,12 +83,12 @@ class LabelDegradation:
             "share": np.tile(self.shares, n_measures),
             "n_removed": np.tile(self.n_removed, n_measures),
         }
-        for name in _STATISTICS:
-            columns[name] = getattr(self, name).mean(axis=2).ravel()
-        for name in _STATISTICS:
-            values = getattr(self, name)
-            spread = values.std(axis=2, ddof=1 if values.shape[2] > 1 else 0)
-            columns[f"{name}_std"] = spread.ravel()
+        samples = {
+            name: pd.DataFrame(getattr(self, name).reshape(n_measures * n_shares, -1))
+            for name in _STATISTICS
+        }
+        columns |= {name: values.mean(axis=1) for name, values in samples.items()}
+        columns |= {f"{name}_std": values.std(axis=1) for name, values in samples.items()}
         return pd.DataFrame(columns)
 
     def __str__(self) -> str:
@@ -212,8 +213,8 @@ def label_degradation(
     rr      0.333 0.000
     Share of preferences that agree with all labels:
     removed   0.0   0.5
-    ap      1.000 ...
-    rr      1.000 ...
+    ap      1.000 0.667
+    rr      1.000 0.583
     """
     wanted = parse_measures(measures)
     shares = np.concatenate([[0.0], _check_shares(shares)])
@@ -407,7 +408,8 @@ def _statistics(values, full, tolerance):
         n_systems, n_queries = ours.shape
         n_agree, _, n_ours, n_theirs, _ = count_signs(ours, theirs, tolerance).sum(axis=1)
         n_pairs = n_queries * n_systems * (n_systems - 1) // 2
-        found.append([1 - n_ours / n_pairs, *share_of(n_agree, np.array([n_ours, n_theirs]))])
+        tied = (n_pairs - n_ours) / n_pairs
+        found.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
     return np.array(found).T
 
 
