@@ -1,0 +1,160 @@
+"""Stability, sensitivity and reliability of nDCG, nDCG_min and nDCG_f on the web tracks 2010-2014.
+
+Figures 1 to 3 of Carmel et al. (SIGIR 2022), on runs that are made from the judgments by three
+models, because the participants' runs are not public. Needs matplotlib.
+"""
+
+import time
+
+import numpy as np
+import pandas as pd
+from _common import arguments, write_report
+from _web_track_figures import figures
+from _web_track_report import report_text
+from _web_track_runs import MODELS, YEARS, Donor, noise_runs, read_year, transplanted_runs
+from scipy.stats import kendalltau
+
+from skfilterrank.comparison import (
+    SystemScores,
+    reliability,
+    score_predictions,
+    sensitivity_curve,
+    stability_curve,
+)
+from skfilterrank.metrics import dcg_bounds, unbounded_queries
+
+K, SHALLOW = 500, 20
+GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
+SIZES = (2, 3, 4, 5, 7, 10, 15, 20, 25, 30, 35, 40, 45, 48)
+ALPHAS = np.arange(1, 21) / 100
+FUZZINESS = (0.01, 0.0)
+DRAWS = 5
+
+
+def make_runs(model, qrels, year, draw, donor):
+    """Runs of one model; every draw makes others."""
+    rng = np.random.default_rng([year, draw])
+    if model == "noise":
+        return noise_runs(qrels, year, rng)
+    return transplanted_runs(qrels, year, rng, donor, spam_filters=model == "real + spam")
+
+
+def score_runs(qrels, runs, k):
+    """Values of the three measures; "nDCG" is equation 1 as printed, also where I_k < 0."""
+    names = {"nDCG, 0 if I<=0": "ndcg", "nDCG_min": "ndcg_min", "nDCG_f": "ndcg_f"}
+    wanted = [f"{name}@{k}" for name in ("dcg", *names.values())]
+    found = score_predictions(qrels["label"], runs, wanted, groups=qrels["qid"], gains=GAINS)
+    dcg = found[f"dcg@{k}"]
+    ideal = dcg_bounds(qrels["label"], groups=qrels["qid"], k=k, gains=GAINS)["ideal"]
+    ideal = ideal[list(dcg.queries)].to_numpy()
+    printed = np.divide(dcg.values, ideal, out=np.zeros_like(dcg.values), where=ideal != 0)
+    scores = {"nDCG": SystemScores(printed, systems=dcg.systems, queries=dcg.queries)}
+    return scores | {name: found[f"{key}@{k}"] for name, key in names.items()}
+
+
+def top_topic(values):
+    """Share of the variance between systems, summed over topics, of the topic with the most."""
+    variances = values.var(axis=0)
+    return variances.max() / variances.sum()
+
+
+def measure_rows(scores):
+    """What the measures can do: a table of numbers, and the two curves."""
+    rows, curves = {}, {}
+    for name, each in scores.items():
+        sizes = [size for size in SIZES if size <= each.n_queries]
+        stable = [stability_curve(each, sizes=sizes, fuzziness=value) for value in FUZZINESS]
+        paper = sensitivity_curve(each, alphas=ALPHAS)
+        sakai = sensitivity_curve(each, alphas=ALPHAS, method="sakai")
+        found = reliability(each)
+        rows[name] = {
+            "mean": each.values.mean(),
+            "sd of systems": each.values.mean(axis=1).std(ddof=1),
+            "error": stable[0].error_rate.mean(),
+            "ties": stable[0].tie_rate.mean(),
+            "error, no fuzziness": stable[1].error_rate.mean(),
+            "sensitivity": paper.success_rate[ALPHAS == 0.05][0],
+            "sensitivity, Sakai": sakai.success_rate[ALPHAS == 0.05][0],
+            "Phi": found.phi,
+            "E rho2": found.e_rho2,
+            "needed, Phi": found.n_queries_needed(0.95),
+            "needed, E rho2": found.n_queries_needed(0.95, kind="e_rho2"),
+            "top topic": top_topic(each.values),
+        }
+        curves[name] = (sizes, stable[0].error_rate, paper.success_rate)
+    return pd.DataFrame(rows).T, curves
+
+
+def describe_runs(qrels, runs, scores, bounds):
+    """How runs filter, how nDCG_min leaves its bounds, how the orders of systems agree."""
+    kept = np.isfinite(np.array(list(runs.values())))
+    counts = pd.DataFrame(kept.T).groupby(qrels["qid"].to_numpy()).sum()
+    label, how = qrels["label"].to_numpy(), {"groups": qrels["qid"], "gains": GAINS}
+    found = {
+        "returned": counts.mean().mean(),
+        "returned sd": counts.std().mean(),
+        "returned min": counts.min().mean(),
+        "kept forbidden": kept[:, label < 0].mean(),
+        "kept 0": kept[:, label == 0].mean(),
+        "kept relevant": kept[:, label > 0].mean(),
+    }
+    for k in (300, K):
+        shares = [unbounded_queries(label, score, k=k, **how) for score in runs.values()]
+        unbounded, over, under = 100 * np.mean(shares, axis=0)
+        found |= {f"unbounded@{k}": unbounded, f"over@{k}": over, f"under@{k}": under}
+    least, best = scores["nDCG_min"], scores["nDCG_f"]
+    bounded = ((least.values >= -1e-9) & (least.values <= 1 + 1e-9)).mean(axis=0) >= 0.9
+    found |= {
+        "lowest nDCG_min": least.values.min(),
+        "highest nDCG_min": least.values.max(),
+        "bounded topics": int(bounded.sum()),
+        "I<0": int((bounds["ideal"] < 0).sum()),
+        "W=I": int((bounds["ideal"] == bounds["worst"]).sum()),
+    }
+    for name, other in (("min", least), ("nDCG", scores["nDCG"])):
+        found[f"tau {name}"] = kendalltau(
+            other.values.mean(axis=1), best.values.mean(axis=1)
+        ).statistic
+    # The same topics for both: is nDCG_min as reliable where it is hardly ever unbounded?
+    topics = [query for query, fine in zip(least.queries, bounded) if fine]
+    for name, each in (("min", least), ("f", best)):
+        some = reliability(each.select(queries=topics), n_queries=each.n_queries)
+        found[f"Phi {name}, bounded"] = some.phi
+    # Is it the values outside [0, 1], or is it what counts as 0 and 1?
+    ideal, worst, most, lowest = bounds.loc[list(least.queries)].to_numpy().T
+    found["Phi clipped"] = reliability(np.clip(least.values, 0, 1)).phi
+    dcg = least.values * (ideal - worst) + worst
+    found["Phi W_k"] = reliability((dcg - worst) / (most - lowest)).phi
+    found["Phi W_k,f"] = reliability((dcg - lowest) / (ideal - worst)).phi
+    return found
+
+
+def main():
+    options = arguments(__doc__, draws=DRAWS)
+    begin = time.perf_counter()
+    donor = Donor(options.data)
+    tables, shallow, about, curves = {}, {}, {}, {}
+    for year in YEARS:
+        qrels = read_year(options.data, year)
+        bounds = dcg_bounds(qrels["label"], groups=qrels["qid"], k=K, gains=GAINS)
+        for model in MODELS:
+            for draw in range(options.draws):
+                runs = make_runs(model, qrels, year, draw, donor)
+                cell = (model, year, draw)
+                scores = score_runs(qrels, runs, K)
+                tables[cell], curves[cell] = measure_rows(scores)
+                about[cell] = describe_runs(qrels, runs, scores, bounds)
+                if draw == 0:
+                    scores = score_runs(qrels, runs, SHALLOW)
+                    shallow[cell] = measure_rows(scores)[0]
+    keys = ["model", "year", "draw"]
+    about = pd.DataFrame(about).T.rename_axis(keys)
+    tables = pd.concat(tables, names=[*keys, "measure"])
+    shallow = pd.concat(shallow, names=[*keys, "measure"])
+    figures(curves, tables)
+    text = report_text(tables, shallow, about, time.perf_counter() - begin)
+    write_report("web_track_measures", "What nDCG, nDCG_min and nDCG_f can tell apart", text)
+
+
+if __name__ == "__main__":
+    main()
