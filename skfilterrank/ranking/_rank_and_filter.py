@@ -1,6 +1,6 @@
 """RankAndFilter: any estimator, and the threshold that makes it a filter."""
 
-from numbers import Real
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
@@ -8,17 +8,17 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank._validation import check_groups, find_groups
+from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES
-from skfilterrank.ranking._carry import CARRIES, needs_common_scale, to_refitted_scale
 from skfilterrank.ranking._delegation import FeaturesOfInner
-from skfilterrank.ranking._out_of_fold import out_of_fold_scores
+from skfilterrank.ranking._parameters import SEARCHES, check_parameters
 from skfilterrank.ranking._per_query import QueryThreshold
-from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
-from skfilterrank.ranking._targets import TARGETS, resolve_target
+from skfilterrank.ranking._risk import certify
+from skfilterrank.ranking._splits import is_prefit
+from skfilterrank.ranking._targets import resolve_target
 from skfilterrank.ranking._threshold import (
     candidate_curve,
     has_exact_threshold,
@@ -26,14 +26,15 @@ from skfilterrank.ranking._threshold import (
     threshold_curve,
 )
 from skfilterrank.ranking._training_data import training_rows
+from skfilterrank.ranking._tuning import fold_results, tuning_scores
 
-_THRESHOLDS = ("tune", "per_query")
 # The margin nearest to 0 that still says "filtered".
 _TINY = float(np.finfo(np.float64).tiny)
 _TUNED_ATTRIBUTES = (
     "threshold_curve_",
     "fold_threshold_curves_",
     "query_threshold_",
+    "risk_certificate_",
     "best_score_",
     "cv_results_",
 )
@@ -60,22 +61,33 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents.
     k : int or None, default=None
-        Number of places of the returned list that count for the threshold; None means all.
+        Number of places of the returned list that count for the threshold and for the risk; None
+        means all.
     scoring : str, default="ndcg_f"
         Measure the threshold maximises and :meth:`score` returns, a name of the measure table
         such as "ndcg_f@10".
-    threshold : "tune", "per_query", float or None, default="tune"
+    threshold : "tune", "per_query", "risk", float or None, default="tune"
         "tune" finds the best single threshold. "per_query" learns one for each query from the
-        scores of its documents, for nDCG_f alone. A float is used as it is. None filters nothing.
+        scores of its documents, for nDCG_f alone. "risk" finds the best one at which `risk` on new
+        queries is guaranteed to be low. A float is used as it is. None filters nothing.
+    risk : {"forbidden_at_k", "false_reject_rate", "any_forbidden"} or None, default=None
+        For ``threshold="risk"``, the rate to keep low: the share of the shown top k that is
+        forbidden, the share of a query's good documents that is filtered, or the share of queries
+        that show any forbidden document in the top k. See :func:`risk_threshold`.
+    level : float, default=0.05
+        What that rate is to be at most.
+    confidence : float, default=0.9
+        Probability with which it is, over the draw of the calibration queries.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
-        fixed seed). An int: that many. A float between 0 and 1: one split that holds out that
-        share of the queries. A splitter or an iterable of (train, test) row numbers is used as it
-        is. "prefit": `estimator` is fitted already, and all rows given to `fit` tune the
-        threshold.
-    refit : bool, default=True
+        fixed seed), with ``threshold="risk"`` one split that holds out 0.3 of the queries. An int:
+        that many folds. A float between 0 and 1: one split that holds out that share of the
+        queries. A splitter or an iterable of (train, test) row numbers is used as it is. "prefit":
+        `estimator` is fitted already, and all rows given to `fit` tune the threshold.
+    refit : bool or "auto", default="auto"
         Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
-        of one split and keeps that split's model.
+        of one split and keeps that split's model. "auto" refits, except where
+        ``threshold="risk"`` has one split.
     carry : {"auto", "raw", "standardize"}, default="auto"
         How a threshold tuned on the folds' models carries over to the refitted one. "raw" takes
         their scores as they are. "standardize" first brings each fold's scores to the scale of
@@ -100,6 +112,8 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         The same for each fold alone.
     query_threshold_ : QueryThreshold
         What gives each query its threshold. Only with ``threshold="per_query"``.
+    risk_certificate_ : RiskCertificate
+        What is guaranteed of the threshold; its `str` says it. Only with ``threshold="risk"``.
     tuned_measure_ : str
         Name of the measure with its cut-off, such as "ndcg_f@3".
     best_score_ : float
@@ -118,6 +132,7 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     See Also
     --------
     threshold_curve : The tuning alone, for scores from anywhere.
+    risk_threshold : The threshold with a guarantee, for scores from anywhere.
     skfilterrank.metrics.make_ranking_scorer : Scorers for GridSearchCV.
 
     Notes
@@ -125,6 +140,13 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     The learning to rank and filter framework of section 5 in [1]_; there the threshold is tuned
     on one validation set. Fitted without any query ids, each row is its own query (pure
     filtering), with a warning.
+
+    The guarantee of ``threshold="risk"`` is exact where the model that is used has given the
+    scores of the calibration queries without having seen them: with one split and without refit,
+    as by default, or with ``cv="prefit"`` and queries that the estimator was not fitted on. With
+    several folds, or ``refit=True``, a model fitted on all rows takes the place of those that were
+    calibrated. Then the guarantee is an approximation, for which no theorem speaks: it gains
+    training and calibration queries, and ``risk_certificate_.exact`` is False.
 
     Fit parameters other than `groups` go to the estimator: per-row ones are cut to each fold, and
     ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
@@ -153,6 +175,15 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     ...     LogisticRegression(), k=3, threshold=None
     ... ).fit(X, y, groups=groups).score(X, y, groups=groups)
     True
+
+    At most one query in ten is to show a forbidden document in its top 3:
+
+    >>> safe = RankAndFilter(
+    ...     LogisticRegression(), k=3, threshold="risk", risk="any_forbidden", level=0.1
+    ... ).fit(X, y, groups=groups)
+    >>> print(safe.risk_certificate_)
+    With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is at
+    most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
 
     # scikit-learn's metadata routing brings `groups` without being asked to.
@@ -169,8 +200,11 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         k=None,
         scoring="ndcg_f",
         threshold="tune",
+        risk=None,
+        level=0.05,
+        confidence=0.9,
         cv=None,
-        refit=True,
+        refit="auto",
         carry="auto",
         n_jobs=None,
         verbose=0,
@@ -181,6 +215,9 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.k = k
         self.scoring = scoring
         self.threshold = threshold
+        self.risk = risk
+        self.level = level
+        self.confidence = confidence
         self.cv = cv
         self.refit = refit
         self.carry = carry
@@ -216,11 +253,11 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         ValueError
             If a parameter is out of range, arrays have different lengths, a label has no gain, a
             ranker is given no queries, a classifier nothing to tell apart, or there are fewer
-            queries than folds.
+            queries than folds, or than `risk` needs.
         """
         parsed = parse_with_k(self.scoring, self.k)
         measure, k, options = parsed
-        self._check_parameters(measure)
+        check_parameters(self, measure)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         data, gains, self._has_queries = training_rows(
@@ -241,7 +278,7 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.tuned_measure_ = parsed.text
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        if self.threshold in _THRESHOLDS:
+        if isinstance(self.threshold, str) and self.threshold in SEARCHES:
             labels = gains if isinstance(y, list) else np.asarray(y)
             self._tune(data, gains, labels)
         else:
@@ -382,48 +419,43 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
 
     def _tune(self, data, gains, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""
-        if is_prefit(self.cv):
-            folds = []
-            rows, lists = np.arange(len(gains)), data.groups
-            self.estimator_ = self.estimator
-            scores = document_scores(
-                self.estimator_, data.X, groups=data.groups, gains=self._score_gains
-            )
-        else:
-            splits = make_splits(self.cv, labels, data.groups, single=not self.refit)
-            rescale = self.refit and needs_common_scale(self.carry, self.estimator)
-            folds = out_of_fold_scores(
-                self.estimator,
-                data,
-                self._score_gains,
-                splits,
-                keep=rescale or not self.refit,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            self.estimator_ = data.fit(self.estimator) if self.refit else folds[0].estimator
-            if rescale:
-                folds = to_refitted_scale(folds, splits, self.estimator_, data, self._score_gains)
-            rows = np.concatenate([fold.rows for fold in folds])
-            scores = np.concatenate([fold.scores for fold in folds])
-            # A query held out twice makes two lists.
-            n_queries = int(data.groups.max()) + 1
-            lists = np.concatenate(
-                [data.groups[fold.rows] + i * n_queries for i, fold in enumerate(folds)]
-            )
-        truth, index = gains[rows], GroupIndex.from_groups(lists)
-        scores = scores.astype(np.float64, copy=False)
+        tuning = tuning_scores(self, data, self._score_gains, labels)
+        self.estimator_ = tuning.estimator
+        truth, scores, index = gains[tuning.rows], tuning.scores, tuning.index
         self.threshold_curve_ = self._curve(truth, scores, index)
         if self.threshold == "per_query":
             self.query_threshold_ = QueryThreshold(k=self._k).fit(truth, scores, index)
             self.threshold_ = None
             thresholds = self.query_threshold_.out_of_fold_thresholds_
+        elif self.threshold == "risk":
+            self.risk_certificate_ = self._certificate(truth, tuning)
+            thresholds = self.threshold_ = self.risk_certificate_.threshold
         else:
             thresholds = self.threshold_ = self.threshold_curve_.best_threshold
         kept = np.where(scores >= thresholds, scores, -np.inf)
         per_query = self._measure_of(truth, kept, index, None, average=None)
         self.best_score_ = float(per_query.mean())
-        self._keep_fold_results(folds, gains, data.groups, per_query)
+        self.fold_threshold_curves_, self.cv_results_ = fold_results(
+            tuning.folds, gains, data.groups, per_query, self._curve
+        )
+
+    def _certificate(self, truth, tuning):
+        """The threshold with a guarantee."""
+        try:
+            certificate = certify(
+                self.threshold_curve_,
+                RankedLists(truth, tuning.scores, groups=tuning.index),
+                risk=self.risk,
+                level=self.level,
+                confidence=self.confidence,
+                k=self._k,
+                curve_is_exact=has_exact_threshold(self._measure),
+            )
+        except ValueError as error:
+            held_out = f"cv={self.cv!r} gives {tuning.index.n_queries} queries to calibrate on."
+            error.add_note(held_out)
+            raise
+        return replace(certificate, exact=tuning.is_calibrated)
 
     def _curve(self, gains, scores, groups):
         """The measure at every threshold."""
@@ -433,61 +465,11 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             )
         return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
 
-    def _keep_fold_results(self, folds, gains, groups, per_query):
-        """Fill in the per-fold attributes; `per_query` holds the queries fold by fold."""
-        self.fold_threshold_curves_ = []
-        results = []
-        for fold in folds:
-            index = GroupIndex.from_groups(groups[fold.rows])
-            curve = self._curve(gains[fold.rows], fold.scores, index)
-            self.fold_threshold_curves_.append(curve)
-            own, per_query = per_query[: index.n_queries], per_query[index.n_queries :]
-            results.append(
-                {
-                    "n_queries": index.n_queries,
-                    "fit_time": fold.fit_time,
-                    "score_time": fold.score_time,
-                    "test_score": own.mean(),
-                    "best_threshold": curve.best_threshold,
-                    "best_score": curve.best_value,
-                }
-            )
-        names = results[0] if results else ()
-        self.cv_results_ = {name: np.array([result[name] for result in results]) for name in names}
-
     def _learned_labels(self):
         """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
         if is_prefit(self.cv) and is_classifier(self.estimator):
             return not set(self.estimator.classes_) <= {0, 1}
         return resolve_target(self.estimator, self.target) == "label"
-
-    def _check_parameters(self, measure):
-        """Raise a ValueError for parameters out of range."""
-        final = final_step(self.estimator)
-        if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
-            raise ValueError(
-                "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
-                f"one, got {final!r}."
-            )
-        if is_prefit(self.cv):
-            check_is_fitted(self.estimator)
-        check_choice(self.refit, "refit", (True, False))
-        if self.threshold == "per_query" and measure.name != "ndcg_f":
-            raise ValueError(
-                f"threshold='per_query' maximises nDCG_f, but scoring is {self.scoring!r}: use "
-                "scoring='ndcg_f', or threshold='tune'."
-            )
-        check_choice(self.target, "target", TARGETS)
-        check_choice(self.carry, "carry", CARRIES)
-        check_cv(self.cv)
-        threshold = self.threshold
-        is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if (is_number and np.isnan(threshold)) or not (
-            is_number or threshold is None or threshold in _THRESHOLDS
-        ):
-            raise ValueError(
-                f"threshold must be 'tune', 'per_query', a number or None, got {threshold!r}."
-            )
 
     def get_metadata_routing(self):
         """Tell scikit-learn where `groups` and fit parameters go.

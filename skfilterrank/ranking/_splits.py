@@ -68,7 +68,7 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
             f"to {len(groups) - 1}."
         )
     for train, test in splits:
-        n_shared = _count_shared(groups[train], groups[test])
+        n_shared = count_shared(groups[train], groups[test])
         if n_shared:
             warnings.warn(
                 f"cv splits queries: {n_shared} have rows on both sides of a split, so the "
@@ -80,7 +80,7 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
     return splits
 
 
-def _count_shared(left, right):
+def count_shared(left, right):
     """Number of queries that occur on both sides; queries are numbered from 0."""
     n_queries = int(max(left.max(initial=0), right.max(initial=0))) + 1
     seen = np.zeros((2, n_queries), dtype=bool)

@@ -262,7 +262,10 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"threshold": "tuned"}, "threshold must be 'tune', 'per_query', a number or None"),
+            (
+                {"threshold": "tuned"},
+                "threshold must be 'tune', 'per_query', 'risk', a number or None",
+            ),
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),
             ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),

@@ -1,0 +1,51 @@
+"""Checks of what RankAndFilter is constructed with."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._response import final_step
+from skfilterrank._validation import check_choice
+from skfilterrank.ranking._carry import CARRIES
+from skfilterrank.ranking._risk import check_risk
+from skfilterrank.ranking._splits import check_cv, is_prefit
+from skfilterrank.ranking._targets import TARGETS
+
+# What finds a threshold from scores of rows that the models have not seen.
+SEARCHES = ("tune", "per_query", "risk")
+
+
+def check_parameters(model, measure) -> None:
+    """Raise a ValueError for parameters of a RankAndFilter that are out of range."""
+    final = final_step(model.estimator)
+    if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
+        raise ValueError(
+            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
+            f"one, got {final!r}."
+        )
+    if is_prefit(model.cv):
+        check_is_fitted(model.estimator)
+    check_choice(model.refit, "refit", (True, False, "auto"))
+    threshold = model.threshold
+    is_search = isinstance(threshold, str) and threshold in SEARCHES
+    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if (is_number and np.isnan(threshold)) or not (is_number or threshold is None or is_search):
+        raise ValueError(
+            f"threshold must be 'tune', 'per_query', 'risk', a number or None, got {threshold!r}."
+        )
+    if threshold == "per_query" and measure.name != "ndcg_f":
+        raise ValueError(
+            f"threshold='per_query' maximises nDCG_f, but scoring is {model.scoring!r}: use "
+            "scoring='ndcg_f', or threshold='tune'."
+        )
+    if threshold == "risk":
+        check_risk(model.risk, model.level, model.confidence)
+    elif model.risk is not None:
+        raise ValueError(
+            f"risk={model.risk!r} is only kept with threshold='risk', but threshold is "
+            f"{threshold!r}: use threshold='risk', or risk=None."
+        )
+    check_choice(model.target, "target", TARGETS)
+    check_choice(model.carry, "carry", CARRIES)
+    check_cv(model.cv)
