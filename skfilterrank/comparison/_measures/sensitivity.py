@@ -208,7 +208,8 @@ def _check_alphas(alphas):
     """Levels above 0, up to 1."""
     if alphas is None:
         return np.arange(1, 21) / 100
-    array = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
-    if array.ndim != 1 or not array.size or not ((array > 0) & (array <= 1)).all():
+    array = np.atleast_1d(np.asarray(alphas))
+    is_number = array.dtype.kind in "iuf" and array.ndim == 1 and array.size > 0
+    if not is_number or not ((array > 0) & (array <= 1)).all():
         raise ValueError(f"alphas must be one or more numbers in (0, 1], got {alphas!r}.")
-    return array
+    return array.astype(np.float64)
