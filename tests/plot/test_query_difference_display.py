@@ -148,6 +148,20 @@ def test_names_beyond_the_limit_are_counted():
     assert len(display.lines_) == 3
 
 
+def test_the_largest_differences_are_named_first_on_either_side():
+    # 4 + 3 - 5 = 2 is gone without the 4, but 4 + 3 - 0.5 only without the 3, too.
+    values = [[0, 0, 5, 0, 0], [4, 3, 0, 0, 0]]
+    display = QueryDifferenceDisplay.from_scores(scores(values), "a", "b", n_named=1)
+    assert display.leader == "b"
+    assert list(display.deciding.index) == ["q1"]
+    values = [[0, 0, 0.5, 0, 0], [4, 3, 0, 0, 0]]
+    display = QueryDifferenceDisplay.from_scores(scores(values), "a", "b", n_named=1)
+    assert list(display.deciding.index) == ["q1", "q2"]
+    assert labels(display) == ["q1", "and 1 more"]
+    first, more = display.ax_.get_xticks()
+    assert more < first == 4
+
+
 def test_names_do_not_overlap():
     values = np.zeros((2, 300))
     values[0, :9] = 1
