@@ -140,15 +140,15 @@ class TestBootstrap:
         shifted -= shifted.mean(axis=1, keepdims=True)
         counts = _bootstrap_counts(12, Settings(n_resamples=700))
         assert (counts.sum(axis=1) == 12).all()
-        found = _studentized(shifted, counts)
+        found = _studentized(shifted, counts.astype(float))
         for pair, row in enumerate(shifted):
             for resample in (0, 511, 512, 699):
-                drawn = np.repeat(row, counts[resample].astype(int))
+                drawn = np.repeat(row, counts[resample])
                 theirs = stats.ttest_1samp(drawn, 0).statistic
                 np.testing.assert_allclose(found[pair, resample], theirs)
 
     def test_every_query_is_drawn_as_often(self):
-        counts = _bootstrap_counts(10, Settings(n_resamples=5000))
+        counts = _bootstrap_counts(10, Settings(n_resamples=5000)).astype(int)
         # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
         assert (np.abs(counts.sum(axis=0) - 5000) < 5 * 67).all()
 

@@ -16,9 +16,7 @@ from skfilterrank.comparison._tests.pairs import (
 )
 from skfilterrank.comparison._tests.t_test import paired_t
 
-# So many resamples at a time, whatever the number of systems, that the random numbers do not
-# depend on it; and so many pairs that what is compared stays in the processor's cache.
-_N_AT_ONCE = 512
+# So many pairs at a time that what is compared stays in the processor's cache.
 _N_PAIRS = 64
 # Statistics this close to the observed one, relative to their scale, differ by rounding only.
 _TOLERANCE = 1e-12
@@ -34,7 +32,7 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     n_resamples = 2**n_queries if is_exact else settings.n_resamples
     blocks = _all_signs(n_queries) if is_exact else _random_signs(n_queries, settings)
     count = np.zeros(len(pairs), dtype=np.int64)
-    n_blocks = -(-n_resamples // _N_AT_ONCE)
+    n_blocks = len(_starts(n_resamples, n_queries))
     bar = tqdm(blocks, desc="resamples", total=n_blocks, disable=not settings.verbose, leave=None)
     for signs in bar:
         count += _count_as_extreme(centered, signs, pairs, settings.alternative)
@@ -69,17 +67,24 @@ def _count_as_extreme(values, signs, pairs, alternative):
     return count
 
 
+def _starts(n_resamples, n_queries):
+    """Where blocks of resamples start; random numbers must not depend on the number of systems."""
+    return range(0, n_resamples, max(1, min(512, 2**22 // n_queries)))
+
+
 def _all_signs(n_queries):
     """Every pattern of signs, some at a time."""
-    for start in range(0, 2**n_queries, _N_AT_ONCE):
-        yield sign_patterns(n_queries, start, min(start + _N_AT_ONCE, 2**n_queries))
+    starts = _starts(2**n_queries, n_queries)
+    for start in starts:
+        yield sign_patterns(n_queries, start, min(start + starts.step, 2**n_queries))
 
 
 def _random_signs(n_queries, settings):
     """Random patterns of signs, some at a time."""
     generator = settings.generator()
-    for start in range(0, settings.n_resamples, _N_AT_ONCE):
-        size = (min(_N_AT_ONCE, settings.n_resamples - start), n_queries)
+    starts = _starts(settings.n_resamples, n_queries)
+    for start in starts:
+        size = (min(starts.step, settings.n_resamples - start), n_queries)
         yield 2.0 * generator.integers(2, size=size) - 1.0
 
 
@@ -88,13 +93,17 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
     n_queries = values.shape[1]
     counts = _bootstrap_counts(n_queries, settings)
     parts = []
-    numbers = 6 * settings.n_resamples + 6 * n_queries
+    starts = _starts(settings.n_resamples, n_queries)
+    numbers = 3 * settings.n_resamples + 6 * n_queries
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
         difference = differences(values, pairs[block])
         mean, deviation = mean_and_deviation(difference)
         observed = ratio(mean, deviation / np.sqrt(n_queries))
         shifted = np.where(deviation[:, None] > 0, difference - mean[:, None], 0.0)
-        resampled = _studentized(shifted, counts)
+        resampled = np.empty((len(mean), settings.n_resamples))
+        for start in starts:
+            some = slice(start, start + starts.step)
+            resampled[:, some] = _studentized(shifted, counts[some].astype(np.float64))
         sizes = np.abs(resampled)
         # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
@@ -121,9 +130,11 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
 def _bootstrap_counts(n_queries, settings):
     """How often each query is in each resample, shape (n_resamples, n_queries)."""
     generator = settings.generator()
-    counts = np.empty((settings.n_resamples, n_queries))
-    for start in range(0, settings.n_resamples, _N_AT_ONCE):
-        some = counts[start : start + _N_AT_ONCE]
+    # A query that is drawn 256 times does not happen: its chance is below 1 / 256!.
+    counts = np.empty((settings.n_resamples, n_queries), dtype=np.uint8)
+    starts = _starts(settings.n_resamples, n_queries)
+    for start in starts:
+        some = counts[start : start + starts.step]
         drawn = generator.integers(n_queries, size=some.shape)
         drawn += n_queries * np.arange(len(some))[:, None]
         some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
