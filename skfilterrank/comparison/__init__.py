@@ -15,6 +15,7 @@ from skfilterrank.comparison._measures.reliability import Reliability, reliabili
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
 from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
 from skfilterrank.comparison._measures.swap_rate import swap_rate
+from skfilterrank.comparison._orders.preference_orders import SystemOrder, order_systems
 from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
 from skfilterrank.comparison._planning.topic_set_size import TopicSetSize, topic_set_size
 from skfilterrank.comparison._queries.moved_documents import moved_documents
@@ -35,6 +36,7 @@ __all__ = [
     "Reliability",
     "SensitivityCurve",
     "StabilityCurve",
+    "SystemOrder",
     "SystemScores",
     "TopicSetSize",
     "adjust_p_values",
@@ -46,6 +48,7 @@ __all__ = [
     "kendall_tau",
     "label_degradation",
     "moved_documents",
+    "order_systems",
     "percentage_absolute_difference",
     "read_system_scores",
     "reliability",

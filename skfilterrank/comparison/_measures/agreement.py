@@ -217,7 +217,8 @@ def signs_of_pairs(values, tolerance: float = 0.0) -> Iterator[np.ndarray]:
     n_systems, n_queries = values.shape
     n_rows = max(1, _BLOCK // (n_systems * n_queries))
     for start in range(0, n_systems, n_rows):
-        difference = values[start : start + n_rows, None] - values[None]
+        with np.errstate(over="ignore"):
+            difference = values[start : start + n_rows, None] - values[None]
         yield (difference > tolerance).view(np.int8) - (difference < -tolerance).view(np.int8)
 
 
