@@ -227,12 +227,17 @@ def test_resamples_come_in_blocks_and_repeat(monkeypatch, values):
     assert (more > again.distribution()).all()
 
 
-def test_two_queries_resample_to_one():
-    # Half of the resamples hold one query twice: no query variance, no residual.
-    found = reliability([[0.2, 0.6], [0.4, 0.9], [0.5, 0.7]], n_resamples=40)
-    assert np.isfinite(found.resampled_variances).all()
-    assert np.isfinite(found.distribution()).all()
-    assert (found.resampled_variances[:, 2] == 0).any()
+@pytest.mark.parametrize("n_queries", [2, 3])
+def test_resamples_of_one_query_have_only_systems(n_queries):
+    values = np.random.RandomState(0).uniform(size=(5, n_queries))
+    found = reliability(values, n_resamples=200)
+    systems, queries, residual = found.resampled_variances.T
+    alone = residual == 0
+    # All draws are one query with probability 1/2 of two queries, 1/9 of three.
+    assert alone.mean() == pytest.approx(n_queries ** (1.0 - n_queries), abs=0.15)
+    assert (queries[alone] == 0).all()
+    assert (systems[alone] > 0).all()
+    assert (found.distribution()[alone] == 1).all()
 
 
 def test_result_is_a_table(values):
