@@ -29,8 +29,9 @@ class PairwiseComparisonDisplay:
     systems : tuple of str
         The systems in the order of rows and columns.
     advantage : ndarray of shape (n_systems, n_systems)
-        By how much the mean of the row is better than that of the column; NaN for pairs that were
-        not compared.
+        By how much the mean of the row is better than that of the column. For the sign test, on
+        what share of the queries that are not equal the row is better, less the share on which the
+        column is. NaN for pairs that were not compared.
     better : ndarray of shape (n_systems, n_systems), dtype int8
         1 where the row is significantly better than the column, -1 where it is worse, else 0.
     image_ : matplotlib AxesImage
@@ -72,7 +73,9 @@ class PairwiseComparisonDisplay:
         scores = comparison.scores
         self.systems = tuple(scores.means.index)
         sign = 1 if scores.greater_is_better else -1
-        table = sign * comparison.matrix("difference")
+        # The sign test may contradict the means, and colours should not contradict the dots.
+        self._by_sign = comparison.test == "sign"
+        table = sign * comparison.matrix("effect_size" if self._by_sign else "difference")
         self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
         better = np.zeros((scores.n_systems,) * 2, dtype=np.int8)
         better[comparison.first, comparison.second] = comparison.better(alpha)
@@ -155,7 +158,8 @@ class PairwiseComparisonDisplay:
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
-            self.colorbar_.set_label(f"{measure}: row better than column by")
+            what = "net share of queries" if self._by_sign else "difference of means"
+            self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
         ax.set_title(self._caption(), fontsize="medium")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -42,7 +42,7 @@ def test_cells_are_differences_of_means_in_the_order_of_the_means():
     np.testing.assert_allclose(display.advantage, expected, atol=1e-12)
     np.testing.assert_array_equal(display.image_.get_array(), display.advantage)
     assert labels(display.ax_.yaxis) == labels(display.ax_.xaxis) == list(display.systems)
-    assert display.colorbar_.ax.get_ylabel() == "ap: row better than column by"
+    assert display.colorbar_.ax.get_ylabel() == "ap: row better than column\n(difference of means)"
 
 
 def test_dots_are_on_the_significant_cells():
@@ -68,6 +68,19 @@ def test_blue_is_better_whichever_way_the_measure_points(greater_is_better):
     assert blue > red
     red, _, blue, _ = display.image_.to_rgba(display.advantage)[1, 0]
     assert red > blue
+
+
+def test_signs_are_shown_where_signs_are_tested():
+    # "a" is better on nine queries of ten that differ, "b" on average.
+    values = [[1] * 9 + [0, 5], [0] * 9 + [90, 5]]
+    preferences = SystemScores(values, systems=["a", "b"], measure="pref", is_preference=True)
+    display = PairwiseComparisonDisplay.from_scores(preferences)
+    assert display.comparison.test == "sign"
+    assert display.systems == ("b", "a")
+    np.testing.assert_allclose(display.advantage, [[0, -0.8], [0.8, 0]])
+    assert display.better.tolist() == [[0, -1], [1, 0]]
+    label = display.colorbar_.ax.get_ylabel()
+    assert label == "pref: row better than column\n(net share of queries)"
 
 
 def test_no_difference_is_in_the_middle_of_the_colours():
