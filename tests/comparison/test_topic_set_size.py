@@ -1,0 +1,274 @@
+"""Number of topics that a difference needs: by formula, by simulation, for three designs."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.power import FTestAnovaPower, TTestPower
+
+from skfilterrank.comparison import SystemScores, compare_systems, topic_set_size
+from skfilterrank.comparison._planning.power import anova_power, paired_power, smallest_n
+
+
+def pilot(n_systems=4, n_queries=25, *, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n_systems, n_queries)) + 2 * rng.normal(size=n_queries)
+    return SystemScores(values, systems=list("abcdefgh")[:n_systems])
+
+
+class TestPaired:
+    @pytest.mark.parametrize("effect", [0.05, 0.2, 0.5, 0.8, 1.2])
+    @pytest.mark.parametrize(("alpha", "power"), [(0.05, 0.8), (0.01, 0.95), (0.1, 0.5)])
+    def test_statsmodels(self, effect, alpha, power):
+        oracle = TTestPower()
+        exact = oracle.solve_power(effect_size=effect, alpha=alpha, power=power)
+        found = topic_set_size(difference=effect, variance=1.0, alpha=alpha, power=power)
+        assert found.n_queries == np.ceil(exact)
+        assert found.power == pytest.approx(oracle.power(effect, found.n_queries, alpha))
+        expected = [oracle.power(effect, n, alpha) for n in found.sizes]
+        np.testing.assert_allclose(found.powers, expected, atol=1e-9)
+
+    def test_well_known_sizes(self):
+        # Small, medium and large effects in Cohen's words, alpha 0.05, power 0.8.
+        sizes = [topic_set_size(difference=d, variance=1.0).n_queries for d in (0.2, 0.5, 0.8)]
+        assert sizes == [199, 34, 15]
+
+    def test_power_of_the_library_s_own_test(self):
+        # 600 experiments with normal values whose differences have variance 1 + 1.
+        size = topic_set_size(difference=0.5, variance=2.0)
+        rng = np.random.default_rng(0)
+        found = []
+        for _ in range(600):
+            values = rng.normal(size=(2, size.n_queries))
+            values[0] += 0.5
+            found.append(compare_systems(values, test="t").significant()[0])
+        assert np.mean(found) == pytest.approx(size.power, abs=3 * 0.4 / np.sqrt(600))
+
+    def test_smallest(self):
+        found = topic_set_size(difference=0.1, variance=0.05)
+        n = found.n_queries
+        assert paired_power(n - 1, 0.1, 0.05, 0.05) < 0.8 <= paired_power(n, 0.1, 0.05, 0.05)
+
+    @pytest.mark.parametrize("difference", [20.0, 1e3, 1e6])
+    def test_great_difference(self, difference):
+        found = topic_set_size(difference=difference, variance=1.0)
+        assert found.n_queries == 2
+        assert np.isfinite(found.powers).all()
+
+    def test_variance_of_the_pilot(self):
+        scores = pilot()
+        pairs = list(itertools.combinations(range(4), 2))
+        variances = [np.var(scores.values[i] - scores.values[j], ddof=1) for i, j in pairs]
+        assert topic_set_size(scores, difference=0.3).variance == pytest.approx(np.mean(variances))
+        one = topic_set_size(scores, difference=0.3, pair=("d", "b"))
+        assert one.variance == pytest.approx(variances[pairs.index((1, 3))])
+        given_ = topic_set_size(variance=one.variance, difference=0.3)
+        assert given_.n_queries == one.n_queries
+
+
+class TestAnova:
+    @pytest.mark.parametrize(
+        ("n_systems", "effect"), [(2, 0.5), (3, 0.6), (10, 0.3), (100, 0.5), (5, 1.5)]
+    )
+    def test_statsmodels(self, n_systems, effect):
+        # Two means half a range from the middle: f**2 = 2 (effect / 2)**2 / n_systems.
+        f = effect / np.sqrt(2 * n_systems)
+        exact = FTestAnovaPower().solve_power(
+            effect_size=f, alpha=0.05, power=0.8, k_groups=n_systems
+        )
+        found = topic_set_size(variance=1.0, difference=effect, design="anova", n_systems=n_systems)
+        assert found.n_queries == np.ceil(exact / n_systems)
+        assert found.n_systems == n_systems
+
+    def test_well_known_size(self):
+        # Two independent groups, medium effect: 64 each.
+        found = topic_set_size(variance=1.0, difference=0.5, design="anova", n_systems=2)
+        assert found.n_queries == 64
+
+    def test_two_blocked_systems_are_a_paired_t_test(self):
+        for n in (2, 5, 30):
+            # The variance of a difference is twice the residual variance; F is two-sided.
+            expected = paired_power(n, 0.4, 2 * 0.3, 0.05)
+            found = anova_power(n, 0.4, 0.3, 0.05, 2, blocked=True)
+            assert found == pytest.approx(expected, abs=1e-9)
+
+    @pytest.mark.parametrize("blocked", [False, True])
+    def test_power_by_drawing(self, blocked):
+        rng = np.random.default_rng(1)
+        m, n, n_trials = 4, 6, 20_000
+        values = rng.normal(size=(n_trials, m, n)) + np.array([0.75, 0, 0, -0.75])[:, None]
+        means = values.mean(axis=2, keepdims=True)
+        residual = values - means
+        freedom = m * (n - 1)
+        if blocked:
+            residual = residual - residual.mean(axis=1, keepdims=True)
+            freedom = (m - 1) * (n - 1)
+        f = n * means.var(axis=(1, 2)) * m / (m - 1) / ((residual**2).sum(axis=(1, 2)) / freedom)
+        share = np.mean(scipy.stats.f.sf(f, m - 1, freedom) <= 0.05)
+        found = anova_power(n, 1.5, 1.0, 0.05, m, blocked=blocked)
+        assert found == pytest.approx(share, abs=0.011)
+
+    def test_variance_of_the_pilot(self):
+        scores = pilot()
+        one_way = topic_set_size(scores, difference=0.5, design="anova")
+        assert one_way.variance == pytest.approx(scores.values.var(axis=1, ddof=1).mean())
+        assert one_way.n_systems == 4
+        blocked = topic_set_size(scores, difference=0.5, design="blocked_anova")
+        paired = topic_set_size(scores, difference=0.5)
+        assert blocked.variance == pytest.approx(paired.variance / 2)
+        # What queries explain need not be overcome.
+        assert blocked.n_queries < one_way.n_queries
+        more = topic_set_size(scores, difference=0.5, design="anova", n_systems=50)
+        assert more.n_queries > one_way.n_queries
+
+
+class TestSimulation:
+    def test_normal_pilot_gives_the_formula_s_answer(self):
+        scores = pilot(6, 200)
+        formula = topic_set_size(scores, difference=0.4)
+        simulated = topic_set_size(scores, difference=0.4, method="simulation")
+        assert simulated.variance == formula.variance
+        assert simulated.n_queries == pytest.approx(formula.n_queries, rel=0.05)
+        expected = paired_power(simulated.sizes, 0.4, formula.variance, 0.05)
+        np.testing.assert_allclose(simulated.powers[8:], expected[8:], atol=0.02)
+
+    def test_all_draws_of_two_queries(self):
+        # Two queries drawn from a pilot of three: nine draws alike. Three of them draw one query
+        # twice and show nothing; the others count where t with 1 degree of freedom is great enough.
+        residual = np.array([-1.0, 0.0, 1.0]) * np.sqrt(3 / 2)
+        draws = np.array(list(itertools.product(residual + 10, repeat=2)))
+        varied = draws[draws[:, 0] != draws[:, 1]]
+        p = scipy.stats.ttest_1samp(varied, 0, axis=1).pvalue
+        expected = np.sum(p <= 0.05) / 9
+        scores = [[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]
+        found = topic_set_size(scores, difference=10.0, method="simulation", n_resamples=20_000)
+        assert 0 < expected < 1
+        assert found.powers[0] == pytest.approx(expected, abs=0.015)
+
+    def test_power_stays(self):
+        found = topic_set_size(pilot(), difference=0.5, method="simulation", n_resamples=400)
+        assert (found.powers[found.sizes >= found.n_queries] >= 0.8).all()
+        assert found.powers[found.sizes == found.n_queries - 1] < 0.8
+
+    def test_skewed_differences_draw_by_draw(self):
+        rng = np.random.default_rng(5)
+        differences = rng.exponential(size=40) ** 2
+        scores = SystemScores([differences, np.zeros(40)])
+        found = topic_set_size(scores, difference=1.0, method="simulation")
+        residual = (differences - differences.mean()) * np.sqrt(40 / 39)
+        for n in (4, 15):
+            drawn = rng.choice(residual, size=(10_000, n)) * rng.choice([-1, 1], size=(10_000, 1))
+            p = scipy.stats.ttest_1samp(drawn + 1.0, 0, axis=1).pvalue
+            power = found.powers[found.sizes == n]
+            assert power == pytest.approx(np.mean(p <= 0.05), abs=0.02)
+            # Normal differences of the same variance would have another power.
+            assert abs(power - paired_power(n, 1.0, found.variance, 0.05)) > 0.03
+
+    def test_repeats(self):
+        first, again, other = (
+            topic_set_size(
+                pilot(), difference=0.5, method="simulation", random_state=seed, n_resamples=500
+            ).powers
+            for seed in (1, 1, 2)
+        )
+        np.testing.assert_array_equal(first, again)
+        assert first.shape != other.shape or (first != other).any()
+
+    def test_pair(self):
+        found = topic_set_size(pilot(), difference=0.5, pair=("a", "b"), method="simulation")
+        formula = topic_set_size(pilot(), difference=0.5, pair=("a", "b"))
+        assert found.variance == formula.variance
+        assert found.n_queries == pytest.approx(formula.n_queries, rel=0.15)
+
+    def test_too_many(self):
+        with pytest.raises(ValueError, match=r"more than 10,000 queries.*formula"):
+            topic_set_size(pilot(), difference=1e-3, method="simulation")
+
+
+def test_too_many_queries():
+    with pytest.raises(ValueError, match="more than 10,000,000 queries"):
+        topic_set_size(difference=1e-6, variance=1.0)
+
+
+def test_smallest_n():
+    for wanted in range(2, 40):
+        assert smallest_n(lambda n, wanted=wanted: float(n >= wanted), 0.5, 100) == wanted
+    assert smallest_n(lambda n: 0.0, 0.5, 100) is None
+
+
+def test_table():
+    found = topic_set_size(difference=0.1, variance=0.04)
+    frame = found.to_frame()
+    assert frame["n_queries"].is_monotonic_increasing
+    assert frame["power"].is_monotonic_increasing
+    assert frame["n_queries"].isin([2, 34, 68]).sum() == 3
+    text = str(found)
+    assert text.startswith("34 queries detect a difference of 0.1 with power 0.808 (wanted: 0.8).")
+    assert "paired t test, alpha = 0.05, variance 0.04, by formula" in text
+    assert len(text.splitlines()) < 20
+    assert "34 queries" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"difference": 0.0, "variance": 1}, "difference must be a finite number greater than 0"),
+        ({"difference": -0.1, "variance": 1}, "difference"),
+        ({"difference": float("nan"), "variance": 1}, "difference"),
+        ({"difference": 0.1, "variance": 0.0}, "variance must be"),
+        ({"difference": 0.1, "variance": 1, "power": 0.05}, "power .* alpha = 0.05"),
+        ({"difference": 0.1, "variance": 1, "power": 1.0}, "power"),
+        ({"difference": 0.1, "variance": 1, "alpha": 0.0}, "alpha"),
+        ({"difference": 0.1}, "neither"),
+        ({"difference": 0.1, "variance": 1, "scores": [[1, 2], [2, 4]]}, "both"),
+        ({"difference": 0.1, "scores": [[1], [2]]}, "at least 2 queries"),
+        ({"difference": 0.1, "scores": [[1, 2, 3], [2, 3, 4]]}, "vary by nothing but constants"),
+        (
+            {"difference": 0.1, "scores": [[0.1, 0.2], [0.3, 0.4]], "pair": ("0", "1")},
+            "vary by nothing but constants",
+        ),
+        ({"difference": 0.1, "variance": 1, "method": "guess"}, "'formula', 'simulation'"),
+        ({"difference": 0.1, "variance": 1, "design": "t"}, "'paired', 'anova'"),
+        ({"difference": 0.1, "variance": 1, "design": "anova"}, "n_systems must be given"),
+        ({"difference": 0.1, "variance": 1, "design": "anova", "n_systems": 1}, "at least 2"),
+        ({"difference": 0.1, "variance": 1, "n_systems": 5}, "does not go with design='paired'"),
+        ({"difference": 0.1, "variance": 1, "method": "simulation"}, "give scores"),
+        ({"difference": 0.1, "variance": 1, "pair": ("a", "b")}, "pair names two systems"),
+        ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "x")}, "pair must name"),
+        ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "0")}, "pair must name"),
+        (
+            {
+                "difference": 1.0,
+                "scores": [[1, 2], [2, 4]],
+                "method": "simulation",
+                "n_resamples": 5,
+            },
+            "n_resamples",
+        ),
+    ],
+)
+def test_bad_input(params, message):
+    with pytest.raises(ValueError, match=message):
+        topic_set_size(**params)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    effect=st.floats(0.05, 3),
+    scale=st.sampled_from([1e-3, 0.5, 100.0]),
+    power=st.floats(0.2, 0.95),
+    design=st.sampled_from(["paired", "anova", "blocked_anova"]),
+)
+def test_unit_of_the_measure_does_not_matter(effect, scale, power, design):
+    params = {"power": power, "design": design, "n_systems": 2}
+    plain = topic_set_size(difference=effect, variance=1.0, **params)
+    scaled = topic_set_size(difference=effect * scale, variance=scale**2, **params)
+    assume(abs(plain.power - power) > 1e-9)
+    assert scaled.n_queries == plain.n_queries
+    np.testing.assert_allclose(scaled.powers, plain.powers, atol=1e-9)
+    assert (np.diff(plain.powers) > -1e-9).all()
+    smaller = topic_set_size(difference=effect / 2, variance=1.0, **params)
+    assert smaller.n_queries >= plain.n_queries
