@@ -1,0 +1,226 @@
+"""Systems in one order over all queries."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from skfilterrank.comparison import SystemScores, kendall_tau, order_systems
+from skfilterrank.comparison._orders import preference_orders as module
+
+METHODS = ["win_rate", "borda", "copeland", "mc4"]
+# Few different values, so that there are ties.
+VALUES = st.tuples(st.integers(2, 5), st.integers(1, 5)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.integers(0, 3))
+)
+
+
+def scores_of(values, method, **params):
+    return order_systems(values, method=method, n_resamples=0, **params).scores
+
+
+def outcome(one, other):
+    """1 for a win, 1/2 for a tie, 0."""
+    return (int(one > other) + int(one >= other)) / 2
+
+
+def majority(values, i, j):
+    """Whether i is better than j for more queries than worse."""
+    return (values[i] > values[j]).sum() > (values[i] < values[j]).sum()
+
+
+@given(VALUES)
+def test_win_rate_and_borda_comparison_by_comparison(values):
+    n_systems, n_queries = values.shape
+    for i, (rate, points) in enumerate(
+        zip(scores_of(values, "win_rate"), scores_of(values, "borda"))
+    ):
+        others = [j for j in range(n_systems) if j != i]
+        won = [outcome(values[i, q], values[j, q]) for q in range(n_queries) for j in others]
+        assert rate == pytest.approx(np.mean(won), abs=1e-12)
+        assert points == pytest.approx(np.sum(won) / n_queries, abs=1e-12)
+
+
+@given(VALUES)
+def test_copeland_pair_by_pair(values):
+    systems = range(len(values))
+    expected = [
+        sum(majority(values, i, j) for j in systems) - sum(majority(values, j, i) for j in systems)
+        for i in systems
+    ]
+    assert scores_of(values, "copeland").tolist() == expected
+
+
+@given(VALUES, st.sampled_from([0.3, 0.85, 0.99]))
+def test_mc4_by_walking(values, damping):
+    n_systems = len(values)
+    chain = np.zeros((n_systems, n_systems))
+    for i in range(n_systems):
+        for j in range(n_systems):
+            chain[i, j if majority(values, j, i) else i] += 1 / n_systems
+    walk = damping * chain + (1 - damping) / n_systems
+    where = np.linalg.matrix_power(walk, 5000)[0]
+    found = scores_of(values, "mc4", damping=damping)
+    np.testing.assert_allclose(found, where, atol=1e-10)
+    assert found.sum() == pytest.approx(1, abs=1e-10)
+
+
+def test_mc4_by_hand():
+    # One query, a better than b. From a the walker stays; from b it moves with chance 0.8 / 2,
+    # and jumps go to either with chance 0.2 / 2: b = 0.1 + 0.8 * b / 2, so b = 1 / 6.
+    found = scores_of([[2.0], [1.0]], "mc4", damping=0.8)
+    np.testing.assert_allclose(found, [5 / 6, 1 / 6], atol=1e-12)
+
+
+def test_a_cycle_of_three():
+    # a over b over c, b over c over a, c over a over b: each beats one other.
+    values = np.array([[3, 1, 2], [2, 3, 1], [1, 2, 3]])
+    for method, score in zip(METHODS, (1 / 2, 1, 0, 1 / 3)):
+        found = order_systems(values, method=method, n_resamples=0)
+        np.testing.assert_allclose(found.scores, [score] * 3, atol=1e-12)
+        assert found.rank.tolist() == [2, 2, 2]
+
+
+def test_methods_differ():
+    # a is the best of three queries of five and the worst of two: it beats each other one by
+    # majority, while b is never worse than second.
+    values = np.array([[4, 4, 4, 1, 1], [3, 3, 3, 4, 4], [2, 2, 1, 3, 3], [1, 1, 2, 2, 2]])
+    order = {method: order_systems(values, method=method).rank[:2].tolist() for method in METHODS}
+    assert order["win_rate"] == order["borda"] == [2, 1]
+    assert order["copeland"] == order["mc4"] == [1, 2]
+
+
+@given(VALUES)
+def test_numbers_of_preferences(values):
+    found = order_systems(values, n_resamples=0).n_preferred
+    for i, j in itertools.product(range(len(values)), repeat=2):
+        assert found[i, j] == (values[i] > values[j]).sum()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(values=VALUES, data=st.data())
+def test_invariances(method, values, data):
+    expected = order_systems(values, method=method, n_resamples=0)
+    turned = data.draw(st.permutations(range(len(values))))
+    queries = data.draw(st.permutations(range(values.shape[1])))
+    found = order_systems(values[turned][:, queries], method=method, n_resamples=0)
+    assert found.rank.tolist() == expected.rank[turned].tolist()
+    # Each query may have a scale of its own.
+    rescaled = np.exp(values) * np.arange(1, values.shape[1] + 1) - 5
+    found = order_systems(rescaled, method=method, n_resamples=0)
+    assert found.rank.tolist() == expected.rank.tolist()
+    # All the other way round; for MC4 that is another walk.
+    if method != "mc4":
+        found = order_systems(-values, method=method, n_resamples=0)
+        assert found.rank.tolist() == (len(values) + 1 - expected.rank).tolist()
+    # Every query twice.
+    doubled = order_systems(np.hstack([values, values]), method=method, n_resamples=0)
+    np.testing.assert_allclose(doubled.scores, expected.scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_lower_may_be_better(method):
+    values = np.random.default_rng(0).random((6, 5))
+    errors = SystemScores(1 - values, greater_is_better=False)
+    ours, theirs = (order_systems(each, method=method) for each in (values, errors))
+    assert ours.to_frame().equals(theirs.to_frame())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals_over_all_resamples(method):
+    # Three queries have 27 resamples, all alike: quantiles of ranks can be had exactly.
+    values = np.array([[3, 2, 1], [2, 4, 3], [1, 3, 4], [4, 1, 2]])
+    ranks = [
+        order_systems(values[:, list(drawn)], method=method, n_resamples=0).rank
+        for drawn in itertools.product(range(3), repeat=3)
+    ]
+    found = order_systems(values, method=method, n_resamples=4000, confidence=0.8)
+    tail = np.quantile(ranks, [0.1, 0.9], axis=0, method="inverted_cdf")
+    near = np.quantile(ranks, [0.13, 0.87], axis=0, method="inverted_cdf")
+    far = np.quantile(ranks, [0.07, 0.93], axis=0, method="inverted_cdf")
+    assert ((found.low == tail[0]) | ((far[0] <= found.low) & (found.low <= near[0]))).all()
+    assert ((found.high == tail[1]) | ((near[1] <= found.high) & (found.high <= far[1]))).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_intervals(method):
+    rng = np.random.default_rng(1)
+    # The first system always wins, the last always loses, between them it is chance.
+    values = np.vstack([np.full(12, 2.0), rng.random((4, 12)), np.full(12, -1.0)])
+    found = order_systems(values, method=method, n_resamples=200)
+    assert (found.low[0], found.high[0], found.low[-1], found.high[-1]) == (1, 1, 6, 6)
+    assert (found.low <= found.rank).all()
+    assert (found.rank <= found.high).all()
+    assert (found.high[1:-1] > found.low[1:-1]).any()
+    wider = order_systems(values, method=method, n_resamples=200, confidence=0.999)
+    assert (wider.low <= found.low).all()
+    assert (wider.high >= found.high).all()
+    again = order_systems(values, method=method, n_resamples=200)
+    assert again.to_frame().equals(found.to_frame())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_blocks_do_not_matter(monkeypatch, method):
+    values = np.random.default_rng(2).integers(5, size=(7, 9)).astype(float)
+    expected = order_systems(values, method=method, n_resamples=50)
+    monkeypatch.setattr(module, "_CELLS", 100)
+    assert (
+        order_systems(values, method=method, n_resamples=50).to_frame().equals(expected.to_frame())
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_tied(method):
+    found = order_systems(np.ones((5, 3)), method=method, n_resamples=20)
+    for ranks in (found.rank, found.low, found.high):
+        assert ranks.tolist() == [3] * 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_large_values_do_not_overflow(method):
+    values = np.array([[1e308, -1e308], [-1e308, -1.1e308]])
+    assert order_systems(values, method=method).rank.tolist() == [1, 2]
+
+
+def test_table_and_text():
+    values = np.arange(60.0).reshape(30, 2)
+    found = order_systems(values, n_resamples=10)
+    table = found.to_frame()
+    assert table.index.tolist() == [str(number) for number in range(29, -1, -1)]
+    assert table["score"].iloc[0] == 1
+    assert "30 systems by win_rate over 2 queries (score), ranks with 95 % intervals" in str(found)
+    assert "... and 10 more rows, see to_frame()" in str(found)
+    assert kendall_tau(table["score"], list(table.index)) == pytest.approx(1)
+
+
+def test_one_query():
+    values = np.array([[3.0], [1.0], [2.0]])
+    found = order_systems(values, n_resamples=0)
+    assert found.rank.tolist() == [1, 3, 2]
+    assert np.isnan(found.low).all()
+    assert "low" not in str(found)
+    with pytest.raises(ValueError, match="scores must hold at least 2 queries"):
+        order_systems(values)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"method": "mean"}, "method"),
+        ({"n_resamples": -1}, "n_resamples must be an integer of at least 0, got -1"),
+        ({"n_resamples": 2.5}, "n_resamples must be an integer of at least 0"),
+        ({"damping": 1}, "damping must be a number between 0 and 1, got 1"),
+        ({"confidence": 95}, "confidence must be a number between 0 and 1, got 95"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        order_systems(np.eye(3), **params)
+
+
+def test_one_system():
+    with pytest.raises(ValueError, match="scores must hold at least 2 systems"):
+        order_systems([[1.0, 2.0]])
