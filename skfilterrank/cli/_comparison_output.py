@@ -169,11 +169,8 @@ def _pairs(comparison, alpha):
         ]
         for row in shown.itertuples()
     ]
-    lines = [
-        f"{pairs['significant'].sum():,} of {count(len(pairs), 'pair')} differ (p <= {alpha:g})"
-    ]
-    if comparison.interval_of != "mean difference":
-        lines.append(f"intervals of pairs are those of the {comparison.interval_of}")
+    n_significant = pairs["significant"].sum()
+    lines = [f"{n_significant:,} of {count(len(pairs), 'pair')} differ (p <= {alpha:g})"]
     lines += align_columns(rows)
     if len(pairs) > len(shown):
         lines.append(

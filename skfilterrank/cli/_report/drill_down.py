@@ -105,7 +105,7 @@ def _pair(key, name, comparison, pair, documents, figures) -> Html:
     else:
         verdict += (
             f"{display.leader} would not be ahead without {n_deciding} of the "
-            f"{len(display.differences)} topics, which are said to decide."
+            f"{len(display.differences)} topics, marked in the table."
         )
     largest = display.differences.abs().sort_values(ascending=False, kind="stable")
     ordered = [
@@ -139,7 +139,7 @@ def _topics(name, scores, pair, display, ordered) -> Html:
                 str(topic),
                 number_cell(ours, number(ours, 4)),
                 number_cell(theirs, number(theirs, 4)),
-                number_cell(difference, number(difference, 4, "+")),
+                number_cell(difference, _advantage(difference, display)),
                 element("span", bar, class_="bar", aria_hidden="true"),
                 "decides" if topic in display.deciding.index else "",
             ]
@@ -152,7 +152,8 @@ def _topics(name, scores, pair, display, ordered) -> Html:
         f"{pair.second} better",
         class_="note",
     )
-    head = ["topic", pair.first, pair.second, "advantage", "", "decides"]
+    advantage = "preference" if display.is_preference else "advantage"
+    head = ["topic", pair.first, pair.second, advantage, "", "decides"]
     parts = [table(f"{name} on each topic, those that decide first", head, rows), key]
     if len(ordered) > len(rows):
         parts.append(
@@ -180,13 +181,13 @@ def _documents(pair, display, ordered, documents) -> Html:
     where = f"the first {documents.k} places" if documents.k else "the lists"
     more = len(display.differences) - len(topics)
     note = f"Documents of {where}, for the {len(topics)} topics that weigh most"
-    note += f"; {more:,} others are left out." if more else "."
+    note += f"; {more:,} left out." if more else "."
     return join(element("p", note, class_="note"), *parts)
 
 
 def _documents_of_topic(topic, found, pair, display, documents) -> Html:
     """Which documents moved on one topic, and which forbidden ones were shown."""
-    title = f"Topic {topic}: {number(display.differences[topic], 4, '+')}"
+    title = f"Topic {topic}: {_advantage(display.differences[topic], display, in_words=True)}"
     if found is None:
         return element("details", element("summary", title), element("p", "Both lists are empty."))
     found = found.droplevel("qid")
@@ -212,6 +213,15 @@ def _documents_of_topic(topic, found, pair, display, documents) -> Html:
         else:
             parts.append(element("p", "Neither run shows a forbidden document."))
     return element("details", *parts)
+
+
+def _advantage(difference, display, *, in_words=False):
+    """By how much the first run is better on a topic; of preferences only which one is."""
+    if not display.is_preference:
+        return number(difference, 4, "+" if difference else "")
+    if in_words:
+        return f"{display.first if difference > 0 else display.second} is preferred"
+    return f"{difference:+.0f}" if difference else "0"
 
 
 def _moved(found):

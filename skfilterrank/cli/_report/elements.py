@@ -51,7 +51,7 @@ def table(caption, head, rows, *, sortable=True) -> Html:
     body = [element("tr", *_cells(row, kinds)) for row in rows]
     whole = element(
         "table",
-        element("caption", caption),
+        element("caption", element("span", caption)),
         element("thead", element("tr", *columns)),
         element("tbody", *body),
         class_="sortable" if sortable and len(rows) > 1 else None,

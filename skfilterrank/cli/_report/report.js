@@ -5,6 +5,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   const key = (row, column) => row.cells[column].dataset.v ?? row.cells[column].textContent;
   heads.forEach((head, column) => {
+    if (!head.textContent) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);

@@ -198,9 +198,6 @@ def _pairs(name, comparison, alpha):
             f"Here are {len(shown):,} of {len(pairs):,} pairs, {which}; "
             "skfilterrank compare --format csv writes all of them."
         )
-    interval = (
-        "" if comparison.interval_of == "mean difference" else f" of the {comparison.interval_of}"
-    )
     head = [
         "better",
         "worse",

@@ -47,7 +47,7 @@ def moved_documents(
     -------
     DataFrame of shape (n_documents, 5)
         Index levels "qid" and "docno"; topics in the order of `queries` or sorted as text, in
-        each the largest effects first, equal ones by the shift in discount, then by place.
+        each the largest effects first, equal ones by the shift in discount, then by place and id.
 
         label : float
             Judgment, NaN where there is none.
@@ -115,6 +115,7 @@ def moved_documents(
     joined["effect"] = joined["gain"].to_numpy() * shift
     order = np.lexsort(
         [
+            pd.factorize(joined.index.get_level_values("docno"), sort=True)[0],
             np.fmin(joined["first_rank"], joined["second_rank"]),
             -np.abs(shift),
             -joined["effect"].abs(),

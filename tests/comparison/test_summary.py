@@ -1,0 +1,102 @@
+"""Comparisons told system by system and pair by pair."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfilterrank.comparison import (
+    MeasureConflicts,
+    SystemScores,
+    compare_systems,
+    conflicts,
+    summarize_pairs,
+    summarize_systems,
+)
+
+rng = np.random.default_rng(0)
+VALUES = rng.uniform(size=(4, 25)) + np.array([[0.2], [0.9], [0.0], [0.5]])
+NAMES = ["b", "d", "a", "c"]
+
+
+def compared(values=VALUES, greater_is_better=True, **params):
+    scores = SystemScores(values, systems=NAMES, greater_is_better=greater_is_better)
+    return compare_systems(scores, **params)
+
+
+def test_systems():
+    comparison = compared()
+    found = summarize_systems(comparison)
+    assert list(found.index) == ["d", "c", "b", "a"]
+    for name, values in zip(NAMES, VALUES):
+        low, high = stats.t.interval(0.95, 24, values.mean(), stats.sem(values))
+        row = found.loc[name]
+        assert [row["mean"], row["low"], row["high"]] == pytest.approx([values.mean(), low, high])
+    matrix = comparison.matrix("p_adjusted").to_numpy() <= 0.05
+    differences = comparison.matrix("difference").to_numpy()
+    for place, name in enumerate(NAMES):
+        beaten = (matrix[place] & (differences[place] > 0)).sum()
+        beaten_by = (matrix[place] & (differences[place] < 0)).sum()
+        assert (found["n_beaten"][name], found["n_beaten_by"][name]) == (beaten, beaten_by)
+    assert found["n_beaten"].sum() > 0
+
+
+def test_pairs_are_turned_to_the_better_mean():
+    comparison = compared()
+    found = summarize_pairs(comparison)
+    order = ["d", "c", "b", "a"]
+    expected = [(x, y) for place, x in enumerate(order) for y in order[place + 1 :]]
+    assert list(zip(found["first"], found["second"])) == expected
+    assert (found["difference"] > 0).all()
+    assert (found["low"] < found["difference"]).all()
+    assert (found["difference"] < found["high"]).all()
+    for what in ("difference", "effect_size", "low", "high", "p_value", "p_adjusted"):
+        matrix = comparison.matrix(what)
+        np.testing.assert_array_equal(
+            found[what], [matrix.loc[pair["first"], pair["second"]] for _, pair in found.iterrows()]
+        )
+    assert (found["significant"] == (found["p_adjusted"] <= 0.05)).all()
+
+
+def test_lower_is_better():
+    found = summarize_systems(compared(greater_is_better=False))
+    assert list(found.index) == ["a", "b", "c", "d"]
+    mirrored = summarize_systems(compared(-VALUES))
+    assert found["n_beaten"].to_dict() == mirrored["n_beaten"].to_dict()
+    pairs = summarize_pairs(compared(greater_is_better=False))
+    assert (pairs["difference"] < 0).all()
+    assert pairs["first"].iloc[0] == "a"
+
+
+def test_a_baseline():
+    comparison = compared(baseline="b")
+    pairs = summarize_pairs(comparison)
+    assert list(zip(pairs["first"], pairs["second"])) == [("d", "b"), ("c", "b"), ("b", "a")]
+    found = summarize_systems(comparison)
+    assert (found["n_beaten"] + found["n_beaten_by"]).drop("b").max() <= 1
+
+
+def test_alpha():
+    comparison = compared(VALUES * 0.05 + 0.01 * np.arange(25) % 0.03)
+    strict = summarize_systems(comparison, alpha=1e-9)
+    assert strict["n_beaten"].sum() < summarize_systems(comparison, alpha=0.9)["n_beaten"].sum()
+
+
+def test_nothing_differs():
+    comparison = compared(np.full((4, 3), 0.5))
+    found = summarize_systems(comparison)
+    assert (found[["n_beaten", "n_beaten_by"]] == 0).all(axis=None)
+    assert (found[["mean", "low", "high"]] == 0.5).all(axis=None)
+    assert list(found.index) == NAMES
+    assert not summarize_pairs(comparison)["significant"].any()
+
+
+def test_conflicts_of_comparisons_that_are_made():
+    scores = [SystemScores(each, systems=NAMES) for each in (VALUES, VALUES[[1, 0, 2, 3]])]
+    expected = conflicts(*scores)
+    found = MeasureConflicts.from_comparisons(
+        *(compare_systems(each, correction=None) for each in scores)
+    )
+    assert list(found.outcome) == list(expected.outcome)
+    assert found.n_opposite > 0
+    with pytest.raises(ValueError, match="the same pairs of systems in the same order"):
+        MeasureConflicts.from_comparisons(compared(), compared(baseline="b"))
