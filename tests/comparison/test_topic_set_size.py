@@ -149,9 +149,16 @@ class TestSimulation:
         assert found.powers[0] == pytest.approx(expected, abs=0.015)
 
     def test_power_stays(self):
-        found = topic_set_size(pilot(), difference=0.5, method="simulation", n_resamples=400)
-        assert (found.powers[found.sizes >= found.n_queries] >= 0.8).all()
-        assert found.powers[found.sizes == found.n_queries - 1] < 0.8
+        # With few experiments the curve reaches the wanted power, and falls below it again.
+        n_relapses = 0
+        for seed in range(10):
+            found = topic_set_size(
+                pilot(), difference=0.5, method="simulation", n_resamples=100, random_state=seed
+            )
+            assert (found.powers[found.sizes >= found.n_queries] >= 0.8).all()
+            assert found.powers[found.sizes == found.n_queries - 1] < 0.8
+            n_relapses += (found.powers[found.sizes < found.n_queries] >= 0.8).any()
+        assert n_relapses > 0
 
     def test_skewed_differences_draw_by_draw(self):
         rng = np.random.default_rng(5)
