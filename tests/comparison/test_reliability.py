@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, reliability
+from skfilterrank.comparison._measures.reliability import _variances
+from skfilterrank.comparison._measures.sensitivity import draw_resamples
 
 # Systems a, b and queries 1, 2, 3 with grand mean 0.5.
 #            1    2    3   mean
@@ -194,8 +196,6 @@ def loop_components(values):
 
 
 def test_resamples_equal_the_estimates_of_resampled_queries(values):
-    from skfilterrank.comparison._measures.sensitivity import draw_resamples
-
     found = reliability(values, n_resamples=30, random_state=8)
     counts = draw_resamples(20, 30, 8)
     for count, (systems, queries, residual) in zip(counts, found.resampled_variances):
@@ -238,6 +238,15 @@ def test_resamples_of_one_query_have_only_systems(n_queries):
     assert (queries[alone] == 0).all()
     assert (systems[alone] > 0).all()
     assert (found.distribution()[alone] == 1).all()
+
+
+def test_rounding_of_resamples_is_no_variance():
+    # Every resample is one query, seven times.
+    values = np.random.RandomState(0).uniform(size=(5, 7))
+    systems, queries, residual = _variances(values, 7 * np.eye(7)).T
+    assert (queries == 0).all()
+    assert (residual == 0).all()
+    np.testing.assert_allclose(systems, values.var(axis=0, ddof=1))
 
 
 def test_result_is_a_table(values):
