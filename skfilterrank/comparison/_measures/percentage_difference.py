@@ -57,7 +57,7 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
 
     References
     ----------
-    .. [1] Karmaker and Feng, "Joint upper & lower bound normalization for IR evaluation", 2022.
+    .. [1] Karmaker and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 
     Examples
     --------

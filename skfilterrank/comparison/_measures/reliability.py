@@ -211,10 +211,10 @@ def reliability(
 
     References
     ----------
-    .. [1] Carmel et al., "Ranking and filtering with forbidden documents", SIGIR 2022.
-    .. [2] Urbano, Marrero and Martin, "On the measurement of test collection reliability",
-       SIGIR 2013.
-    .. [3] Brennan, "Generalizability theory", Springer 2001, section 6.1.
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+    .. [2] Bodoff and Li, "Test Theory for Assessing IR Test Collections", SIGIR 2007.
+    .. [3] Brennan, "Generalizability Theory", Springer 2001, section 6.1.
 
     Examples
     --------

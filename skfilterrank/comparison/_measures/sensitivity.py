@@ -131,8 +131,9 @@ def sensitivity_curve(
 
     References
     ----------
-    .. [1] Carmel et al., "Ranking and filtering with forbidden documents", SIGIR 2022.
-    .. [2] Sakai, "Evaluating evaluation metrics based on the bootstrap", SIGIR 2006.
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+    .. [2] Sakai, "Evaluating Evaluation Metrics Based on the Bootstrap", SIGIR 2006.
 
     Examples
     --------

@@ -134,8 +134,9 @@ def stability_curve(
 
     References
     ----------
-    .. [1] Carmel et al., "Ranking and filtering with forbidden documents", SIGIR 2022.
-    .. [2] Buckley and Voorhees, "Evaluating evaluation measure stability", SIGIR 2000.
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+    .. [2] Buckley and Voorhees, "Evaluating Evaluation Measure Stability", SIGIR 2000.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def swap_rate(first, second) -> float:
 
     References
     ----------
-    .. [1] Karmaker and Feng, "Joint upper & lower bound normalization for IR evaluation", 2022.
+    .. [1] Karmaker and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 
     Examples
     --------
