@@ -117,30 +117,38 @@ def compare_systems(
     - "randomization": mean(d) against those with signs of d flipped at random [1]_; all 2^n
       patterns of signs where those are no more than `n_resamples`, else p = (b + 1) /
       (n_resamples + 1) with b the number of resamples as far out. Such a p value never falls below
-      1 / (n_resamples + 1): Bonferroni's or Holm's correction for m pairs needs more than
+      1 / (n_resamples + 1): Bonferroni's or Holm's correction for m pairs needs about
       20 m resamples for anything to be significant at 0.05. Effect size and interval: as for "t".
     - "bootstrap": Sakai's test [2]_: queries are drawn with replacement from d - mean(d), and p is
       the share of resamples with a t statistic as far out as that of d; 0 means below
       1 / n_resamples. A resample without spread has an infinite t (0 if its mean is 0). Effect
       size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
       the standard error; unbounded where too many resamples have no spread.
-    - "tukey", "randomized_tukey": see :func:`tukey_hsd_blocked` and :func:`randomized_tukey`.
+    - "tukey": Tukey's honestly significant differences with queries as blocks [3]_: the difference
+      of means against the studentized range of the means of all systems, with MSE, the residual
+      variance of the two-way layout, for all pairs alike. Effect size: difference / sqrt(MSE).
+      Interval: of the mean difference, all of them at once.
+    - "randomized_tukey": as "tukey", against the range of means when the systems of each query are
+      shuffled [3]_; no p value is below 1 / (n_resamples + 1), and nothing more is corrected.
 
     Preferences have shares of systems beaten as values, and "t" and the resampling tests take
     these as numbers.
 
     A difference within a few rounding errors of the values is 0. A pair without any difference has
-    p value 1, effect size 0 and interval (0, 0) in every test. A pair whose difference is the same
-    for every query, and not 0, has no spread: "t" and "bootstrap" give p value 0 and d_z is
-    infinite with the sign of the difference.
+    p value 1, effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals
+    all have the same width. A pair whose difference is the same for every query, and not 0, has no
+    spread: "t" and "bootstrap" give p value 0, and d_z is infinite with the sign of the difference.
 
     The time grows with n_pairs times n_queries (for "wilcoxon" its square) times the number of
-    resamples; memory is bounded by blocks of pairs.
+    resamples. Memory is bounded by blocks of pairs, whatever the number of systems; "bootstrap"
+    keeps a byte for each query of each resample.
 
     References
     ----------
     .. [1] Fisher, R. A. The Design of Experiments, section 21. 1935.
     .. [2] Sakai, T. Evaluating evaluation metrics based on the bootstrap. SIGIR 2006.
+    .. [3] Carterette, B. Multiple testing in statistical analysis of systems-based information
+       retrieval experiments. ACM Transactions on Information Systems 30(1), 2012.
 
     Examples
     --------
