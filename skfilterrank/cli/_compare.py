@@ -53,9 +53,9 @@ def add_arguments(parser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.usage = _USAGE
     parser.description = (
-        "Compare TREC runs, pair by pair, with a test of significance. The outcome goes to\n"
-        "standard output, messages to standard error. Files may be gzipped; - reads standard\n"
-        "input."
+        "Compare TREC runs, pair by pair, with a test of significance. The outcome goes\n"
+        "to standard output, messages to standard error. Files may be gzipped; - reads\n"
+        "standard input."
     )
     parser.epilog = _EPILOG
     parser.add_argument(

@@ -178,17 +178,18 @@ def _read_trec(lines, name, nameless):
     """Lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
     measures, values, topics = {}, {}, {}
     for line, text in enumerate(lines, 1):
-        parts = text.split("\t") if text.count("\t") == 2 else text.split(None, 2)
+        parts = text.split(None, 2)
         if not parts:
             continue
-        if len(parts) != 3:
+        # Only the name of a run may have blanks in it.
+        if len(parts) != 3 or (parts[0] != "runid" and len(text.split()) != 3):
             raise FileFormatError(
-                f"{len(parts)} columns where there should be 3 (measure, topic, value); "
+                f"{len(text.split())} columns where there should be 3 (measure, topic, value); "
                 f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
                 name,
                 line,
             )
-        measure, qid, value = (part.strip() for part in parts)
+        measure, qid, value = parts[0], parts[1], parts[2].strip()
         if measure == "runid" and qid == "all":
             _end(values, value, topics, name, line)
             topics = {}

@@ -1,0 +1,383 @@
+"""``skfilterrank compare``: the library's comparison in every format, and every bad input."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import _compare
+from skfilterrank.comparison import compare_systems, score_systems, summarize_pairs
+from skfilterrank.comparison._tests.compare import TESTS
+from skfilterrank.comparison._tests.corrections import CORRECTIONS
+
+# Topic by topic, by reciprocal rank: good 1 1 1 1, fair 1 1 1/2 1/2, poor 1/3 1/2 1/2 1/3.
+QRELS = "1 0 a 2\n1 0 b 0\n2 0 a 1\n3 0 a 1\n4 0 a 1\n4 0 c 1\n"
+RUNS = {
+    "good.txt": "1 Q0 a 1 9 x\n2 Q0 a 1 9 x\n3 Q0 a 1 9 x\n4 Q0 a 1 9 x\n",
+    "fair": "1 Q0 a 1 9 x\n2 Q0 a 1 9 x\n3 Q0 z 1 9 x\n3 Q0 a 2 8 x\n4 Q0 z 1 9 x\n4 Q0 a 2 8 x\n",
+    "poor": "1 Q0 y 1 9 x\n1 Q0 z 2 8 x\n1 Q0 a 3 7 x\n2 Q0 z 1 9 x\n2 Q0 a 2 8 x\n"
+    "3 Q0 z 1 9 x\n3 Q0 a 2 8 x\n4 Q0 z 1 9 x\n4 Q0 y 2 8 x\n4 Q0 a 3 7 x\n",
+}
+NAMED = {"good": "good.txt", "fair": "fair", "poor": "poor"}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Judgments and runs in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    for name, text in RUNS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def compare(run, files):
+    """Run the command without messages, expect that it works, and return its output."""
+
+    def compare(*arguments, runs=RUNS, measures=("rr",)):
+        named = [word for name in measures for word in ("-m", name)]
+        code, out, err = run("compare", "qrels", *runs, *named, "--quiet", *arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return compare
+
+
+def library(measure="rr", runs=NAMED, **params):
+    """What the library says."""
+    scores = score_systems(runs, "qrels", measure, n_items=1_000_000)[measure]
+    return compare_systems(scores, **params)
+
+
+def test_table(compare):
+    # Means 1, 3/4 and 5/12. Good minus poor is 2/3 1/2 1/2 2/3: the mean is 7/12, the standard
+    # deviation 1 / sqrt(108), so that t = 2 * 7/12 * sqrt(108) = 12.12 with 3 degrees of freedom,
+    # p = 0.0012, three times that by Holm. Fair minus poor has p = 0.116, twice that by Holm;
+    # good minus fair 0.182, which may not be less than the one before it.
+    assert compare("--correction", "holm") == (
+        "rr: 3 runs, 4 topics, paired t test, Holm's correction\n"
+        "\n"
+        "run     mean  95 % interval  beats  beaten by\n"
+        "good  1.0000  1.0000 1.0000      1          0\n"
+        "fair  0.7500  0.2906 1.2094      0          0\n"
+        "poor  0.4167  0.2635 0.5698      0          1\n"
+        "\n"
+        "1 of 3 pairs differ (p <= 0.05)\n"
+        "better  worse  difference    95 % interval  Cohen's d_z      p\n"
+        "good     fair     +0.2500  -0.2094 +0.7094        +0.87  0.232\n"
+        "good     poor     +0.5833  +0.4302 +0.7365        +6.06  0.004  *\n"
+        "fair     poor     +0.3333  -0.1509 +0.8175        +1.10  0.232\n"
+    )
+
+
+def from_csv(text):
+    return pd.read_csv(io.StringIO(text), dtype={"first": str, "second": str})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "params"),
+    [
+        ([], {}),
+        (["--test", "wilcoxon"], {"test": "wilcoxon"}),
+        (["--test", "sign", "--correction", "none"], {"test": "sign", "correction": None}),
+        (["--test", "tukey"], {"test": "tukey"}),
+        (
+            ["--test", "randomization", "--n-resamples", "200", "--seed", "7"],
+            {"test": "randomization", "n_resamples": 200, "random_state": 7},
+        ),
+        (["--correction", "fdr_bh"], {"correction": "fdr_bh"}),
+        (["--correction", "bonferroni"], {"correction": "bonferroni"}),
+        (["--baseline", "fair"], {"baseline": "fair"}),
+        (["--alpha", "0.3"], {"confidence": 0.7}),
+    ],
+)
+def test_csv_has_what_the_library_says(compare, arguments, params):
+    found = from_csv(compare("--format", "csv", *arguments, measures=["rr", "ap"]))
+    alpha = 1 - params.get("confidence", 0.95)
+    for name in ("rr", "ap"):
+        pairs = found[found["measure"] == name].reset_index(drop=True)
+        comparison = library(name, **params)
+        expected = summarize_pairs(comparison, alpha=alpha)
+        assert list(pairs["significant"]) == list(expected["significant"].astype(int))
+        for column in expected.columns.drop("significant"):
+            assert list(pairs[column]) == pytest.approx(list(expected[column])), column
+        means = comparison.scores.means
+        assert list(pairs["mean_first"]) == pytest.approx(list(means[pairs["first"]]))
+        assert list(pairs["mean_second"]) == pytest.approx(list(means[pairs["second"]]))
+
+
+def test_json(compare):
+    lines = compare("--format", "json", measures=["rr", "lexirecall"]).splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["measure"], first["test"], first["n_topics"]) == ("rr", "t", 4)
+    assert [each["system"] for each in first["systems"]] == ["good", "fair", "poor"]
+    assert first["pairs"] == [
+        pytest.approx(each) for each in summarize_pairs(library()).to_dict("records")
+    ]
+    assert (second["test"], second["is_preference"]) == ("sign", True)
+    # Constant differences have an infinite effect, for which JSON has no number.
+    line = compare("--format", "json", runs=["good.txt", "poor"], measures=["precision@1"])
+    (pair,) = json.loads(line)["pairs"]
+    assert (pair["difference"], pair["p_value"], pair["effect_size"]) == (1, 0, None)
+
+
+def test_names_of_trec_eval(compare):
+    assert "recip_rank: 3 runs" in compare(measures=["recip_rank"])
+
+
+def test_default_measures(compare):
+    out = compare("--format", "csv", measures=[])
+    assert list(from_csv(out)["measure"].unique()) == list(_compare.MEASURES)
+
+
+def test_how_measures_agree(compare):
+    out = compare("--correction", "none", measures=["rr", "precision@1"])
+    # Both order good, fair, poor. By rr good and poor (0.001), by P@1 those only, as their
+    # difference is constant; fair and poor differ on two topics by either.
+    assert out.endswith(
+        "\nrr and precision@1: Kendall's tau of the means 1.000; of 3 pairs, 1 differ by both, 0 "
+        "by rr only, 0 by precision@1 only, 0 in opposite ways, 2 by neither\n"
+    )
+
+
+def test_many_pairs_are_cut(compare, files):
+    runs = [f"run{number}" for number in range(8)]
+    for number, name in enumerate(runs):
+        text = RUNS["poor"] if number % 2 else RUNS["fair"]
+        (files / name).write_text(text)
+    out = compare(runs=runs)
+    assert out.endswith("8 more pairs: --format csv or json has all of them\n")
+    # Pairs of the 4 good ones among each other, then with the 4 poor ones, the best pairs first.
+    assert [line.split()[:2] for line in out.splitlines()[14:16]] == [
+        ["run0", "run2"],
+        ["run0", "run4"],
+    ]
+    assert len(from_csv(compare("--format", "csv", runs=runs))) == 28
+
+
+def test_lower_is_better(compare):
+    out = compare(measures=["search_length(n_items=10)"])
+    assert "lower is better" in out
+    assert [line.split()[0] for line in out.splitlines()[3:6]] == ["good", "fair", "poor"]
+
+
+def test_a_baseline_may_be_named_by_its_path(compare):
+    assert compare("--baseline", "good.txt") == compare("--baseline", "good")
+    assert "good (baseline)" in compare("--baseline", "good")
+
+
+def test_topics_that_runs_lack(run, files):
+    (files / "fair").write_text(RUNS["fair"].replace("2 Q0 a 1 9 x\n", ""))
+    (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
+    args = ["compare", "qrels", *RUNS, "-m", "rr"]
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert err == (
+        "skfilterrank: error: 2 of 3 runs lack values of topics that systems are to be compared "
+        "on (fair: 2; poor: 1, 2). --missing drop leaves these topics out for all runs, --missing "
+        "empty counts them as empty lists.\n"
+    )
+    code, out, err = run(*args, "--missing", "drop")
+    assert (code, err) == (0, "rr: 2 topics left out: 1, 2\n")
+    assert out.startswith("rr: 3 runs, 2 topics (2 left out), ")
+    code, out, err = run(*args, "--missing", "empty")
+    assert (code, err) == (0, "")
+    assert "poor  0.2083" in out  # (0 + 0 + 1/2 + 1/3) / 4
+
+
+def test_topics_where_a_measure_is_not_defined(run, files):
+    (files / "qrels").write_text(QRELS + "5 0 b 0\n")
+    for name, text in RUNS.items():
+        (files / name).write_text(text + "5 Q0 a 1 1 x\n")
+    args = ["compare", "qrels", *RUNS, "-m", "rr"]
+    assert ", 5 topics," in run(*args)[1]
+    code, _, err = run(*args, "--undefined", "skip")
+    assert code == 2
+    assert "3 of 3 runs lack values of topics that systems are to be compared on (good: 5;" in err
+    assert ", 4 topics (1 left out)," in run(*args, "--undefined", "skip", "--missing", "drop")[1]
+
+
+def test_negative_labels(run, files):
+    (files / "qrels").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
+    (files / "poor").write_text(RUNS["poor"].replace("1 Q0 y", "1 Q0 b"))
+    args = ["compare", "qrels", *RUNS, "-m", "ndcg_f@3", "--format", "csv"]
+    code, out, err = run(*args)
+    assert code == 0
+    assert "documents with a label below 0 (-2: 1) are forbidden" in err
+    assert from_csv(out)["mean_second"].iloc[1] == library("ndcg_f@3").scores.means["poor"]
+    code, other, err = run(*args, "--gains=-2=-9,1=1,2=2")
+    assert (code, err) == (0, "")
+    assert from_csv(other)["mean_second"].iloc[1] < from_csv(out)["mean_second"].iloc[1]
+
+
+def test_values_measured_before(run, compare, files):
+    expected = compare("--format", "csv", measures=["rr", "lexirecall"])
+    for format in ("csv", "json"):
+        args = ["-m", "rr,lexirecall", "--per-query", "--format", format, "--quiet"]
+        (files / "values").write_text(run("evaluate", "qrels", *RUNS, *args)[1])
+        code, out, err = run("compare", "--scores", "values", "--format", "csv", "--quiet")
+        assert (code, err) == (0, "")
+        pd.testing.assert_frame_equal(from_csv(out), from_csv(expected))
+        only = run("compare", "--scores", "values", "--format", "csv", "-m", "rr")[1]
+        assert only == "".join(x for x in out.splitlines(keepends=True) if "lexirecall" not in x)
+    code, out, err = run("compare", "--scores", "values", "-m", "ap")
+    assert (code, out) == (2, "")
+    assert "there are no values of 'ap': there are those of rr, lexirecall" in err
+
+
+def test_values_of_several_files(run, files):
+    names = []
+    for name in RUNS:
+        args = ["-m", "rr", "--per-query", "--format", "trec", "--quiet"]
+        (files / f"{name}.eval").write_text(run("evaluate", "qrels", name, *args)[1])
+        names.append(f"{name}.eval")
+    code, out, err = run("compare", "--scores", *names, "--baseline", "fair")
+    assert (code, err) == (0, "")
+    assert "fair (baseline)" in out
+
+
+def test_values_with_gaps(run, files):
+    (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,1\na,3,1\nb,1,0.25\nb,2,0.5\nb,3,\n")
+    code, out, err = run("compare", "--scores", "values")
+    assert (code, out) == (2, "")
+    assert "1 run lacks values of topics that systems are to be compared on (b: 3). " in err
+    assert "--missing drop" in err
+    assert "empty" not in err
+    code, out, err = run("compare", "--scores", "values", "--missing", "drop")
+    assert (code, err) == (0, "ap: 1 topic left out: 3\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "compare needs judgments and at least two runs"),
+        (["qrels"], "compare needs judgments and at least two runs"),
+        (["qrels", "fair"], "compare needs at least two runs, got one: fair"),
+        (["qrels", "fair", "fair"], "fair is given 2 times as a run: give it once"),
+        (["qrels", "fair", "nope"], "nope: No such file or directory"),
+        (["nope", "fair", "poor"], "nope: No such file or directory"),
+        (["qrels", "fair", "qrels"], "qrels:1: "),
+        (["qrels", "-", "-"], "standard input (-) can be read once"),
+        (["one-topic", "fair", "poor"], "all that can be compared is one topic, 1"),
+        (["qrels", "fair", "other"], "no topic in common"),
+        (["qrels", "fair", "poor", "--baseline", "x"], "--baseline 'x' is none of the runs: they"),
+        (["qrels", "fair", "poor", "--test", "x"], "argument --test: invalid choice: 'x'"),
+        (["qrels", "fair", "poor", "--alpha", "2"], "expected a number between 0 and 1, got '2'"),
+        (["qrels", "fair", "poor", "--n-resamples", "5"], "n_resamples must be a whole number of"),
+        (["qrels", "fair", "poor", "-m", "mpa"], "'mpa' is not a measure"),
+        (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
+        (["qrels", "fair", "poor", "--scores", "values"], "leave out qrels, or --scores"),
+        (["--scores", "values", "--missing", "empty"], "needs the judgments and runs"),
+        (["--scores", "values", "--gains", "exp2"], "--gains says how runs are measured"),
+        (["--scores", "values", "--n-items", "7"], "--n-items says how runs are measured"),
+        (["--scores", "values"], "values has values of one run, a: there must be at least two"),
+        (["--scores", "one"], "ap: all that can be compared is one topic, 1"),
+        (["--scores", "many"], "many has values of 9 measures: choose with -m from m0, m1, "),
+        (["--scores", "qrels"], "qrels:1: 4 columns where there should be 3"),
+        (["--scores", "nope"], "nope: No such file or directory"),
+        (["--scores", "twice"], "twice:3: run 'a' has topic '1' a second time"),
+    ],
+)
+def test_errors(run, files, arguments, message):
+    (files / "one-topic").write_text("1 0 a 1\n")
+    (files / "other").write_text("77 Q0 a 1 1 x\n")
+    (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,0.5\n")
+    (files / "one").write_text("run,qid,ap\na,1,0.5\nb,1,0.75\n")
+    (files / "twice").write_text("run,qid,ap\na,1,0.5\na,1,0.5\n")
+    head = ",".join(f"m{number}" for number in range(9))
+    (files / "many").write_text(f"run,qid,{head}\na,1{',1' * 9}\nb,1{',1' * 9}\n")
+    code, out, err = run("compare", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_runs_named_alike_go_by_their_paths(compare, files):
+    for folder in ("x", "y"):
+        (files / folder).mkdir()
+        (files / folder / "run.txt").write_text(RUNS["fair" if folder == "x" else "poor"])
+    out = compare("--format", "csv", runs=["x/run.txt", "y/run.txt"])
+    assert from_csv(out).loc[0, ["first", "second"]].tolist() == ["x/run.txt", "y/run.txt"]
+
+
+def test_standard_input(run, compare, files, monkeypatch):
+    def given(text):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    expected = compare("--format", "csv", runs=["good.txt", "fair"])
+    args = ["-m", "rr", "--quiet", "--format", "csv"]
+    given(RUNS["fair"])
+    out = run("compare", "qrels", "good.txt", "-", *args)[1]
+    assert out == expected.replace("fair", "stdin")
+    given(QRELS)
+    assert run("compare", "-", "good.txt", "fair", *args)[1] == expected
+    given("run,qid,ap\na,1,0.5\na,2,1\nb,1,0.25\nb,2,0.5\n")
+    assert "ap: 2 runs, 2 topics" in run("compare", "--scores", "-")[1]
+
+
+def test_what_cannot_be_significant_is_told(run, files):
+    # Of 4 topics a sign test cannot have a p value below 2 / 2**4.
+    err = run("compare", "qrels", *RUNS, "-m", "rr", "--test", "sign")[2]
+    assert "rr: no difference could be significant: with 4 topics and 3 pairs no p value" in err
+    assert "is below 0.38" in err
+
+
+def test_a_correction_that_is_not_used_is_told(run, files):
+    args = ["compare", "qrels", *RUNS, "-m", "rr", "--test", "tukey"]
+    assert run(*args)[2] == ""
+    assert "--test tukey corrects for all pairs by itself" in run(*args, "--correction", "holm")[2]
+
+
+def test_equal_runs(compare, files):
+    (files / "same").write_text(RUNS["fair"])
+    out = compare(runs=["fair", "same"])
+    assert "0 of 1 pair differ" in out
+    assert "1.000" in out
+
+
+def test_the_choices_are_the_librarys():
+    assert set(_compare.TESTS) == set(TESTS)
+    assert set(_compare.CORRECTIONS) == {*CORRECTIONS, "none"}
+
+
+def test_jobs_change_nothing(compare):
+    assert compare("--jobs", "2") == compare()
+
+
+def test_help_waits_for_nothing():
+    code = (
+        "import sys; from skfilterrank.cli import main\n"
+        "try: main(['compare', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'pandas', 'sklearn', 'scipy', 'lightgbm'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")
+    assert max(map(len, done.stdout.splitlines())) <= 81
+
+
+def test_without_a_report_nothing_is_drawn(files):
+    code = (
+        "import sys; from skfilterrank.cli import main\n"
+        "main(['compare', 'qrels', 'good.txt', 'fair', '-m', 'rr', '--quiet'])\n"
+        "print({'matplotlib', 'lightgbm', 'skfilterrank.plot'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nset()\n")
+
+
+def test_real_runs(run, data_dir):
+    folder = data_dir / "trec-covid-round1"
+    paths = sorted((folder / "runs").iterdir())[::35]
+    args = ["-m", "ndcg_f@20", "--test", "tukey", "--format", "csv"]
+    code, out, err = run("compare", folder / "qrels.txt.gz", *paths, *args)
+    assert (code, err) == (0, "")
+    found = from_csv(out)
+    assert len(found) == len(paths) * (len(paths) - 1) // 2
+    assert found["significant"].between(0, 1).all()
+    assert np.all(found["mean_first"] >= found["mean_second"])
