@@ -15,6 +15,7 @@ from skfilterrank.comparison._measures.reliability import Reliability, reliabili
 from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
 from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
 from skfilterrank.comparison._measures.swap_rate import swap_rate
+from skfilterrank.comparison._orders.overlap import RankBiasedOverlap, rank_biased_overlap
 from skfilterrank.comparison._orders.preference_orders import SystemOrder, order_systems
 from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
 from skfilterrank.comparison._planning.topic_set_size import TopicSetSize, topic_set_size
@@ -33,6 +34,7 @@ __all__ = [
     "LabelDegradation",
     "MeasureConflicts",
     "PairwiseComparison",
+    "RankBiasedOverlap",
     "Reliability",
     "SensitivityCurve",
     "StabilityCurve",
@@ -50,6 +52,7 @@ __all__ = [
     "moved_documents",
     "order_systems",
     "percentage_absolute_difference",
+    "rank_biased_overlap",
     "read_system_scores",
     "reliability",
     "score_predictions",
