@@ -68,7 +68,11 @@ class BettingBound:
 
     def rules_out(self, losses) -> bool:
         """Whether the mean of these losses is below the level, with the confidence."""
-        return self._log_capital(losses, self.level) >= -np.log(_error(self.confidence))
+        goal = -np.log(_error(self.confidence))
+        # Capital won on the way may be lost at the end: then the losses do not speak for less.
+        return bool(losses.sum() <= self.level * self.n_queries) and (
+            self._log_capital(losses, self.level) >= goal
+        )
 
     def upper(self, losses) -> float:
         """The smallest level that these losses rule out, with the bets made for this one."""
@@ -76,7 +80,8 @@ class BettingBound:
         # At a level of 1 no bet can lose more than it is worth.
         if self._log_capital(losses, 1.0) < goal:
             return 1.0
-        return float(brentq(lambda level: self._log_capital(losses, level) - goal, 0, 1))
+        upper = brentq(lambda level: self._log_capital(losses, level) - goal, 0, 1)
+        return max(float(upper), float(losses.mean()))
 
     def _log_capital(self, losses, level):
         """Logarithm of the largest capital on the way."""

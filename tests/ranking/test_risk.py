@@ -1,0 +1,687 @@
+"""Thresholds with a guarantee: bounds, what is tested and in which order, and that it holds."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import (
+    false_reject_rate,
+    forbidden_at_k,
+    make_ranking_scorer,
+    ndcg_f_score,
+    qwa_score,
+)
+from skfilterrank.metrics._core.lists import RankedLists
+from skfilterrank.ranking import RankAndFilter, RiskCertificate, risk_threshold, threshold_curve
+from skfilterrank.ranking._risk import _STEPS, RISKS
+from skfilterrank.ranking._risk_bounds import BettingBound, BinomialBound, queries_needed
+
+NO = -np.inf
+BOUNDS = {
+    "any_forbidden": BinomialBound,
+    "forbidden_at_k": BettingBound,
+    "false_reject_rate": BettingBound,
+}
+
+
+def rates(risk, y_true, y_score, groups, threshold, k):
+    """Rate of each query that counts when documents below a threshold are filtered."""
+    kept = np.where(y_score >= threshold, y_score, NO)
+    params = {"groups": groups, "average": None}
+    if risk == "false_reject_rate":
+        values = false_reject_rate(y_true, kept, undefined="skip", **params)
+        return values[~np.isnan(values)]
+    judged = np.array([(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)])
+    ties = "worst" if risk == "any_forbidden" else "average"
+    values = forbidden_at_k(y_true, kept, k=k, ties=ties, **params)[judged]
+    return (values > 0).astype(float) if risk == "any_forbidden" else values
+
+
+def real_thresholds(y_score):
+    """Every distinct score, and numbers between, below and above them, ascending."""
+    distinct = np.unique(y_score[np.isfinite(y_score)])
+    between = distinct[:-1] / 2 + distinct[1:] / 2
+    return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between]))
+
+
+@st.composite
+def judged_rows(draw):
+    """Labels, scores and queries with ties, filtered and unjudged rows."""
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=12))
+    groups = draw(st.permutations([query for query, n in enumerate(sizes) for _ in range(n)]))
+    n = len(groups)
+    label = st.sampled_from([-10.0, -1.0, 0.0, 1.0, 1.0, 2.0, np.nan])
+    score = st.sampled_from([NO, -1.0, 0.0, 0.25, 0.5, 0.5, 1.5, 2.0, 3.0])
+    y_true = draw(st.lists(label, min_size=n, max_size=n))
+    y_score = draw(st.lists(score, min_size=n, max_size=n))
+    return np.array(y_true), np.array(y_score), np.array(groups)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=600, n_features=8, random_state=0)
+
+
+class TestBinomialBound:
+    @pytest.mark.parametrize("n", [1, 7, 45, 200])
+    @pytest.mark.parametrize("level", [0.02, 0.05, 0.3, 0.9])
+    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+    def test_is_the_exact_test_of_scipy(self, n, level, confidence):
+        bound = BinomialBound(n, level, confidence)
+        for n_bad in {0, 1, n // 4, n // 2, n - 1, n}:
+            losses = np.arange(n) < n_bad
+            p_value = binomtest(n_bad, n, level, alternative="less").pvalue
+            assert bound.rules_out(losses) == (p_value <= 1 - confidence)
+            # A two-sided interval leaves out half the error on each side.
+            interval = binomtest(n_bad, n).proportion_ci(2 * confidence - 1) if n_bad < n else None
+            upper = interval.high if interval else 1.0
+            if confidence > 0.5:
+                assert bound.upper(losses) == pytest.approx(upper)
+            assert bound.rules_out(losses) == (bound.upper(losses) <= level)
+
+    @pytest.mark.parametrize("level", [0.01, 0.05, 0.5, 0.99])
+    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
+    def test_queries_needed(self, level, confidence):
+        # (1 - level) ** n is the probability of no failure at all.
+        needed = queries_needed(BinomialBound, level, confidence)
+        assert (1 - level) ** needed <= 1 - confidence + 1e-12
+        assert (1 - level) ** (needed - 1) > 1 - confidence
+
+    def test_queries_needed_by_hand(self):
+        # 0.95 ** 45 = 0.0994, 0.95 ** 44 = 0.1047.
+        assert queries_needed(BinomialBound, 0.05, 0.9) == 45
+
+
+class TestBettingBound:
+    def capital(self, losses, level, confidence):
+        """The highest capital on the way, bet by bet and loss by loss."""
+        n = len(losses)
+        order = np.random.default_rng(0).permutation(n)
+        capitals, highest = [1 / 3, 1 / 3, 1 / 3], 1.0
+        for i in order:
+            for j, share in enumerate((1, 1 / 2, 1 / 4)):
+                bet = math.sqrt(
+                    2 * math.log(1 / (1 - confidence)) / (n * level * (1 - level) * share)
+                )
+                capitals[j] *= 1 + min(bet, 1 / (1 - level)) * (level - losses[i])
+            highest = max(highest, sum(capitals))
+        return highest
+
+    @pytest.mark.parametrize("level", [0.05, 0.2, 0.7])
+    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+    def test_is_the_highest_capital(self, level, confidence):
+        rng = np.random.default_rng(0)
+        outcomes = set()
+        for n in (5, 30, 200):
+            bound = BettingBound(n, level, confidence)
+            for share in (0, 0.2, 0.5, 1):
+                losses = rng.binomial(3, level * share, size=n) / 3
+                expected = self.capital(losses, level, confidence)
+                assert np.exp(bound._log_capital(losses, level)) == pytest.approx(expected)
+                wins = expected >= 1 / (1 - confidence) - 1e-9
+                assert bound.rules_out(losses) == (wins and losses.mean() <= level)
+                outcomes.add(bound.rules_out(losses))
+        assert outcomes == {True, False}
+
+    @given(
+        losses=st.lists(st.floats(0, 1), min_size=1, max_size=60),
+        level=st.sampled_from([0.05, 0.3, 0.8]),
+        seed=st.integers(0, 10),
+    )
+    def test_larger_losses_never_make_more_capital(self, losses, level, seed):
+        # What allows to test a stretch of thresholds at once.
+        losses = np.array(losses)
+        rng = np.random.default_rng(seed)
+        larger = losses + (1 - losses) * rng.uniform(size=len(losses)) * rng.integers(0, 2)
+        bound = BettingBound(len(losses), level, 0.9)
+        slack = 1e-9
+        assert bound._log_capital(larger, level) <= bound._log_capital(losses, level) + slack
+        assert bound.upper(larger) >= bound.upper(losses) - slack
+
+    @pytest.mark.parametrize("n", [60, 500])
+    def test_upper_is_the_smallest_level_ruled_out(self, n):
+        losses = np.random.default_rng(1).binomial(3, 0.05, size=n) / 3
+        bound = BettingBound(n, 0.1, 0.9)
+        upper = bound.upper(losses)
+        goal = math.log(10)
+        assert losses.mean() < upper < 1
+        assert (
+            bound._log_capital(losses, upper + 1e-6)
+            >= goal
+            > bound._log_capital(losses, upper - 1e-6)
+        )
+        assert bound.rules_out(losses) == (upper <= 0.1)
+        assert bound.upper(np.ones(n)) == 1.0
+
+    def test_capital_that_is_lost_again_does_not_count(self):
+        # The first losses of the order are 0 and win, the others are 1.
+        bound = BettingBound(100, 0.1, 0.9)
+        losses = np.ones(100)
+        losses[bound._order[:60]] = 0
+        assert bound._log_capital(losses, 0.1) >= math.log(10)
+        assert not bound.rules_out(losses)
+        assert bound.upper(losses) == losses.mean() == 0.4
+
+    @pytest.mark.parametrize("level", [0.05, 0.3])
+    @pytest.mark.parametrize("confidence", [0.8, 0.95])
+    def test_queries_needed_is_the_fewest(self, level, confidence):
+        needed = queries_needed(BettingBound, level, confidence)
+        fits = [
+            BettingBound(n, level, confidence).rules_out(np.zeros(n)) for n in range(2 * needed)
+        ]
+        assert fits.index(True) == needed
+        assert all(fits[needed:])
+
+    @pytest.mark.parametrize("draw", ["all or nothing", "thirds"])
+    def test_a_mean_at_the_level_is_seldom_ruled_out(self, draw):
+        rng = np.random.default_rng(0)
+        n, level, times = 100, 0.2, 2000
+        bound = BettingBound(n, level, 0.9)
+        m = 1 if draw == "all or nothing" else 3
+        wrong = sum(bound.rules_out(rng.binomial(m, level, size=n) / m) for _ in range(times))
+        assert 0 < wrong <= binom.ppf(0.999, times, 0.1)
+
+
+class TestSteps:
+    @pytest.mark.parametrize("risk", RISKS)
+    @settings(max_examples=60)
+    @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
+    def test_are_the_rate_at_every_threshold(self, risk, rows, k):
+        y_true, y_score, groups = rows
+        steps = _STEPS[risk](RankedLists(y_true, y_score, groups=groups), k)
+        for threshold in real_thresholds(y_score):
+            expected = rates(risk, y_true, y_score, groups, threshold, k)
+            found = steps.at(threshold, risk == "false_reject_rate")
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
+    """Certified thresholds of `real_thresholds`, and the best value at one of them."""
+    thresholds = real_thresholds(y_score)
+    if risk != "false_reject_rate":
+        thresholds = thresholds[::-1]
+    certified = []
+    for threshold in thresholds:
+        losses = rates(risk, y_true, y_score, groups, threshold, k)
+        if not BOUNDS[risk](len(losses), level, confidence).rules_out(losses):
+            break
+        certified.append(threshold)
+    values = [
+        ndcg_f_score(y_true, np.where(y_score >= t, y_score, NO), groups=groups, k=k)
+        for t in certified
+    ]
+    return certified, max(values, default=None)
+
+
+@pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
+@pytest.mark.parametrize("risk", RISKS)
+class TestRiskThreshold:
+    @settings(max_examples=80)
+    @given(
+        rows=judged_rows(),
+        k=st.sampled_from([None, 1, 3]),
+        level=st.sampled_from([0.25, 0.4, 0.6, 0.8]),
+    )
+    def test_equal_to_testing_every_threshold(self, risk, rows, k, level):
+        y_true, y_score, groups = rows
+        expected = by_brute_force(risk, y_true, y_score, groups, k, level, 0.5)
+        params = {"groups": groups, "risk": risk, "level": level, "confidence": 0.5, "k": k}
+        if not expected[0]:
+            with pytest.raises(ValueError, match=r"needs at least|cannot be kept"):
+                risk_threshold(y_true, y_score, **params)
+            return
+        found = risk_threshold(y_true, y_score, **params)
+        thresholds = real_thresholds(y_score)
+        is_certified = (
+            thresholds <= found.limit
+            if risk == "false_reject_rate"
+            else thresholds > found.limit
+            if found.limit > NO
+            else thresholds >= NO
+        )
+        np.testing.assert_array_equal(thresholds[is_certified], np.sort(expected[0]))
+        assert found.value == pytest.approx(expected[1], abs=1e-9)
+        kept = np.where(y_score >= found.threshold, y_score, NO)
+        assert ndcg_f_score(y_true, kept, groups=groups, k=k) == pytest.approx(found.value)
+        losses = rates(risk, y_true, y_score, groups, found.threshold, k)
+        assert found.observed == pytest.approx(losses.mean())
+        assert found.n_queries == len(losses)
+        assert found.observed - 1e-12 <= found.upper_bound <= level
+        assert type(found.threshold) is type(found.limit) is type(found.value) is float
+
+    def test_large_samples_test_every_threshold_too(self, risk, data):
+        # Long stretches pass at once here, and the rate is not monotone.
+        y_score = data.bayes_scores.round(3)
+        found = risk_threshold(
+            data.y, y_score, groups=data.groups, risk=risk, level=0.12, k=3, confidence=0.9
+        )
+        bound = BOUNDS[risk](found.n_queries, 0.12, 0.9)
+        upward = risk == "false_reject_rate"
+        y_true = data.y.astype(float)
+        distinct = np.unique(y_score)
+        near = distinct[np.abs(distinct - found.limit) < 0.1]
+        certified = near <= found.limit if upward else near > found.limit
+        passes = [
+            bound.rules_out(rates(risk, y_true, y_score, data.groups, threshold, 3))
+            for threshold in near
+        ]
+        # The first that fails, from the safest on, ends what is certified.
+        order = slice(None) if upward else slice(None, None, -1)
+        assert passes[order].index(False) == np.count_nonzero(certified)
+        assert 0 < certified.sum() < len(near)
+
+    @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
+    def test_row_order_and_names_in_order(self, risk, data, level):
+        params = {"risk": risk, "level": level, "k": 3}
+        one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
+        order = np.random.default_rng(0).permutation(len(data.y))
+        names = np.array([f"q{query:04}" for query in data.groups])
+        two = risk_threshold(data.y[order], data.bayes_scores[order], groups=names[order], **params)
+        # The mean of the measure is summed in another order.
+        assert one.value == pytest.approx(two.value)
+        for name in ("threshold", "limit", "observed", "upper_bound", "n_tried", "n_queries"):
+            assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-12), name
+
+    @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
+    def test_monotone_rescaling(self, risk, data, change):
+        params = {"groups": data.groups, "risk": risk, "level": 0.1, "k": 3}
+        one = risk_threshold(data.y, data.bayes_scores, **params)
+        moved = change(data.bayes_scores)
+        two = risk_threshold(data.y, moved, **params)
+        np.testing.assert_array_equal(data.bayes_scores >= one.threshold, moved >= two.threshold)
+        assert change(one.limit) == pytest.approx(two.limit)
+        assert (one.observed, one.upper_bound, one.n_tried) == (
+            two.observed,
+            two.upper_bound,
+            two.n_tried,
+        )
+
+    def test_without_need_it_is_the_tuned_threshold(self, risk, data):
+        params = {"groups": data.groups, "k": 3}
+        found = risk_threshold(data.y, data.bayes_scores, risk=risk, level=0.99, **params)
+        curve = threshold_curve(data.y, data.bayes_scores, **params)
+        assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
+
+    def test_stricter_is_never_better(self, risk, data):
+        values, limits = [], []
+        for level in (0.05, 0.1, 0.2, 0.4):
+            found = risk_threshold(
+                data.y, data.bayes_scores, groups=data.groups, risk=risk, level=level, k=3
+            )
+            values.append(found.value)
+            limits.append(found.limit)
+        assert np.all(np.diff(values) >= 0)
+        assert np.all(np.diff(limits) * (1 if risk == "false_reject_rate" else -1) >= 0)
+
+    def test_the_guarantee_holds(self, risk, data):
+        # Queries drawn from a finite population, of which the true rates are known.
+        level, confidence, n, times = 0.15, 0.8, 80, 300
+        y_true, y_score = data.y.astype(float), data.bayes_scores
+        rng = np.random.default_rng(0)
+        by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
+        wrong = 0
+        for _ in range(times):
+            drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
+            rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
+            found = risk_threshold(
+                y_true[rows],
+                y_score[rows],
+                groups=groups,
+                risk=risk,
+                level=level,
+                confidence=confidence,
+                k=3,
+            )
+            true = rates(risk, y_true, y_score, data.groups, found.threshold, 3).mean()
+            wrong += true > level
+        assert wrong <= binom.ppf(0.999, times, 1 - confidence)
+
+
+def test_by_hand():
+    # Each query shows its good document above its bad one; of 45 queries none may fail.
+    n = 45
+    y_true, groups = np.tile([1, -1], n), np.repeat(np.arange(n), 2)
+    y_score = np.column_stack([np.full(n, 0.9), np.linspace(0.1, 0.5, n)]).ravel()
+    found = risk_threshold(y_true, y_score, groups=groups, risk="any_forbidden")
+    assert found.limit == 0.5
+    assert found.threshold == (0.5 + 0.9) / 2
+    assert found.value == pytest.approx(1)
+    assert (found.observed, found.n_queries, found.n_tried) == (0, 45, 1)
+    assert found.upper_bound == pytest.approx(1 - 0.1 ** (1 / 45))
+    assert found.exact
+    assert str(found) == (
+        "With confidence 0.9, the share of queries with a forbidden document in the shown list is "
+        "at most 0.05 on new queries, at threshold 0.7: on 45 calibration queries it is 0.0000, "
+        "with an upper bound of 0.0499."
+    )
+
+
+def test_limit_within_a_stretch_of_equal_value():
+    # Only the first document of each query is a step of the measure, at k = 1; the limit is at the
+    # second ones. Of equally good thresholds the best keeps most.
+    n = 60
+    y_true = np.tile([1.0, 1, 0], n)
+    y_score = np.tile([0.9, 0.5, 0.6], n) + np.repeat(np.linspace(0, 0.001, n), 3)
+    groups = np.repeat(np.arange(n), 3)
+    found = risk_threshold(
+        y_true, y_score, groups=groups, risk="false_reject_rate", level=0.05, k=1
+    )
+    assert found.threshold == NO
+    assert 0.5 < found.limit < 0.501
+
+
+def test_unjudged_queries_are_left_out():
+    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    more = np.concatenate([y, np.full(50, np.nan)])
+    more_groups = np.concatenate([groups, 1000 + np.arange(50)])
+    more_scores = np.concatenate([scores, np.full(50, 0.001)])
+    for risk in RISKS:
+        params = {"risk": risk, "level": 0.2, "k": 3}
+        one = risk_threshold(y, scores, groups=groups, **params)
+        two = risk_threshold(more, more_scores, groups=more_groups, **params)
+        assert one.n_queries == two.n_queries
+        assert one.limit == two.limit
+
+
+def test_names_of_queries_do_not_matter_to_exact_binomial_bounds(data):
+    params = {"risk": "any_forbidden", "level": 0.1, "k": 3}
+    one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
+    renamed = np.random.default_rng(0).permutation(600)[data.groups]
+    two = risk_threshold(data.y, data.bayes_scores, groups=renamed, **params)
+    assert (one.limit, one.upper_bound) == (two.limit, two.upper_bound)
+
+
+def test_gains_and_series(data):
+    labels = pd.Series(
+        np.where(data.y < 0, "bad", "good"),
+        index=pd.MultiIndex.from_arrays([data.groups, range(len(data.y))], names=["qid", "docno"]),
+    )
+    one = risk_threshold(
+        labels, data.bayes_scores, gains={"good": 1, "bad": -1}, risk="any_forbidden", level=0.1
+    )
+    two = risk_threshold(
+        np.where(data.y < 0, -1, 1),
+        data.bayes_scores,
+        groups=data.groups,
+        risk="any_forbidden",
+        level=0.1,
+    )
+    assert one == two
+
+
+class TestTrivial:
+    def test_everything_is_filtered(self):
+        y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
+        for risk in ("any_forbidden", "forbidden_at_k"):
+            with pytest.warns(
+                UserWarning, match=r"No threshold but \+inf keeps risk='.*everything"
+            ):
+                # Four forbidden documents stand above all that may be shown.
+                found = risk_threshold(y, np.minimum(scores, 50), groups=groups, risk=risk)
+            assert found.threshold == np.inf
+            assert found.observed == 0
+
+    def test_nothing_is_filtered(self):
+        y, scores, groups = np.ones(60), np.zeros(60), np.arange(60)
+        with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is filtered"):
+            found = risk_threshold(y, scores, groups=groups, risk="false_reject_rate")
+        assert (found.threshold, found.observed) == (NO, 0)
+
+    def test_no_warning_where_filtering_everything_is_best(self):
+        y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
+        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden", level=0.5)
+        assert found.limit < 59
+        assert found.threshold == np.inf
+
+    def test_scores_that_filter_too_much_themselves(self):
+        y, groups = np.ones(60), np.arange(60)
+        scores = np.where(groups < 30, NO, 1.0)
+        with pytest.raises(
+            ValueError, match=r"cannot be kept at 0.2: scores of -inf filter 0.5 of"
+        ):
+            risk_threshold(y, scores, groups=groups, risk="false_reject_rate", level=0.2)
+
+    def test_nothing_retrieved_shows_nothing_forbidden(self):
+        y, scores, groups = np.full(60, -1.0), np.full(60, NO), np.arange(60)
+        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden")
+        assert (found.threshold, found.observed) == (NO, 0)
+
+
+class TestBadInput:
+    params = {"groups": np.arange(100), "risk": "any_forbidden"}  # noqa: RUF012
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"level": 0}, "level must be a number between 0 and 1, both excluded, got 0"),
+            ({"level": 1.0}, "level must be"),
+            ({"level": np.nan}, "level must be"),
+            ({"level": "low"}, "level must be .* got 'low'"),
+            ({"level": None}, "level must be"),
+            ({"level": True}, "level must be"),
+            ({"confidence": 90}, "confidence must be a number between 0 and 1.* got 90"),
+            ({"confidence": 0.0}, "confidence must be"),
+            ({"risk": "forbidden"}, "risk must be one of 'forbidden_at_k', .* got 'forbidden'"),
+            ({"risk": None}, "risk must be one of"),
+            ({"k": 0}, "k must be None"),
+            ({"measure": "rbp"}, "measure must be one of 'ndcg_f'"),
+            ({"measure": "ndcg_f@3", "k": 2}, "k=2 contradicts the cut-off"),
+            ({"groups": np.arange(99)}, "groups has 99 entries but there are 100 rows"),
+            ({"groups": None}, "groups is missing"),
+        ],
+    )
+    def test_parameters(self, wrong, message):
+        with pytest.raises(ValueError, match=message):
+            risk_threshold(np.ones(100), np.arange(100.0), **(self.params | wrong))
+
+    @pytest.mark.parametrize("risk", RISKS)
+    def test_too_few_queries(self, risk):
+        y, groups = np.ones(44), np.arange(44)
+        message = (
+            f"risk='{risk}' with level=0.05 and confidence=0.9 needs at least 45 calibration "
+            r"queries \(.*\), got 44: even if none of them shows a failure, the rate may be as "
+            "high as 0.051.* Give more queries, raise level or lower confidence"
+        )
+        with pytest.raises(ValueError, match=message):
+            risk_threshold(y, groups, groups=groups, risk=risk)
+
+    def test_no_query_has_a_good_document(self):
+        with pytest.raises(
+            ValueError, match=r"45 calibration queries \(queries with a good .*got 0"
+        ):
+            risk_threshold(-np.ones(9), np.arange(9), groups=np.arange(9), risk="false_reject_rate")
+
+
+def fit(data, estimator=None, **params):
+    model = RankAndFilter(
+        LogisticRegression() if estimator is None else estimator,
+        **({"k": 3, "threshold": "risk", "risk": "any_forbidden", "level": 0.15} | params),
+    )
+    return model.fit(data.X, data.y, groups=data.groups)
+
+
+class TestRankAndFilter:
+    @pytest.mark.parametrize("risk", RISKS)
+    def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
+        model = fit(data, risk=risk)
+        split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
+        train, held_out = next(split.split(data.X, data.y, data.groups))
+        inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
+        np.testing.assert_allclose(model.estimator_.coef_, inner.coef_)
+        scores = inner.predict_proba(data.X[held_out])[:, 1]
+        expected = risk_threshold(
+            data.y[held_out], scores, groups=data.groups[held_out], risk=risk, level=0.15, k=3
+        )
+        assert model.risk_certificate_ == expected
+        assert expected.exact
+        assert model.threshold_ == expected.threshold
+        assert model.best_score_ == pytest.approx(expected.value)
+        assert len(model.cv_results_["n_queries"]) == 1
+        kept = model.predict(data.X) > NO
+        np.testing.assert_array_equal(kept, inner.predict_proba(data.X)[:, 1] >= expected.threshold)
+
+    @pytest.mark.parametrize(
+        ("params", "exact", "n_splits", "n_queries"),
+        [
+            ({"cv": 0.5}, True, 1, 300),
+            ({"cv": 0.5, "refit": False}, True, 1, 300),
+            ({"cv": GroupShuffleSplit(1, test_size=0.25, random_state=3)}, True, 1, 150),
+            ({"cv": 0.5, "refit": True}, False, 1, 300),
+            ({"refit": True}, False, 1, 180),
+            ({"cv": 5}, False, 5, 600),
+            ({"cv": GroupKFold(3)}, False, 3, 600),
+        ],
+    )
+    def test_says_whether_the_guarantee_is_exact(self, data, params, exact, n_splits, n_queries):
+        certificate = (model := fit(data, **params)).risk_certificate_
+        assert certificate.exact is exact
+        assert certificate.n_queries == n_queries
+        assert len(model.fold_threshold_curves_) == n_splits
+        assert ("approximately at most 0.15" in str(certificate)) is not exact
+        if not exact:
+            all_rows = LogisticRegression().fit(data.X, data.y > 0)
+            np.testing.assert_allclose(model.estimator_.coef_, all_rows.coef_)
+
+    def test_prefit(self, data):
+        train = data.groups < 300
+        inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
+        model = RankAndFilter(
+            inner, k=3, threshold="risk", risk="any_forbidden", level=0.15, cv="prefit"
+        ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
+        scores = inner.predict_proba(data.X[~train])[:, 1]
+        assert model.risk_certificate_ == risk_threshold(
+            data.y[~train],
+            scores,
+            groups=data.groups[~train],
+            risk="any_forbidden",
+            level=0.15,
+            k=3,
+        )
+        assert model.estimator_ is inner
+
+    def test_a_split_through_queries_is_not_exact(self, data):
+        rows = np.arange(len(data.y))
+        with pytest.warns(UserWarning, match="cv splits queries"):
+            model = fit(data, cv=[(rows[::2], rows[1::2])])
+        assert not model.risk_certificate_.exact
+
+    def test_elsewhere_refit_is_as_before(self, data):
+        one = RankAndFilter(Ridge(), cv=0.3).fit(data.X, data.y, groups=data.groups)
+        two = RankAndFilter(Ridge(), cv=0.3, refit=True).fit(data.X, data.y, groups=data.groups)
+        np.testing.assert_array_equal(one.estimator_.coef_, two.estimator_.coef_)
+        assert not hasattr(one, "risk_certificate_")
+
+    def test_certificate_goes_with_another_threshold(self, data):
+        model = fit(data)
+        model.set_params(threshold="tune", risk=None).fit(data.X, data.y, groups=data.groups)
+        assert not hasattr(model, "risk_certificate_")
+
+    @pytest.mark.parametrize("risk", RISKS)
+    def test_any_measure_chooses_among_the_certified(self, data, risk):
+        params = {"risk": risk, "cv": 0.5, "scoring": "qwa", "k": None}
+        model = fit(data, **params)
+        certificate = model.risk_certificate_
+        scores = model.estimator_.predict_proba(data.X)[:, 1]
+        _, held_out = next(
+            GroupShuffleSplit(1, test_size=0.5, random_state=0).split(data.X, None, data.groups)
+        )
+        y, scores, groups = data.y[held_out].astype(float), scores[held_out], data.groups[held_out]
+        kept = np.where(scores >= model.threshold_, scores, NO)
+        value = qwa_score(y, kept, groups=groups)
+        assert certificate.value == pytest.approx(value)
+        assert model.best_score_ == pytest.approx(value)
+        curve = model.threshold_curve_
+        upward = risk == "false_reject_rate"
+        certified = curve.thresholds <= certificate.limit
+        certified = certified if upward else ~certified
+        assert certificate.value == pytest.approx(curve.values[certified].max())
+        assert (
+            model.threshold_ <= certificate.limit
+            if upward
+            else (model.threshold_ > certificate.limit)
+        )
+
+    def test_pure_filtering_without_queries(self, data):
+        with pytest.warns(UserWarning, match="without query ids"):
+            model = RankAndFilter(
+                LogisticRegression(), threshold="risk", risk="any_forbidden", level=0.1
+            ).fit(data.X, data.y)
+        kept = model.predict(data.X) > NO
+        assert model.risk_certificate_.n_queries == math.ceil(0.3 * len(data.y))
+        # Each row is a query: the share of all rows that are shown and forbidden.
+        assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
+
+    def test_clone_pickle_and_parameters(self, data):
+        model = fit(data, risk="forbidden_at_k", confidence=0.8)
+        again = pickle.loads(pickle.dumps(model))
+        assert again.risk_certificate_ == model.risk_certificate_
+        assert isinstance(again.risk_certificate_, RiskCertificate)
+        np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+        params = clone(model).get_params()
+        assert (params["risk"], params["level"], params["confidence"]) == (
+            "forbidden_at_k",
+            0.15,
+            0.8,
+        )
+        copy = clone(model).fit(data.X, data.y, groups=data.groups)
+        assert copy.risk_certificate_ == model.risk_certificate_
+
+    def test_in_a_grid_search_with_metadata_routing(self, data):
+        with sklearn.config_context(enable_metadata_routing=True):
+            search = GridSearchCV(
+                RankAndFilter(LogisticRegression(), k=3, threshold="risk", risk="any_forbidden"),
+                {"level": [0.1, 0.3]},
+                scoring=make_ranking_scorer("ndcg_f@3"),
+                cv=GroupKFold(2),
+            ).fit(data.X, data.y, groups=data.groups)
+        assert search.best_params_ == {"level": 0.3}
+        assert search.best_estimator_.risk_certificate_.exact
+
+    def test_row_order_does_not_matter(self, data):
+        model = fit(data, Ridge(), cv=0.5)
+        order = np.random.default_rng(0).permutation(len(data.y))
+        other = RankAndFilter(Ridge(), **_without_estimator(model))
+        other.fit(data.X[order], data.y[order], groups=data.groups[order])
+        assert other.threshold_ == pytest.approx(model.threshold_)
+
+    @pytest.mark.parametrize(
+        ("params", "message"),
+        [
+            ({"risk": None}, "risk must be one of .* got None"),
+            ({"risk": "ndcg"}, "risk must be one of .* got 'ndcg'"),
+            ({"level": 5}, "level must be a number between 0 and 1"),
+            ({"confidence": 1}, "confidence must be a number between 0 and 1"),
+            ({"threshold": "tune"}, "risk='any_forbidden' is only kept with threshold='risk', but"),
+            ({"threshold": "per_query"}, "only kept with threshold='risk'.* is 'per_query'"),
+            ({"threshold": 0.5}, "only kept with threshold='risk'"),
+            ({"level": 0.01}, "needs at least 230 calibration queries .*got 180"),
+            ({"refit": False, "cv": 3}, "refit=False keeps the model of the only split"),
+        ],
+    )
+    def test_bad_input(self, data, params, message):
+        with pytest.raises(ValueError, match=message) as caught:
+            fit(data, **params)
+        if "230" in message:
+            assert caught.value.__notes__ == ["cv=None gives 180 queries to calibrate on."]
+
+    def test_no_warning_in_ordinary_use(self, data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fit(data)
+
+
+def _without_estimator(model):
+    params = model.get_params(deep=False)
+    return {name: value for name, value in params.items() if name != "estimator"}
