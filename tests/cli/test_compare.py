@@ -64,13 +64,13 @@ def test_table(compare):
         "\n"
         "run     mean  95 % interval  beats  beaten by\n"
         "good  1.0000  1.0000 1.0000      1          0\n"
-        "fair  0.7500  0.2906 1.2094      0          0\n"
-        "poor  0.4167  0.2635 0.5698      0          1\n"
+        "fair  0.7500  0.2907 1.2093      0          0\n"
+        "poor  0.4167  0.2636 0.5698      0          1\n"
         "\n"
         "1 of 3 pairs differ (p <= 0.05)\n"
         "better  worse  difference    95 % interval  Cohen's d_z      p\n"
-        "good     fair     +0.2500  -0.2094 +0.7094        +0.87  0.232\n"
-        "good     poor     +0.5833  +0.4302 +0.7365        +6.06  0.004  *\n"
+        "good     fair     +0.2500  -0.2093 +0.7093        +0.87  0.232\n"
+        "good     poor     +0.5833  +0.4302 +0.7364        +6.06  0.004  *\n"
         "fair     poor     +0.3333  -0.1509 +0.8175        +1.10  0.232\n"
     )
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 
 from skfilterrank.cli._report.elements import Html, element
 
@@ -9,6 +10,7 @@ _SETTINGS = {
     "svg.fonttype": "none",  # text stays text: small, and read aloud
     "svg.hashsalt": "skfilterrank",
     "legend.framealpha": 0.0,
+    "text.parse_math": False,  # a $ in the name of a run is a $
     "font.size": 10,
 }
 # Black and the dark greys follow the text of the page, the light ones its lines.
@@ -31,7 +33,9 @@ class Figures:
         import matplotlib.pyplot as plt
 
         self._n_drawn += 1
-        with mpl.rc_context(_SETTINGS):
+        with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+            # The browser has the letters that matplotlib's font lacks.
+            warnings.filterwarnings("ignore", message="Glyph")
             drawn = display().figure_
             out = io.StringIO()
             drawn.savefig(out, format="svg", transparent=True, metadata={"Date": None})

@@ -1,0 +1,323 @@
+"""The HTML report of ``skfilterrank compare``."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from skfilterrank.cli import _options as options
+from skfilterrank.cli._report.elements import Cell, Html, element, table
+
+pytest.importorskip("matplotlib")
+
+# Labels below 0 are forbidden. The run whose name HTML might take for a tag shows most of them.
+QRELS = """\
+1 0 a 3
+1 0 b 1
+1 0 spam1 -2
+1 0 spam2 -2
+2 0 a 2
+2 0 c 0
+2 0 spam1 -2
+3 0 d 1
+3 0 <i>&spam3 -2
+"""
+ODD = '<b>&"x'
+RUNS = {
+    "good": "1 Q0 a 1 9 x\n1 Q0 b 2 8 x\n1 Q0 spam1 3 7 x\n2 Q0 a 1 5 x\n2 Q0 c 2 4 x\n"
+    "3 Q0 d 1 2 x\n",
+    ODD: "1 Q0 spam1 1 9 x\n1 Q0 spam2 2 8.5 x\n1 Q0 b 3 8 x\n1 Q0 a 4 7 x\n2 Q0 spam1 1 5 x\n"
+    "2 Q0 c 2 4 x\n3 Q0 <i>&spam3 1 2 x\n3 Q0 d 2 1 x\n",
+    "filtered": "1 Q0 a 1 9 x\n1 Q0 zz 2 8 x\n2 Q0 a 1 5 x\n2 Q0 c 2 4 x\n3 Q0 u 1 2 x\n",
+}
+VOID = {"meta", "br", "img", "link", "use", "path", "image", "rect"}
+
+
+class Page(HTMLParser):
+    """Tables, ids, open tags and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.attributes, self.tables, self.words = [], [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.attributes.append((tag, attributes))
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append({"caption": "", "rows": []})
+        elif tag == "tr":
+            self.tables[-1]["rows"].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1]["rows"][-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self.open or "script" in self.open:
+            return
+        self.words.append(data)
+        if "caption" in self.open:
+            self.tables[-1]["caption"] += data
+        elif self.open and {"th", "td"} & set(self.open):
+            self.tables[-1]["rows"][-1][-1] += data
+
+    def table(self, caption):
+        """Rows of the first table whose caption has this in it."""
+        return next(each["rows"] for each in self.tables if caption in each["caption"])
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    for name, text in RUNS.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def report(run, folder):
+    """Write the report and read it."""
+
+    def report(*arguments, files=("qrels", *RUNS), measures=("ndcg_f@3",)):
+        named = [word for name in measures for word in ("-m", name)]
+        code, _, err = run("compare", *files, *named, "--html", "r.html", "--quiet", *arguments)
+        assert (code, err) == (0, "")
+        text = (folder / "r.html").read_text(encoding="utf-8")
+        return text, Page(text)
+
+    return report
+
+
+def test_it_is_one_file_that_needs_nothing_else(report):
+    text, page = report()
+    for _, attributes in page.attributes:
+        for name in ("src", "href", "xlink:href", "action", "srcset"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert "default-src 'none'" in text
+    # What the SVG pictures name is the name of their language, which nobody fetches.
+    assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
+
+
+def test_it_is_well_formed(report):
+    _, page = report(measures=["ndcg_f@3", "forbidden@3"])
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    tags = [tag for tag, _ in page.attributes]
+    assert ("html", {"lang": "en"}) in page.attributes
+    assert tags.count("h1") == tags.count("title") == tags.count("main") == 1
+    assert all("aria-label" in attrs for tag, attrs in page.attributes if tag == "svg")
+    assert all("scope" in attrs for tag, attrs in page.attributes if tag == "th")
+    assert tags.count("caption") == tags.count("table")
+    links = {attrs["href"] for tag, attrs in page.attributes if tag == "a"}
+    assert links == {"#m1", "#m2", "#agreement"}
+    assert {"m1", "m2", "agreement"} <= set(page.ids)
+
+
+def test_names_are_escaped(report):
+    text, page = report()
+    assert "<b>" not in text
+    assert "<i>&" not in text
+    assert ODD in page.text
+    assert ODD in [row[0] for row in page.table("Mean ndcg_f@3")]
+
+
+def test_names_that_are_no_formulas_and_no_latin(report, folder):
+    names = ["$\\x$", "检索"]
+    for name in names:
+        (folder / name).write_text(RUNS["good"])
+    text, page = report(files=["qrels", *RUNS, *names])
+    for name in names:
+        assert name in [row[0] for row in page.table("Mean ndcg_f@3")]
+        assert f">{name}</text>" in text
+
+
+def test_summary_and_means(report):
+    _, page = report(measures=["ndcg_f@3", "forbidden@3"])
+    rows = page.table("What was compared")
+    assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction"]
+    assert [row[5] for row in rows[1:]] == ["good", "filtered"]
+    rows = page.table("Mean forbidden@3")
+    # Of 3 places: good 1/3 0 0; the odd one 2/3 1/3 1/3 (or of the documents shown).
+    assert [row[:2] for row in rows[1:3]] == [["filtered", "0.0000"], ["good", "0.1111"]]
+    assert "Lower values are better." in page.text
+    assert "Kendall's tau" in page.text
+    assert "the run of the row is better" in page.text
+
+
+def test_documents_of_a_topic(report):
+    _, page = report()
+    # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
+    start = page.text.index(f"good against {ODD}")
+    assert "is significantly better than" in page.text[start : start + 300]
+    rows = next(
+        each["rows"]
+        for each in page.tables
+        if "Documents that moved" in each["caption"]
+        and each["rows"][0][4] == f"place in {ODD}"
+        and any(row[0] == "spam2" for row in each["rows"])
+    )
+    by_name = {row[0]: row[1:] for row in rows[1:]}
+    # The effect of a is 3 * (1 / log2(2) - 0), as place 4 is behind the cut-off.
+    assert by_name["a"] == ["3", "3", "1", "4", "+3.000"]
+    # spam1: -2 * (1 / log2(4) - 1 / log2(2)) = 1; spam2: 2 / log2(3).
+    assert by_name["spam1"] == ["-2", "-2", "3", "1", "+1.000"]
+    assert by_name["spam2"] == ["-2", "-2", "–", "2", "+1.262"]
+    assert [row[0] for row in rows[1:]] == ["a", "spam2", "spam1", "b"]
+    assert "forbidden shown: 1 and 2" in page.text
+    forbidden = [each for each in page.tables if "Forbidden documents" in each["caption"]]
+    assert any(row[0] == "<i>&spam3" for each in forbidden for row in each["rows"])
+
+
+def test_without_forbidden_documents(report, folder):
+    (folder / "qrels").write_text(QRELS.replace("-2", "0"))
+    _, page = report()
+    assert "orbidden" not in page.text
+
+
+def test_topics_that_decide(report):
+    _, page = report()
+    rows = page.table("ndcg_f@3 on each topic, those that decide first")
+    assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
+    # Good is ahead by topic 3 alone.
+    assert [(row[0], row[5]) for row in rows[1:]] == [("3", "decides"), ("1", ""), ("2", "")]
+    assert "good would not be ahead without 1 of the 3 topics" in page.text
+
+
+def test_preferences(report):
+    _, page = report(measures=["lexirecall"])
+    rows = page.table("lexirecall on each topic")
+    assert rows[0][3] == "preference"
+    assert {row[3] for row in rows[1:]} <= {"+1", "-1", "0"}
+    assert "share of the other runs that are worse" in page.text
+
+
+def test_a_baseline(report):
+    _, page = report("--baseline", "filtered")
+    assert "filtered (baseline)" in page.text
+    assert "Every run is compared with filtered only." in page.text
+    assert len(page.table("Pairs of runs")) == 1 + 2
+
+
+def test_two_equal_runs(report, folder):
+    (folder / "same").write_text(RUNS["good"])
+    _, page = report(files=["qrels", "good", "same"])
+    assert "Over all topics the two are equal." in page.text
+    assert "The two runs have the same value on every topic." in page.text
+
+
+def test_topics_left_out(report, folder):
+    (folder / "good").write_text(RUNS["good"].replace("3 Q0 d 1 2 x\n", ""))
+    _, page = report("--missing", "drop")
+    assert re.search(r"topics left out, .*: 3\.", page.text)
+    assert page.table("What was compared")[1][1:3] == ["2", "1"]
+
+
+def test_values_measured_before(run, report, folder):
+    args = ["-m", "ap", "--per-query", "--format", "csv", "--quiet"]
+    (folder / "values").write_text(run("evaluate", "qrels", *RUNS, *args)[1])
+    _, page = report(files=["--scores", "values"], measures=["ap"])
+    assert "The values were read from a file" in page.text
+    assert not any("Documents" in each["caption"] for each in page.tables)
+    assert page.table("ap on each topic")
+
+
+@pytest.fixture
+def many(folder):
+    """Seven runs on twelve topics, with lists of 30 documents."""
+    docnos = [f"d{number}" for number in range(30)]
+    labels = "".join(
+        f"{qid} 0 {docno} {(place * qid) % 3 - 1}\n"
+        for qid in range(1, 13)
+        for place, docno in enumerate(docnos)
+    )
+    (folder / "qrels").write_text(labels)
+    for number in range(1, 8):
+        lines = [
+            f"{qid} Q0 {docno} 1 {(place * (number + 3) + qid * number) % 31} x\n"
+            for qid in range(1, 13)
+            for place, docno in enumerate(docnos)
+        ]
+        (folder / f"run{number}").write_text("".join(lines))
+    return ["qrels", *(f"run{number}" for number in range(1, 8))]
+
+
+def test_long_lists_are_cut_and_say_so(report, many):
+    _, page = report(files=many, measures=["ap"])
+    assert "Here are 10 of 21 pairs, those of the 5 best runs." in page.text
+    assert len(page.table("Pairs of runs")) == 1 + 21
+    lists = [each["rows"] for each in page.tables if "moved" in each["caption"]]
+    assert max(map(len, lists)) == 1 + 12
+    assert "more documents are left out." in page.text
+    assert "for the 6 topics that weigh most; 6 left out." in page.text
+    _, page = report("--baseline", "run1", files=many, measures=["ap"])
+    assert len(page.table("Pairs of runs")) == 1 + 6
+
+
+def test_curves_with_enough_topics(report, many):
+    _, page = report(files=many, measures=["ap", "rr"])
+    assert "curves" in page.ids
+    assert "Stability: share of decisions" in page.text
+    assert "Sensitivity: share of pairs" in page.text
+
+
+def test_the_same_input_gives_the_same_file(report, many):
+    args = {"files": many, "measures": ["ap", "lexirecall"]}
+    assert report(**args)[0] == report(**args)[0]
+
+
+def test_it_is_told_where_it_is(run, folder):
+    code, out, err = run("compare", "qrels", *RUNS, "-m", "ap", "--html", "r.html")
+    assert code == 0
+    assert err.endswith("report: r.html\n")
+    assert out.startswith("ap: 3 runs")
+
+
+def test_matplotlib_is_needed(run, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = run("compare", "qrels", *RUNS, "--html", "r.html")
+    assert (code, out) == (2, "")
+    assert "drawing needs matplotlib: pip install 'skfilterrank[plot]'" in err
+    with pytest.raises(options.argparse.ArgumentTypeError):
+        options.page("r.html")
+
+
+def test_no_window_is_asked_for(folder):
+    """No display is needed, and pictures are closed again."""
+    code = (
+        "import matplotlib.pyplot as plt; from skfilterrank.cli import main\n"
+        "main('compare qrels good filtered -m ap --html r.html --quiet'.split())\n"
+        "print(plt.get_backend(), plt.get_fignums())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "agg []"
+
+
+def test_elements_escape():
+    assert (
+        element("p", '<&"', Html("<br>"), title='"&')
+        == '<p title="&quot;&amp;">&lt;&amp;&quot;<br></p>'
+    )
+    text = table("<c>", ["<h>", "n"], [["<a>", Cell("<1>", 1.0)]])
+    assert re.findall(r"<(c|h|a|1)>", text) == []
+    assert 'data-v="1.0"' in text
