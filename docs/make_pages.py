@@ -9,7 +9,17 @@ from pathlib import Path
 from skfilterrank.metrics._core.measure import MEASURES
 
 HERE = Path(__file__).parent
-MODULES = ("metrics", "robustness", "ranking", "judgments", "comparison", "io", "trec", "datasets", "plot")
+MODULES = (
+    "metrics",
+    "robustness",
+    "ranking",
+    "judgments",
+    "comparison",
+    "io",
+    "trec",
+    "datasets",
+    "plot",
+)
 # Where measures are defined, in the order of the page.
 PACKAGES = ("forbidden", "complete", "robustness", "incomplete", "bounds")
 
