@@ -121,4 +121,6 @@ def run(arguments) -> int:
     # Here, so that --help does not wait for numpy and pandas.
     from skfilterrank.cli._comparison import compare
 
+    if not arguments.scores:
+        arguments.measures = arguments.measures or list(MEASURES)
     return compare(arguments)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._gains import as_gains
-from skfilterrank.cli._compare import MEASURES
 from skfilterrank.cli._comparison_output import FORMATS
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
@@ -80,7 +79,7 @@ def _measure(arguments, tell):
             "that were measured before: compare --scores FILE."
         )
     arguments.qrels, *paths = arguments.files
-    names = parse_names(arguments.measures or MEASURES)
+    names = parse_names(arguments.measures)
     runs = named_runs(paths, arguments.qrels)
     if len(runs) < 2:
         raise ValueError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
