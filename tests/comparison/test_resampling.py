@@ -196,6 +196,27 @@ class TestBootstrap:
         less = compare_systems(values, test="bootstrap", alternative="less")
         assert less.p_value == 1
 
+    @pytest.mark.parametrize("test", ["bootstrap", "t"])
+    @pytest.mark.parametrize("constant", [0.1, 1e-6, 1e-10])
+    def test_constant_difference_small_beside_the_values(self, constant, test):
+        base = 0.1 + 0.8 * np.random.default_rng(15).random(30)
+        values = np.array([base + constant, base])
+        # In floating point the differences are not all alike.
+        assert np.ptp(values[0] - values[1]) > 0
+        found = compare_systems(values, test=test)
+        assert found.p_value == 0
+        assert found.effect_size == np.inf
+        np.testing.assert_allclose([found.low, found.high], constant, rtol=1e-4)
+
+    def test_differences_small_beside_the_values(self):
+        # A resample of the middle query alone has neither mean nor spread.
+        difference = np.array([1.0, 2.0, 3.0])
+        values = np.array([difference, np.zeros(3)])
+        small = np.array([0.3, 0.4, 0.7]) + 1e-6 * values
+        expected = compare_systems(values, test="bootstrap")
+        found = compare_systems(small, test="bootstrap")
+        assert found.p_value == expected.p_value
+
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 class TestResamples:

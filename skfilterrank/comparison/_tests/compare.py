@@ -70,7 +70,8 @@ def compare_systems(
         Tukey tests correct for all systems by themselves, and take no notice of it.
     baseline : str, default=None
         Name of a system: only the pairs of another system (first) and this one (second) are
-        compared, and p values corrected for as many. None compares every two.
+        compared, and p values corrected for as many; but those of the two Tukey tests stay what
+        they are among all pairs of all systems. None compares every two.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Which differences count against chance: of either sign; those where the first system has
         the greater values; or the lower ones. This is about values, also where lower is better.

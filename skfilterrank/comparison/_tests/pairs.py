@@ -117,12 +117,21 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     return np.concatenate(equal)
 
 
-def mean_and_deviation(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """By how much differences may differ that should be all alike, shape (n_pairs,)."""
+    # A step of the grid of `differences`, for the largest value of the two systems.
+    largest = np.abs(values).max(axis=1)
+    return np.ldexp(np.maximum(largest[pairs.first], largest[pairs.second]), 1 - _BITS)
+
+
+def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation (n - 1) of the differences of each pair."""
     mean = difference.mean(axis=1)
     deviation = difference.std(axis=1, ddof=1)
-    # Differences that are all alike keep a deviation of rounding errors.
-    deviation[deviation <= 1e-12 * np.abs(difference).max(axis=1)] = 0.0
+    # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
+    # values they come from, which may be much larger.
+    least = np.maximum(1e-12 * np.abs(difference).max(axis=1), rounding)
+    deviation[deviation <= least] = 0.0
     return mean, deviation
 
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 from tqdm.auto import tqdm
 
+from skfilterrank._sklearn_compat import limit_threads
 from skfilterrank.comparison._tests.pairs import (
     PairFigures,
     differences,
     mean_and_deviation,
     pair_blocks,
     ratio,
+    rounding_errors,
     sign_patterns,
     smallest_flip_p,
 )
@@ -88,6 +90,8 @@ def _random_signs(n_queries, settings):
         yield 2.0 * generator.integers(2, size=size) - 1.0
 
 
+# Threads that share products this small wait for each other: 15 times the time on a busy machine.
+@limit_threads(limits=1, user_api="blas")
 def bootstrap_test(values, pairs, settings) -> PairFigures:
     """Studentized mean difference against that of resampled queries, shifted to no difference."""
     n_queries = values.shape[1]
@@ -97,13 +101,16 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
     numbers = 3 * settings.n_resamples + 6 * n_queries
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
         difference = differences(values, pairs[block])
-        mean, deviation = mean_and_deviation(difference)
+        rounding = rounding_errors(values, pairs[block])
+        mean, deviation = mean_and_deviation(difference, rounding)
         observed = ratio(mean, deviation / np.sqrt(n_queries))
         shifted = np.where(deviation[:, None] > 0, difference - mean[:, None], 0.0)
         resampled = np.empty((len(mean), settings.n_resamples))
         for start in starts:
             some = slice(start, start + starts.step)
-            resampled[:, some] = _studentized(shifted, counts[some].astype(np.float64))
+            resampled[:, some] = _studentized(
+                shifted, counts[some].astype(np.float64), rounding[:, None]
+            )
         sizes = np.abs(resampled)
         # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
@@ -141,14 +148,15 @@ def _bootstrap_counts(n_queries, settings):
     return counts
 
 
-def _studentized(shifted, counts):
+def _studentized(shifted, counts, rounding=0.0):
     """The t of each resample, shape (n_pairs, n_resamples); infinite where it has no spread."""
     n_queries = shifted.shape[1]
     # A query whose difference is the mean is 0 but for rounding.
     largest = np.abs(shifted).max(axis=1, keepdims=True)
-    shifted = np.where(np.abs(shifted) <= _TOLERANCE * largest, 0.0, shifted)
+    least = np.maximum(_TOLERANCE * largest, rounding)
+    shifted = np.where(np.abs(shifted) <= least, 0.0, shifted)
     sums = shifted @ counts.T
     squares = (shifted**2) @ counts.T
     spread = squares - sums**2 / n_queries
-    spread[spread <= _TOLERANCE * squares] = 0.0
+    spread[spread <= np.maximum(_TOLERANCE * squares, n_queries * rounding**2)] = 0.0
     return ratio(sums, np.sqrt(spread * (n_queries / (n_queries - 1))))

@@ -9,6 +9,7 @@ from skfilterrank.comparison._tests.pairs import (
     mean_and_deviation,
     pair_blocks,
     ratio,
+    rounding_errors,
 )
 
 
@@ -17,7 +18,8 @@ def paired_t(values, pairs, settings) -> PairFigures:
     n_queries = values.shape[1]
     parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
-        mean, deviation = mean_and_deviation(differences(values, pairs[block]))
+        rounding = rounding_errors(values, pairs[block])
+        mean, deviation = mean_and_deviation(differences(values, pairs[block]), rounding)
         p_value = t_p_value(
             ratio(mean, deviation / np.sqrt(n_queries)), n_queries - 1, settings.alternative
         )
