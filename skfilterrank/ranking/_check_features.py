@@ -1,0 +1,69 @@
+"""Features that are not numbers: which column they stand in."""
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+_NAMED = 5
+
+
+def missing_columns(X) -> list[str]:
+    """Columns of X that hold NaN, as text: names of a DataFrame, else numbers from 0."""
+    if sparse.issparse(X):
+        coordinates = X.tocoo()
+        return [str(column) for column in np.unique(coordinates.col[np.isnan(coordinates.data)])]
+    if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):
+        X = X.to_pandas()
+    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    missing = table.isna().to_numpy().any(axis=0)
+    return [repr(name) if isinstance(name, str) else str(name) for name in table.columns[missing]]
+
+
+def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:
+    """Raise a ValueError that names the columns of X with NaN or infinite values.
+
+    `X` is a checked float matrix, dense or sparse; names come from the estimator's
+    `feature_names_in_`. With `allow_nan` only infinite values are refused.
+    """
+    values = X.data if sparse.issparse(X) else X
+    # The sum is finite where all values are, but for sums out of range: one pass for most.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    for kind, is_bad in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if kind == "NaN" and allow_nan:
+            continue
+        rows, columns = _places(X, is_bad)
+        if len(rows):
+            raise ValueError(_message(kind, rows, columns, estimator))
+
+
+def _places(X, is_bad):
+    """Row and column of each bad value."""
+    if not sparse.issparse(X):
+        return np.nonzero(is_bad(X))
+    coordinates = X.tocoo()
+    bad = is_bad(coordinates.data)
+    return coordinates.row[bad], coordinates.col[bad]
+
+
+def _message(kind, rows, columns, estimator):
+    """What is wrong, where, and what to do."""
+    names = getattr(estimator, "feature_names_in_", None)
+    found = np.unique(columns)
+    named = ", ".join(
+        str(column) if names is None else f"{column} ({names[column]!r})"
+        for column in found[:_NAMED]
+    )
+    if len(found) > _NAMED:
+        named += f" and {len(found) - _NAMED} more"
+    remedy = (
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
+        if kind == "NaN"
+        else "replace it by a finite number"
+    )
+    return (
+        f"X contains {kind} in column{'s' if len(found) > 1 else ''} {named} ({len(rows)} "
+        f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
+        f"{type(estimator).__name__} needs finite numbers; {remedy}."
+    )
