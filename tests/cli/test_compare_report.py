@@ -282,7 +282,7 @@ def test_curves_with_enough_topics(report, many):
 
 
 def test_the_same_input_gives_the_same_file(report, many):
-    args = {"files": many, "measures": ["ap", "lexirecall"]}
+    args = {"files": many[:4], "measures": ["ap"]}
     assert report(**args)[0] == report(**args)[0]
 
 

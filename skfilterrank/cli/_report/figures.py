@@ -56,5 +56,7 @@ def _inline(text, prefix, label):
     text = _LINES.sub("var(--line)", _INK.sub("currentColor", text))
     width = float(re.search(r'width="([\d.]+)pt"', text)[1])
     opening = element("svg", role="img", aria_label=label).removesuffix("></svg>")
+    # On a narrow screen a figure scrolls before its text is too small to be read.
+    size = f"width:{width / 12:.1f}em;min-width:{max(30, 0.6 * width / 12):.1f}rem"
     text = re.sub(r'^<svg|\s(?:width|height)="[\d.]+pt"', "", text, count=3)
-    return Html(f'{opening} style="width:{width / 12:.1f}em"{text}')
+    return Html(f'{opening} style="{size}"{text}')
