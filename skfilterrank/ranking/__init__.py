@@ -11,7 +11,11 @@ from skfilterrank.ranking._features import (
     TextVectors,
     make_text_features,
 )
+from skfilterrank.ranking._fusion import fuse_runs, fuse_scores, score_table
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
+from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
+from skfilterrank.ranking._methods.query_ranker import QueryRanker
+from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
 from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
@@ -30,6 +34,7 @@ __all__ = [
     "ListFeatures",
     "NumericColumns",
     "OrdinalRanker",
+    "QueryRanker",
     "QueryThreshold",
     "RankAndFilter",
     "RankerComparison",
@@ -40,9 +45,17 @@ __all__ = [
     "TextVectors",
     "ThresholdCurve",
     "compare_rankers",
+    "fuse_runs",
+    "fuse_scores",
+    "make_lambdamart",
+    "make_listnet",
+    "make_logistic",
+    "make_random_forest",
     "make_ranker",
+    "make_ranknet",
     "make_text_features",
     "risk_threshold",
+    "score_table",
     "share_features",
     "threshold_curve",
 ]

@@ -6,6 +6,7 @@ from sklearn.base import is_classifier
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, safe_indexing
 from skfilterrank.ranking._adapters import final_step, group_parameter
+from skfilterrank.ranking._methods.query_ranker import QueryRanker
 
 CARRIES = ("auto", "raw", "standardize")
 # Enough for a mean and a standard deviation; scoring all training rows again would take time.
@@ -21,7 +22,7 @@ def needs_common_scale(carry: str, estimator) -> bool:
     if carry != "auto":
         return carry == "standardize"
     final = final_step(estimator)
-    while isinstance(final, BaseSearchCV):
+    while isinstance(final, BaseSearchCV | QueryRanker):
         final = final_step(final.estimator)
     return not is_classifier(final) and group_parameter(final) is not None
 

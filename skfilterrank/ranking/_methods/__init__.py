@@ -1,0 +1,1 @@
+"""The eight learning to rank methods, ready made."""

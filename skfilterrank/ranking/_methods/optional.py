@@ -1,0 +1,19 @@
+"""Packages that not everyone has."""
+
+import importlib
+
+
+def import_optional(package: str, needed_by: str):
+    """Import a package, or say which extra installs it.
+
+    The extras are named after the packages.
+    """
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise ImportError(
+            f"{needed_by} needs {package}, which is not installed: "
+            f"pip install 'skfilterrank[{package}]'."
+        ) from error
