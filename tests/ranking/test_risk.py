@@ -14,6 +14,7 @@ from scipy.stats import binom, binomtest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
@@ -25,8 +26,9 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import RankAndFilter, RiskCertificate, risk_threshold, threshold_curve
-from skfilterrank.ranking._risk import _STEPS, RISKS
+from skfilterrank.ranking._risk import RISKS
 from skfilterrank.ranking._risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._risk_steps import STEPS
 
 NO = -np.inf
 BOUNDS = {
@@ -200,7 +202,7 @@ class TestSteps:
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
-        steps = _STEPS[risk](RankedLists(y_true, y_score, groups=groups), k)
+        steps = STEPS[risk](RankedLists(y_true, y_score, groups=groups), k)
         for threshold in real_thresholds(y_score):
             expected = rates(risk, y_true, y_score, groups, threshold, k)
             found = steps.at(threshold, risk == "false_reject_rate")
@@ -307,6 +309,17 @@ class TestRiskThreshold:
             two.upper_bound,
             two.n_tried,
         )
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int64])
+    def test_types_of_scores(self, risk, data, dtype):
+        y_score = (1000 * data.bayes_scores).round()
+        params = {"groups": data.groups, "risk": risk, "level": 0.1, "k": 3}
+        one = risk_threshold(data.y, y_score, **params)
+        two = risk_threshold(data.y, y_score.astype(dtype), **params)
+        np.testing.assert_array_equal(
+            y_score >= one.threshold, y_score.astype(dtype) >= two.threshold
+        )
+        assert (one.limit, one.observed) == (two.limit, two.observed)
 
     def test_without_need_it_is_the_tuned_threshold(self, risk, data):
         params = {"groups": data.groups, "k": 3}
@@ -680,6 +693,15 @@ class TestRankAndFilter:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             fit(data)
+
+
+@pytest.mark.filterwarnings("ignore:.*fitted without query ids:UserWarning")
+@pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
+@parametrize_with_checks(
+    [RankAndFilter(Ridge(), threshold="risk", risk="any_forbidden", level=0.9, confidence=0.5)]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def _without_estimator(model):
