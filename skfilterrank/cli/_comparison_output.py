@@ -16,7 +16,7 @@ from skfilterrank.comparison import (
     summarize_pairs,
     summarize_systems,
 )
-from skfilterrank.comparison._tests.corrections import CORRECTION_NAMES
+from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES
 
 N_PAIRS = 20
 

@@ -23,10 +23,10 @@ from skfilterrank.comparison._queries.moved_documents import moved_documents
 from skfilterrank.comparison._scores.reading import read_system_scores
 from skfilterrank.comparison._scores.score_systems import score_predictions, score_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._tests.compare import compare_systems
-from skfilterrank.comparison._tests.corrections import adjust_p_values
-from skfilterrank.comparison._tests.pairwise import PairwiseComparison
-from skfilterrank.comparison._tests.summary import summarize_pairs, summarize_systems
+from skfilterrank.comparison._significance.compare import compare_systems
+from skfilterrank.comparison._significance.corrections import adjust_p_values
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.summary import summarize_pairs, summarize_systems
 
 __all__ = [
     "Agreement",

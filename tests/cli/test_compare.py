@@ -11,8 +11,8 @@ import pytest
 
 from skfilterrank.cli import _compare
 from skfilterrank.comparison import compare_systems, score_systems, summarize_pairs
-from skfilterrank.comparison._tests.compare import TESTS
-from skfilterrank.comparison._tests.corrections import CORRECTIONS
+from skfilterrank.comparison._significance.compare import TESTS
+from skfilterrank.comparison._significance.corrections import CORRECTIONS
 
 # Topic by topic, by reciprocal rank: good 1 1 1 1, fair 1 1 1/2 1/2, poor 1/3 1/2 1/2 1/3.
 QRELS = "1 0 a 2\n1 0 b 0\n2 0 a 1\n3 0 a 1\n4 0 a 1\n4 0 c 1\n"

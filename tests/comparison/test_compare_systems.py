@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
-from skfilterrank.comparison._tests.compare import TESTS
+from skfilterrank.comparison._significance.compare import TESTS
 
 OF_PAIRS = ["t", "wilcoxon", "sign", "randomization", "bootstrap"]
 # No random numbers, or all 2^n patterns of signs: the order of the queries does not matter.

@@ -14,9 +14,9 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import AnovaRM, anova_lm
 
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.comparison._tests.hsd import residual_mean_square, shuffled_ranges
-from skfilterrank.comparison._tests.pairs import Settings
-from skfilterrank.comparison._tests.studentized_range import StudentizedRange
+from skfilterrank.comparison._significance.hsd import residual_mean_square, shuffled_ranges
+from skfilterrank.comparison._significance.pairs import Settings
+from skfilterrank.comparison._significance.studentized_range import StudentizedRange
 
 BOTH = ["tukey", "randomized_tukey"]
 
@@ -181,7 +181,7 @@ class TestRandomized:
     def test_blocks_do_not_matter(self, monkeypatch):
         values = noisy(4, 6)
         whole = shuffled_ranges(values, Settings(n_resamples=500))
-        monkeypatch.setattr("skfilterrank.comparison._tests.hsd._BLOCK_NUMBERS", 24 * 7)
+        monkeypatch.setattr("skfilterrank.comparison._significance.hsd._BLOCK_NUMBERS", 24 * 7)
         np.testing.assert_allclose(shuffled_ranges(values, Settings(n_resamples=500)), whole)
 
     def test_interval_is_the_test(self):

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from skfilterrank.comparison import compare_systems
-from skfilterrank.comparison._tests import rank_tests
-from skfilterrank.comparison._tests.rank_tests import hodges_lehmann_interval
+from skfilterrank.comparison._significance import rank_tests
+from skfilterrank.comparison._significance.rank_tests import hodges_lehmann_interval
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from skfilterrank.comparison import compare_systems
-from skfilterrank.comparison._tests import pairs as pairs_module
-from skfilterrank.comparison._tests.pairs import Settings
-from skfilterrank.comparison._tests.resampling import _bootstrap_counts, _studentized
+from skfilterrank.comparison._significance import pairs as pairs_module
+from skfilterrank.comparison._significance.pairs import Settings
+from skfilterrank.comparison._significance.resampling import _bootstrap_counts, _studentized
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_same_systems, check_scores
-from skfilterrank.comparison._tests.compare import compare_systems
-from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.compare import compare_systems
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 
 OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 

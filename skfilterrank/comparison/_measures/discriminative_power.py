@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._measures.short_table import short_table
-from skfilterrank.comparison._tests.compare import compare_systems
-from skfilterrank.comparison._tests.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.compare import compare_systems
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,8 +16,8 @@ from skfilterrank.comparison._measures.sampled_means import (
 )
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._tests.pairs import Pairs, Settings
-from skfilterrank.comparison._tests.resampling import bootstrap_test
+from skfilterrank.comparison._significance.pairs import Pairs, Settings
+from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.robustness._metrics import check_count
 
 

@@ -15,8 +15,8 @@ from skfilterrank.comparison._planning.power import (
     smallest_n,
 )
 from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._tests.hsd import residual_mean_square
-from skfilterrank.comparison._tests.pairs import Pairs, mean_and_deviation
+from skfilterrank.comparison._significance.hsd import residual_mean_square
+from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
 
 DESIGNS = ("paired", "anova", "blocked_anova")
 METHODS = ("formula", "simulation")

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 from scipy.stats import binom, rankdata
 
-from skfilterrank.comparison._tests.pairs import (
+from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     differences,
     pair_blocks,

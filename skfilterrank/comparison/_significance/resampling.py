@@ -6,7 +6,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import limit_threads
-from skfilterrank.comparison._tests.pairs import (
+from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     differences,
     mean_and_deviation,
@@ -16,7 +16,7 @@ from skfilterrank.comparison._tests.pairs import (
     sign_patterns,
     smallest_flip_p,
 )
-from skfilterrank.comparison._tests.t_test import paired_t
+from skfilterrank.comparison._significance.t_test import paired_t
 
 # So many pairs at a time that what is compared stays in the processor's cache.
 _N_PAIRS = 64

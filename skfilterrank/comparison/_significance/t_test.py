@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from skfilterrank.comparison._tests.pairs import (
+from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     differences,
     mean_and_deviation,

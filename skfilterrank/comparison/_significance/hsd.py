@@ -11,8 +11,8 @@ experiments", ACM TOIS 30, 2012; Sakai, "Laboratory Experiments in Information R
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank.comparison._tests.pairs import PairFigures, mean_differences, ratio
-from skfilterrank.comparison._tests.studentized_range import studentized_range
+from skfilterrank.comparison._significance.pairs import PairFigures, mean_differences, ratio
+from skfilterrank.comparison._significance.studentized_range import studentized_range
 
 EFFECT = "difference / sqrt(MSE)"
 _BLOCK_NUMBERS = 2**18

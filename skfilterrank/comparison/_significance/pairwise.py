@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._tests.corrections import CORRECTION_NAMES, adjust_p_values
+from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
 
 _N_SHOWN = 20
 _SYMMETRIC = ("p_adjusted", "p_value")

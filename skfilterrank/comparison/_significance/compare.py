@@ -5,9 +5,9 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._tests.corrections import adjust_p_values, check_correction
-from skfilterrank.comparison._tests.hsd import randomized_tukey, tukey_hsd_blocked
-from skfilterrank.comparison._tests.pairs import (
+from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
+from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
+from skfilterrank.comparison._significance.pairs import (
     ALTERNATIVES,
     PairFigures,
     Pairs,
@@ -15,10 +15,10 @@ from skfilterrank.comparison._tests.pairs import (
     count_ties,
     mean_differences,
 )
-from skfilterrank.comparison._tests.pairwise import PairwiseComparison
-from skfilterrank.comparison._tests.rank_tests import sign_test, wilcoxon_test
-from skfilterrank.comparison._tests.resampling import bootstrap_test, randomization_test
-from skfilterrank.comparison._tests.t_test import paired_t
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.rank_tests import sign_test, wilcoxon_test
+from skfilterrank.comparison._significance.resampling import bootstrap_test, randomization_test
+from skfilterrank.comparison._significance.t_test import paired_t
 
 
 class SystemTest(NamedTuple):
