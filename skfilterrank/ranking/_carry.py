@@ -24,6 +24,8 @@ def needs_common_scale(carry: str, estimator) -> bool:
     final = final_step(estimator)
     while isinstance(final, BaseSearchCV | QueryRanker):
         final = final_step(final.estimator)
+    if getattr(final, "_scores_are_probabilities", False):
+        return False
     return not is_classifier(final) and group_parameter(final) is not None
 
 

@@ -18,14 +18,7 @@ SEARCHES = ("tune", "per_query", "risk")
 
 def check_parameters(model, measure) -> None:
     """Raise a ValueError for parameters of a RankAndFilter that are out of range."""
-    final = final_step(model.estimator)
-    if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
-        raise ValueError(
-            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
-            f"one, got {final!r}."
-        )
-    if is_prefit(model.cv):
-        check_is_fitted(model.estimator)
+    check_inner(model)
     check_choice(model.refit, "refit", (True, False, "auto"))
     threshold = model.threshold
     is_search = isinstance(threshold, str) and threshold in SEARCHES
@@ -46,6 +39,18 @@ def check_parameters(model, measure) -> None:
             f"risk={model.risk!r} is only kept with threshold='risk', but threshold is "
             f"{threshold!r}: use threshold='risk', or risk=None."
         )
+
+
+def check_inner(model) -> None:
+    """Raise a ValueError for an estimator, or a way of fitting it, that cannot be used."""
+    final = final_step(model.estimator)
+    if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
+        raise ValueError(
+            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
+            f"one, got {final!r}."
+        )
+    if is_prefit(model.cv):
+        check_is_fitted(model.estimator)
     check_choice(model.target, "target", TARGETS)
     check_choice(model.carry, "carry", CARRIES)
     check_cv(model.cv)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +18,7 @@ from skfilterrank.ranking._parameters import SEARCHES, check_parameters
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._risk import certify
 from skfilterrank.ranking._splits import is_prefit
-from skfilterrank.ranking._targets import resolve_target
+from skfilterrank.ranking._targets import learns_labels
 from skfilterrank.ranking._threshold import (
     candidate_curve,
     has_exact_threshold,
@@ -273,7 +273,8 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             fit_params=fit_params,
         )
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
-        self._score_gains = self.gains if self._learned_labels() else None
+        as_labels = learns_labels(self.estimator, self.target, prefit=is_prefit(self.cv))
+        self._score_gains = self.gains if as_labels else None
         self._measure_name, self._k, self._measure_options = measure.name, k, options
         self.tuned_measure_ = parsed.text
         for name in _TUNED_ATTRIBUTES:
@@ -464,12 +465,6 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
                 gains, scores, groups=groups, k=self._k, measure=self._measure.name
             )
         return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
-
-    def _learned_labels(self):
-        """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
-        if is_prefit(self.cv) and is_classifier(self.estimator):
-            return not set(self.estimator.classes_) <= {0, 1}
-        return resolve_target(self.estimator, self.target) == "label"
 
     def get_metadata_routing(self):
         """Tell scikit-learn where `groups` and fit parameters go.

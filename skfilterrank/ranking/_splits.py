@@ -42,7 +42,8 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
         if n_queries < n_needed:
             raise ValueError(
                 f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
-                f"(n_samples={len(groups)}): lower cv, or fix the threshold."
+                f"(n_samples={len(groups)}): lower cv; a "
+                "RankAndFilter with a fixed threshold needs no folds."
             )
     if isinstance(cv, Integral):
         # Shuffled, scikit-learn deals the queries out at once; unshuffled it weighs one after the
@@ -72,7 +73,7 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
         if n_shared:
             warnings.warn(
                 f"cv splits queries: {n_shared} have rows on both sides of a split, so the "
-                "threshold is tuned on queries the models have seen. Use GroupKFold.",
+                "held-out scores are of queries the models have seen. Use GroupKFold.",
                 UserWarning,
                 stacklevel=2,
             )

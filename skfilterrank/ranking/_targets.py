@@ -23,6 +23,13 @@ def resolve_target(estimator, target: str) -> str:
     return "gain" if group_parameter(final) in (None, "groups") else "grade"
 
 
+def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
+    """Whether a classifier's classes are labels rather than 1 for a gain above 0."""
+    if prefit and is_classifier(estimator):
+        return not set(estimator.classes_) <= {0, 1}
+    return resolve_target(estimator, target) == "label"
+
+
 class TargetEncoder:
     """Turn gains (and labels) into the target, the same way in every fold."""
 
