@@ -1,6 +1,7 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._calibrated import CalibratedRanker
 from skfilterrank.ranking._compare import RankerComparison, compare_rankers
 from skfilterrank.ranking._features import (
     ColumnsEqual,
@@ -27,6 +28,7 @@ from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 __all__ = [
     "LEARNERS",
     "LOSSES",
+    "CalibratedRanker",
     "ColumnsEqual",
     "FilterAll",
     "FilterOnly",

@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.ranking import (
+    CalibratedRanker,
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
@@ -60,6 +61,8 @@ ESTIMATORS = {
     "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
         gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
     ),
+    "CalibratedRanker(Ridge())": CalibratedRanker(Ridge()),
+    "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }

@@ -1,0 +1,363 @@
+"""CalibratedRanker: scores that are probabilities, so that a threshold means one."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import ClassifierTags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._response import document_scores, final_step
+from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
+from skfilterrank._validation import check_choice, find_groups
+from skfilterrank.ranking._adapters import needs_groups
+from skfilterrank.ranking._calibrators import (
+    CALIBRATORS,
+    LEAST_PROBABILITY,
+    fit_calibrator,
+    probabilities,
+)
+from skfilterrank.ranking._delegation import FeaturesOfInner
+from skfilterrank.ranking._parameters import check_inner
+from skfilterrank.ranking._splits import is_prefit
+from skfilterrank.ranking._targets import learns_labels
+from skfilterrank.ranking._training_data import training_rows
+from skfilterrank.ranking._tuning import tuning_scores
+
+
+class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+    """Turn any estimator's scores into the probability that a document's gain is above 0.
+
+    Scores of a ranker have no scale, and those of a classifier are often too sure. Here the
+    estimator's scores of queries it has not seen, by query-grouped cross-validation, are set
+    against the labels, and a rising curve from score to probability is fitted. A threshold on such
+    scores means something: 0.5 filters what is more likely bad than good.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, a regressor, a ranker or a Pipeline that ends in one, as in
+        :class:`RankAndFilter`. It learns its own target, such as the grade, and not only whether
+        the gain is above 0.
+    method : {"isotonic", "sigmoid"}, default="isotonic"
+        The curve: any rising steps (isotonic regression), or a logistic curve (Platt scaling),
+        which needs fewer rows.
+    break_ties : bool, default=True
+        Whether :meth:`predict` orders rows of equal probability by their raw score, within a
+        millionth. Isotonic regression gives many rows one probability, and a ranking would lose
+        their order.
+    target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
+        What the estimator is given to learn, as in :class:`RankAndFilter`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    cv : int, float, splitter, iterable, "prefit" or None, default=None
+        How held-out scores come about. None: 5 folds by query. An int: that many folds. A float
+        between 0 and 1: one split that holds out that share of the queries. A splitter or an
+        iterable of (train, test) row numbers is used as it is. "prefit": `estimator` is fitted
+        already, and all rows given to `fit`, which it should not have seen, are for the curve.
+    refit : bool, default=True
+        Whether to fit the estimator on all rows once the curve is found. False needs a `cv` of one
+        split and keeps that split's model.
+    carry : {"auto", "raw", "standardize"}, default="auto"
+        How the curve of the folds' scores carries over to the refitted estimator: "standardize"
+        first brings each fold's scores to its scale, "auto" does so for rankers. As in
+        :class:`RankAndFilter`.
+    n_jobs : int or None, default=None
+        Folds fitted at a time; results do not depend on it.
+    verbose : int, default=0
+        Above 0 shows the progress over folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    calibrator_ : IsotonicRegression, Pipeline or DummyClassifier
+        The fitted curve. With "sigmoid" a Pipeline that ends in a LogisticRegression, or where no
+        rising curve is better than a flat one, a DummyClassifier.
+    auc_ : float
+        Area under the ROC curve of the held-out scores over all queries: the share of pairs of a
+        good and a bad row that they order well. NaN where all rows are good, or none.
+    classes_ : ndarray of shape (2,), dtype int64
+        0 and 1, what the columns of :meth:`predict_proba` stand for.
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out.
+    n_features_in_ : int
+        Number of features, where the estimator knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the estimator knows them.
+
+    See Also
+    --------
+    RankAndFilter : Finds the best threshold; with ``threshold=0.5`` around this, none is searched.
+    sklearn.calibration.CalibratedClassifierCV : For classifiers without queries.
+
+    Notes
+    -----
+    To scikit-learn this is a ranker, not a classifier: it takes labels of any gains, and
+    :meth:`predict` gives scores.
+
+    A curve never falls, so the order of the estimator's scores is kept. Held-out scores that order
+    good and bad rows worse than chance, by more than chance explains, come with a warning; the
+    curve is then flat or nearly so.
+
+    No number of rows shows that something never happens. The steps of isotonic regression [2]_ are
+    kept between ``1 / (n + 2)`` and ``1 - 1 / (n + 2)``, n being the number of held-out rows. The
+    logistic curve is fitted to Platt's targets [1]_, ``(n_good + 1) / (n_good + 2)`` for good rows
+    and ``1 / (n_bad + 2)`` for others. All probabilities keep at least a millionth away from 0 and
+    1.
+
+    A row the estimator filters (score -inf) has probability 0, and keeps -inf in :meth:`predict`.
+    Such rows are left out of the fit of the curve.
+
+    The curve is the same for all queries. What a ranker's score means may differ from query to
+    query; probabilities are then right on average over queries, not within each.
+
+    References
+    ----------
+    .. [1] J. Platt. "Probabilistic Outputs for Support Vector Machines and Comparisons to
+       Regularized Likelihood Methods". 1999.
+    .. [2] B. Zadrozny, C. Elkan. "Transforming Classifier Scores into Accurate Multiclass
+       Probability Estimates". KDD 2002.
+
+    Examples
+    --------
+    >>> from lightgbm import LGBMRanker
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import CalibratedRanker, RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
+    >>> ranker = CalibratedRanker(LGBMRanker(n_estimators=10, n_jobs=1, verbose=-1))
+    >>> probability = ranker.fit(X, y, groups=groups).predict_proba(X)[:, 1]
+    >>> bool(0 < probability.min() < 0.5 < probability.max() < 1)
+    True
+
+    Filter what is more likely bad than good:
+
+    >>> model = RankAndFilter(ranker, threshold=0.5, k=3).fit(X, y, groups=groups)
+    >>> bool(model.score(X, y, groups=groups) > 0.7)
+    True
+    """
+
+    # scikit-learn's metadata routing brings `groups` without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn, and that its scores need no common scale.
+    _ranking_target = "gain"
+    _scores_are_probabilities = True
+
+    def __init__(
+        self,
+        estimator,
+        *,
+        method="isotonic",
+        break_ties=True,
+        target="auto",
+        gains=None,
+        cv=None,
+        refit=True,
+        carry="auto",
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.method = method
+        self.break_ties = break_ties
+        self.target = target
+        self.gains = gains
+        self.cv = cv
+        self.refit = refit
+        self.carry = carry
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+    ) -> "CalibratedRanker":
+        """Fit the estimator and the curve.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Whatever the estimator takes; rows in any order.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
+            query ids in an index level "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`. Where
+            there is none, each row is its own query, with a warning; rankers raise.
+        eval_set : list of (X, y), default=None
+            Held-out sets for estimators that stop early, with labels as in `y`.
+        eval_groups : list of array-like, default=None
+            Query ids of each held-out set; None looks for an index level "qid".
+        **fit_params
+            Passed to the estimator's `fit`, as in :meth:`RankAndFilter.fit`. The curve counts each
+            row once, whatever `sample_weight`.
+
+        Returns
+        -------
+        self : CalibratedRanker
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, arrays have different lengths, a label has no gain, a
+            ranker is given no queries, a classifier nothing to tell apart, all held-out rows are
+            filtered, or there are fewer queries than folds.
+        """
+        check_choice(self.method, "method", tuple(CALIBRATORS))
+        check_choice(self.break_ties, "break_ties", (True, False))
+        check_choice(self.refit, "refit", (True, False))
+        check_inner(self)
+        if y is None:
+            raise ValueError("CalibratedRanker requires y to be passed, but the target y is None.")
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        prefit = is_prefit(self.cv)
+        data, gains, _ = training_rows(
+            self.estimator,
+            X,
+            y,
+            self._queries(groups, X, y),
+            target=self.target,
+            gains=self.gains,
+            prefit=prefit,
+            eval_set=eval_set,
+            eval_groups=eval_groups,
+            fit_params=fit_params,
+        )
+        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
+        as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
+        self._score_gains = self.gains if as_labels else None
+        how = SimpleNamespace(**self.get_params(deep=False), threshold=None)
+        labels = gains if isinstance(y, list) else np.asarray(y)
+        tuning = tuning_scores(how, data, self._score_gains, labels)
+        self.estimator_ = tuning.estimator
+        self._fit_curve(tuning.scores, gains[tuning.rows])
+        return self
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X by the probability that their gain is above 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, for estimators that want it. None looks for an index level "qid"
+            on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Probabilities, -inf where the estimator filters. With `break_ties` up to a millionth
+            higher than those of :meth:`predict_proba`, in the order of the raw scores.
+        """
+        scores, good = self._scores_and_probabilities(X, groups)
+        if self.break_ties:
+            distance = (scores - self._center) / self._spread
+            with np.errstate(invalid="ignore"):
+                squeezed = 0.5 + 0.5 * distance / (1.0 + np.abs(distance))
+            good = good + LEAST_PROBABILITY * squeezed
+        return np.where(scores == -np.inf, -np.inf, good)
+
+    def predict_proba(self, X, groups=None) -> np.ndarray:
+        """Probability that the gain of each row is above 0, and that it is not.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2), dtype float64
+            Second column: P(gain > 0); 0 where the estimator filters.
+        """
+        _, good = self._scores_and_probabilities(X, groups)
+        return np.column_stack([1.0 - good, good])
+
+    def _queries(self, groups, X, y):
+        """The query ids; without any, one for each row where the estimator does not need them."""
+        found = find_groups(groups, y, X)
+        if found is not None or needs_groups(self.estimator):
+            return found
+        warnings.warn(
+            "CalibratedRanker was given no query ids: each row is taken for a query of its own, so "
+            "that folds may tear queries apart. Pass groups=, the query id of each row, or give y "
+            "as a Series with an index level named 'qid'.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return np.arange(num_samples(X))
+
+    def _fit_curve(self, scores, gains):
+        """Fit the curve from held-out scores to labels."""
+        counted = ~np.isnan(gains) & (scores > -np.inf)
+        if not counted.any():
+            raise ValueError(
+                f"{type(final_step(self.estimator)).__name__} filters every judged held-out row "
+                "(score -inf): there is nothing to fit probabilities to."
+            )
+        scores, good = scores[counted], gains[counted] > 0
+        self._center, self._spread = scores.mean(), scores.std() or 1.0
+        self.calibrator_ = fit_calibrator(self.method, scores, good)
+        self.classes_ = np.array([0, 1])
+        n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
+        self.auc_ = float(roc_auc_score(good, scores)) if n_good and n_bad else np.nan
+        # Three standard deviations of the area of a score that knows nothing.
+        if self.auc_ < 0.5 - 3 * np.sqrt((n_good + n_bad + 1) / (12 * n_good * n_bad + 1)):
+            warnings.warn(
+                f"the held-out scores of {type(final_step(self.estimator)).__name__} are worse "
+                f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
+                "bad one. Probabilities never fall with the score, so they will tell little; check "
+                "the labels and gains=, or whether the score is meant to be negated.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _scores_and_probabilities(self, X, groups):
+        """Raw scores, and P(gain > 0)."""
+        check_is_fitted(self)
+        scores = document_scores(
+            self.estimator_, X, groups=find_groups(groups, X), gains=self._score_gains
+        ).astype(np.float64, copy=False)
+        good = np.zeros(len(scores))
+        is_scored = scores > -np.inf
+        if is_scored.any():
+            good[is_scored] = probabilities(self.calibrator_, scores[is_scored])
+        return scores, good
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = True
+        # For what reads `predict_proba`; the type of the estimator stays that of no classifier.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.non_deterministic = inner.non_deterministic
+        return tags

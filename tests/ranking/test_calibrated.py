@@ -1,0 +1,417 @@
+"""CalibratedRanker: curves by hand and by brute force, held-out queries, order of the scores."""
+
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from lightgbm import LGBMRanker
+from scipy.optimize import minimize
+from scipy.special import expit, xlogy
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer
+from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
+from skfilterrank.ranking._calibrators import fit_calibrator, probabilities
+
+QUIET = {"n_estimators": 10, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
+
+
+class FirstColumn(RegressorMixin, BaseEstimator):
+    """Scores by the first feature, and remembers what it was fitted on."""
+
+    def __init__(self, sign=1.0):
+        self.sign = sign
+
+    def fit(self, X, y, groups=None):
+        self.y_, self.groups_, self.n_features_in_ = np.asarray(y), groups, X.shape[1]
+        return self
+
+    def predict(self, X):
+        return self.sign * np.asarray(X)[:, 0]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=150, bayes=False, random_state=0)
+
+
+def as_column(scores):
+    return np.asarray(scores, dtype=float)[:, None]
+
+
+def prefit(scores, labels, **options):
+    """A model calibrated on these scores, as they are."""
+    inner = FirstColumn().fit(as_column(scores), labels)
+    model = CalibratedRanker(inner, cv="prefit", **options)
+    return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))
+
+
+class TestCurves:
+    def test_isotonic_by_hand(self):
+        # Scores 2 and 3 fall from good to bad: they share 1 of 2. The ends keep 1 / (4 + 2) off.
+        model = prefit([1, 2, 3, 4], [-1, 1, -1, 2])
+        expected = [1 / 6, 1 / 2, 1 / 2, 5 / 6]
+        np.testing.assert_allclose(model.predict_proba(as_column([1, 2, 3, 4]))[:, 1], expected)
+        np.testing.assert_allclose(
+            model.predict_proba(as_column([-9, 1.5, 2.5, 3.5, 9]))[:, 1],
+            [1 / 6, (1 / 6 + 1 / 2) / 2, 1 / 2, (1 / 2 + 5 / 6) / 2, 5 / 6],
+        )
+
+    @given(rows=st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=12))
+    def test_isotonic_is_the_minimax_of_means(self, rows):
+        scores, good = np.array([(s, g) for s, g in rows], dtype=float).T
+        levels = np.unique(scores)
+        found = probabilities(fit_calibrator("isotonic", scores, good == 1), levels)
+        # max over left ends of the min over right ends of the mean between them.
+        least = 1 / (len(scores) + 2)
+        expected = [
+            max(
+                min(good[(scores >= low) & (scores <= high)].mean() for high in levels[i:])
+                for low in levels[: i + 1]
+            )
+            for i in range(len(levels))
+        ]
+        np.testing.assert_allclose(found, np.clip(expected, least, 1 - least), atol=1e-12)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_sigmoid_maximises_platts_likelihood(self, seed):
+        rng = np.random.default_rng(seed)
+        scores = 100 + 30 * rng.normal(size=60)
+        good = rng.random(60) < expit((scores - 110) / 20)
+        n_good, n_bad = good.sum(), (~good).sum()
+        target = np.where(good, (n_good + 1) / (n_good + 2), 1 / (n_bad + 2))
+
+        def loss(parameters):
+            p = expit(parameters[0] * (scores - 100) / 30 + parameters[1])
+            return -np.sum(xlogy(target, p) + xlogy(1 - target, 1 - p))
+
+        best = minimize(loss, [0.0, 0.0], tol=1e-12)
+        np.testing.assert_allclose(
+            probabilities(fit_calibrator("sigmoid", scores, good), scores),
+            expit(best.x[0] * (scores - 100) / 30 + best.x[1]),
+            atol=1e-5,
+        )
+
+    def test_sigmoid_equals_scikit_learns(self, data):
+        inner = LogisticRegression().fit(data.X, data.y > 0)
+        frozen = sklearn.frozen.FrozenEstimator(inner)
+        theirs = CalibratedClassifierCV(frozen, method="sigmoid").fit(data.X, data.y > 0)
+        # Theirs reads the decision function.
+        model = prefit(inner.decision_function(data.X), data.y, method="sigmoid")
+        np.testing.assert_allclose(
+            model.predict_proba(as_column(inner.decision_function(data.X))),
+            theirs.predict_proba(data.X),
+            atol=1e-4,
+        )
+
+    def test_perfect_separation_stays_finite(self):
+        for method in ("isotonic", "sigmoid"):
+            model = prefit([1, 2, 3, 4], [0, 0, 1, 1], method=method)
+            good = model.predict_proba(as_column([1, 2, 3, 4]))[:, 1]
+            assert (good > 0).all()
+            assert (good < 1).all()
+            assert good[1] < 0.5 < good[2]
+
+    def test_all_good_or_all_bad(self):
+        for method in ("isotonic", "sigmoid"):
+            for label, expected in ((1, 5 / 6), (-1, 1 / 6)):
+                model = prefit([1, 2, 3, 4], [label] * 4, method=method)
+                good = model.predict_proba(as_column([0, 2.5]))[:, 1]
+                np.testing.assert_allclose(good, [expected] * 2, atol=1e-8)
+                assert np.isnan(model.auc_)
+
+    def test_equal_scores(self):
+        for method in ("isotonic", "sigmoid"):
+            model = prefit([5, 5, 5, 5], [1, 1, 1, -1], method=method)
+            (good,) = model.predict_proba(as_column([5]))[:, 1]
+            # Platt's targets: (3 * 4 / 5 + 1 / 3) / 4.
+            expected = 3 / 4 if method == "isotonic" else (3 * 4 / 5 + 1 / 3) / 4
+            assert good == pytest.approx(expected, abs=1e-8)
+
+    def test_huge_scores(self):
+        for method in ("isotonic", "sigmoid"):
+            model = prefit(np.array([1, 2, 3, 4]) * 1e100, [-1, 1, -1, 2], method=method)
+            good = model.predict(as_column(np.array([1, 2, 4]) * 1e100))
+            assert good[0] < good[1] < good[2] < 1
+
+
+class TestOrder:
+    @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+    @given(
+        rows=st.lists(
+            st.tuples(st.integers(-20, 20), st.sampled_from([-1, 0, 1])), min_size=1, max_size=20
+        )
+    )
+    @pytest.mark.filterwarnings("ignore:the held-out scores:UserWarning")
+    def test_order_of_the_scores_is_kept(self, method, rows):
+        scores, labels = np.array(rows, dtype=float).T
+        model = prefit(scores, labels, method=method)
+        new = np.linspace(-30, 30, 121)
+        found = model.predict(as_column(new))
+        assert (np.diff(found) > 0).all()
+        good = model.predict_proba(as_column(new))[:, 1]
+        assert (np.diff(good) >= 0).all()
+        assert (found >= good).all()
+        assert (found <= good + 1e-6).all()
+        assert (found <= 1).all()
+
+    def test_ties_may_be_kept(self):
+        scores, labels = [1, 2, 3, 4], [-1, 1, -1, 2]
+        model = prefit(scores, labels, break_ties=False)
+        np.testing.assert_array_equal(
+            model.predict(as_column(scores)), model.predict_proba(as_column(scores))[:, 1]
+        )
+
+    def test_a_threshold_filters_alike_with_ties_and_without(self):
+        scores, labels = [1, 2, 3, 4], [-1, 1, -1, 2]
+        kept = prefit(scores, labels).predict(as_column(scores)) >= 0.5
+        np.testing.assert_array_equal(kept, [False, True, True, True])
+
+    def test_worse_than_chance(self):
+        rng = np.random.default_rng(0)
+        scores = rng.normal(size=400)
+        labels = np.where(scores + rng.normal(size=400) < 0, 1, -1)
+        for method in ("isotonic", "sigmoid"):
+            with pytest.warns(UserWarning, match=r"worse than chance: of all pairs, [12]\d %"):
+                model = prefit(scores, labels, method=method)
+            assert model.auc_ == roc_auc_score(labels > 0, scores) < 0.3
+        assert isinstance(model.calibrator_, DummyClassifier)
+        np.testing.assert_allclose(
+            model.predict_proba(as_column(scores))[:, 1], (labels > 0).mean(), atol=0.01
+        )
+
+    def test_chance_alone_is_no_reason_to_warn(self):
+        rng = np.random.default_rng(1)
+        for _ in range(20):
+            scores = rng.normal(size=8)
+            prefit(scores, [1, -1] * 4)
+
+
+class TestHeldOut:
+    def test_probabilities_come_from_queries_the_models_have_not_seen(self, data):
+        splits = list(GroupKFold(3).split(data.X, data.y, data.groups))
+        held_out = np.empty(len(data.y))
+        for train, test in splits:
+            held_out[test] = Ridge().fit(data.X[train], data.y[train]).predict(data.X[test])
+        model = CalibratedRanker(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
+        rows = np.concatenate([test for _, test in splits])
+        curve = fit_calibrator("isotonic", held_out[rows], data.y[rows] > 0)
+        expected = curve.predict(Ridge().fit(data.X, data.y).predict(data.X))
+        np.testing.assert_allclose(model.predict_proba(data.X)[:, 1], expected, atol=1e-9)
+        assert model.auc_ == pytest.approx(roc_auc_score(data.y > 0, held_out))
+
+    def test_the_estimator_learns_its_own_target(self, data):
+        model = CalibratedRanker(FirstColumn(), gains={-1: -5, 1: 1, 2: 3})
+        model.fit(data.X, data.y, groups=data.groups)
+        assert set(model.estimator_.y_) == {-5, 1, 3}
+        assert len(set(model.estimator_.groups_)) == 150
+        grades = CalibratedRanker(FirstColumn(), target="grade")
+        assert set(grades.fit(data.X, data.y, groups=data.groups).estimator_.y_) == {0, 1, 2}
+
+    def test_ranks_are_those_of_the_ranker(self, data):
+        ranker = LGBMRanker(**QUIET)
+        plain = RankAndFilter(ranker, threshold=None).fit(data.X, data.y, groups=data.groups)
+        model = CalibratedRanker(ranker, cv=3).fit(data.X, data.y, groups=data.groups)
+        raw = plain.predict(data.X)
+        order = np.argsort(raw)
+        raw_steps, steps = np.diff(raw[order]), np.diff(model.predict(data.X)[order])
+        assert (steps >= 0).all()
+        assert (steps[raw_steps > 1e-9] > 0).all()
+        assert (raw_steps > 1e-9).sum() > 50
+
+    def test_makes_probabilities_of_a_rankers_scores(self, data):
+        both = make_rank_and_filter(n_queries=1200, bayes=False, random_state=1)
+        is_new = both.groups >= 600
+        old, new = (
+            SimpleNamespace(X=both.X[rows], y=both.y[rows], groups=both.groups[rows])
+            for rows in (~is_new, is_new)
+        )
+        model = CalibratedRanker(LambdaRankRanker(n_estimators=10, n_jobs=1), cv=3)
+        model.fit(old.X, old.y, groups=old.groups)
+        good = model.predict_proba(new.X)[:, 1]
+        assert brier_score_loss(new.y > 0, good) < np.mean(new.y > 0) * np.mean(new.y <= 0)
+        raw = expit(model.estimator_.predict(new.X))
+        assert log_loss(new.y > 0, good) < log_loss(new.y > 0, raw)
+
+    def test_one_split_without_refit(self, data):
+        model = CalibratedRanker(FirstColumn(), cv=0.3, refit=False)
+        model.fit(data.X, data.y, groups=data.groups)
+        assert len(np.unique(model.estimator_.groups_)) == 105
+        with pytest.raises(ValueError, match="refit=False keeps the model of the only split"):
+            CalibratedRanker(FirstColumn(), refit=False).fit(data.X, data.y, groups=data.groups)
+
+    def test_unjudged_rows(self, data):
+        y = data.y.astype(float)
+        y[::5] = np.nan
+        with pytest.warns(UserWarning, match="rows are unjudged"):
+            model = CalibratedRanker(Ridge()).fit(data.X, y, groups=data.groups)
+        assert model.n_unjudged_ == np.isnan(y).sum()
+        good = model.predict_proba(data.X)[:, 1]
+        assert good[~np.isnan(y)].mean() == pytest.approx(np.mean(y[~np.isnan(y)] > 0), abs=0.02)
+
+    def test_filtered_rows_stay_filtered(self, data):
+        inner = RankAndFilter(Ridge(), cv=3).fit(data.X, data.y, groups=data.groups)
+        model = CalibratedRanker(inner, cv="prefit").fit(data.X, data.y, groups=data.groups)
+        is_filtered = np.isneginf(inner.predict(data.X))
+        np.testing.assert_array_equal(np.isneginf(model.predict(data.X)), is_filtered)
+        np.testing.assert_array_equal(
+            model.predict_proba(data.X)[is_filtered], [[1, 0]] * sum(is_filtered)
+        )
+        kept = model.predict_proba(data.X)[~is_filtered, 1]
+        assert kept.mean() == pytest.approx(np.mean(data.y[~is_filtered] > 0), abs=1e-3)
+
+    def test_n_jobs_does_not_change_the_result(self, data):
+        one = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
+        two = CalibratedRanker(Ridge(), n_jobs=2).fit(data.X, data.y, groups=data.groups)
+        np.testing.assert_array_equal(one.predict(data.X), two.predict(data.X))
+
+    def test_order_of_rows(self, data):
+        rows = np.random.default_rng(0).permutation(len(data.y))
+        one = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
+        two = CalibratedRanker(Ridge()).fit(data.X[rows], data.y[rows], groups=data.groups[rows])
+        np.testing.assert_allclose(one.predict(data.X), two.predict(data.X), atol=1e-6)
+
+
+class TestInsideScikitLearn:
+    def test_inside_rank_and_filter(self, data):
+        inner = CalibratedRanker(OrdinalRanker(), cv=3)
+        model = RankAndFilter(inner, threshold=0.5, k=3).fit(data.X, data.y, groups=data.groups)
+        alone = clone(inner).fit(data.X, data.y, groups=data.groups)
+        good = alone.predict(data.X)
+        np.testing.assert_array_equal(
+            model.predict(data.X, groups=data.groups), np.where(good >= 0.5, good, -np.inf)
+        )
+        assert list(model.estimator_.estimator_.levels_) == [-1, 1, 2]
+
+    def test_its_probabilities_carry_over_raw(self, data):
+        models = [
+            RankAndFilter(CalibratedRanker(Ridge(), cv=3), k=3, cv=3, carry=carry).fit(
+                data.X, data.y, groups=data.groups
+            )
+            for carry in ("auto", "raw")
+        ]
+        assert models[0].threshold_ == models[1].threshold_
+        assert 0 < models[0].threshold_ < 1
+
+    def test_is_a_ranker(self):
+        model = CalibratedRanker(LogisticRegression())
+        assert not is_classifier(model)
+        assert not is_regressor(model)
+
+    def test_in_a_grid_search(self, data):
+        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+        search = GridSearchCV(
+            CalibratedRanker(Ridge(), cv=3),
+            {"estimator__alpha": [1.0, 1e6], "method": ["isotonic", "sigmoid"]},
+            scoring=make_ranking_scorer("ndcg_f@3"),
+            cv=GroupKFold(3),
+            error_score="raise",
+        ).fit(data.X, y, groups=data.groups)
+        assert search.best_score_ > 0.6
+
+    def test_metadata_routing(self, data):
+        weight = np.where(data.y < 0, 5.0, 1.0)
+        plain = CalibratedRanker(Ridge(), cv=3)
+        plain.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        with sklearn.config_context(enable_metadata_routing=True):
+            routed = CalibratedRanker(Ridge().set_fit_request(sample_weight=True), cv=3)
+            routed.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+            with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+                clone(plain).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        np.testing.assert_array_equal(plain.predict(data.X), routed.predict(data.X))
+
+    def test_texts(self):
+        texts = ["good answer", "spam", "so so answer", "good good", "spam spam", "so so"] * 3
+        labels = [2, -1, 1, 2, -1, 1] * 3
+        model = CalibratedRanker(make_pipeline(CountVectorizer(), Ridge()), cv=3)
+        model.fit(texts, labels, groups=np.repeat([1, 2, 3], 6))
+        good = model.predict_proba(["good answer", "spam"])[:, 1]
+        assert good[1] < 0.5 < good[0]
+
+    def test_decision_functions(self, data):
+        model = CalibratedRanker(LinearSVC(), cv=3).fit(data.X, data.y, groups=data.groups)
+        assert 0 < model.predict_proba(data.X)[:, 1].min() < 0.5
+
+    def test_names_clone_and_pickle(self, data):
+        X = pd.DataFrame(data.X).add_prefix("x")
+        model = CalibratedRanker(Ridge(), cv=3).fit(X, data.y, groups=data.groups)
+        assert list(model.feature_names_in_) == list(X.columns)
+        assert model.n_features_in_ == 20
+        assert list(model.classes_) == [0, 1]
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+        assert not hasattr(clone(model), "calibrator_")
+
+    def test_query_ids_in_the_index(self, data):
+        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+        found = CalibratedRanker(Ridge()).fit(data.X, y).predict(data.X)
+        expected = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
+        np.testing.assert_array_equal(found, expected.predict(data.X))
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"method": "platt"}, "method must be one of 'isotonic', 'sigmoid', got 'platt'"),
+            ({"break_ties": 1}, "break_ties must be one of True, False, got 1"),
+            ({"refit": "auto"}, "refit must be one of True, False, got 'auto'"),
+            ({"target": "sign"}, "target must be one of"),
+            ({"carry": "none"}, "carry must be one of"),
+            ({"cv": "fit"}, "cv must be None"),
+            ({"cv": 151}, "cv=151 needs at least 151 queries but their number is 150"),
+        ],
+    )
+    def test_parameters(self, data, options, message):
+        with pytest.raises(ValueError, match=message):
+            CalibratedRanker(Ridge(), **options).fit(data.X, data.y, groups=data.groups)
+
+    def test_estimator(self, data):
+        with pytest.raises(ValueError, match="estimator must be a classifier, a regressor"):
+            CalibratedRanker(Ridge).fit(data.X, data.y, groups=data.groups)
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            CalibratedRanker(Ridge(), cv="prefit").fit(data.X, data.y, groups=data.groups)
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            CalibratedRanker(Ridge()).predict(data.X)
+
+    def test_data(self, data):
+        model = CalibratedRanker(Ridge())
+        with pytest.raises(ValueError, match="CalibratedRanker requires y"):
+            model.fit(data.X, None, groups=data.groups)
+        with pytest.raises(ValueError, match="labels but X has"):
+            model.fit(data.X, data.y[:-1], groups=data.groups)
+        with pytest.raises(ValueError, match="no judged row"):
+            model.fit(data.X, np.full(len(data.y), np.nan), groups=data.groups)
+        with pytest.raises(ValueError, match="every gain is above 0, so LogisticRegression"):
+            CalibratedRanker(LogisticRegression()).fit(
+                data.X, np.ones(len(data.y)), groups=data.groups
+            )
+        with pytest.raises(ValueError, match="X contains NaN"):
+            model.fit(np.where(data.X > 2, np.nan, data.X), data.y, groups=data.groups)
+
+    def test_everything_filtered(self, data):
+        inner = RankAndFilter(Ridge(), threshold=1e9).fit(data.X, data.y, groups=data.groups)
+        with pytest.raises(ValueError, match="RankAndFilter filters every judged held-out row"):
+            CalibratedRanker(inner, cv="prefit").fit(data.X, data.y, groups=data.groups)
+
+    def test_queries(self, data):
+        with pytest.warns(UserWarning, match="CalibratedRanker was given no query ids"):
+            CalibratedRanker(Ridge()).fit(data.X, data.y)
+        with pytest.raises(ValueError, match="LGBMRanker needs queries"):
+            CalibratedRanker(LGBMRanker(**QUIET)).fit(data.X, data.y)
+        with pytest.raises(ValueError, match="groups has 5 entries"):
+            CalibratedRanker(Ridge()).fit(data.X, data.y, groups=[1, 1, 2, 2, 3])
