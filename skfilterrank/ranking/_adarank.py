@@ -1,0 +1,301 @@
+"""AdaRankRanker: boosting of single features by a measure of the table."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._gains import Gains
+from skfilterrank.metrics._core.measure import ParsedMeasure
+from skfilterrank.ranking._boosting import (
+    check_count,
+    check_features,
+    check_flag,
+    check_not_negative,
+    check_rounds,
+    column,
+    held_out_sets,
+    run_rounds,
+    training_rows,
+)
+from skfilterrank.ranking._feature_boosting import (
+    BLIND_TO_ORDER,
+    FeatureBoosting,
+    is_optimizable,
+    optimizable_measures,
+)
+from skfilterrank.ranking._threshold import parse_with_k
+
+
+class AdaRankRanker(BaseEstimator):
+    r"""AdaRank: a linear ranker boosted from single features, for any measure in [-1, 1].
+
+    Each round adds the feature whose own ranking is best, on average over the queries, where
+    queries count the more the worse the ranker so far serves them.
+
+    Parameters
+    ----------
+    measure : str, default="ndcg_f@10"
+        What to optimise: a name of the measure table with a cut-off and options where wanted,
+        such as "ap", "ndcg_f@10" or "rbp(persistence=0.9)"; see
+        :func:`skfilterrank.metrics.get_measure_names`. Its values must lie in [-1, 1] for the
+        gains in hand. Of measures for which lower is better, 1 - value is maximised. Equal scores
+        count by the mean over their orders, or as the measure's own default says.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents.
+    n_estimators : int, default=500
+        Most rounds.
+    both_directions : bool, default=False
+        Whether a feature may also rank its lowest values first. False is the method as published,
+        which expects features of which higher values speak for a document.
+    tol : float, default=1e-4
+        A feature is added only if the measure on the training queries gains more than this; before
+        the first, all scores are equal.
+    early_stopping_rounds : int or None, default=None
+        Stop when the measure on an `eval_set` has not improved for this many rounds, and predict
+        with the rounds up to its best.
+    warm_start : bool, default=False
+        Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
+        `n_estimators`.
+    n_jobs : int or None, default=None
+        Threads that measure the rankings of the features, which takes most of the time; None
+        means 1, -1 all processors. Results do not depend on it.
+    verbose : int, default=0
+        0 is silent, above 0 shows a progress bar.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,), dtype float64
+        The weight of each feature in the score.
+    features_ : ndarray of shape (n_rounds,), dtype int64
+        The feature that each round added.
+    alphas_ : ndarray of shape (n_rounds,), dtype float64
+        Its weight, negative for a feature that ranks its lowest values first.
+    train_scores_ : ndarray of shape (n_rounds,), dtype float64
+        Mean of the measure over the training queries that count, after each round; 1 - value
+        where lower is better.
+    best_iteration_ : int
+        Number of rounds that predict: all, or with `early_stopping_rounds` those up to the best
+        on the `eval_set`.
+    evals_result_ : dict
+        The measure after each round, ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without
+        `eval_set`.
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_queries_ : int
+        Training queries that count: see Notes.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
+        Names of the features, where X is a DataFrame.
+
+    See Also
+    --------
+    RankBoostRanker : Boosts thresholds of features by pairs of documents.
+    LambdaRankRanker : Boosted trees.
+    RankAndFilter : Finds the threshold under which documents are filtered.
+
+    Notes
+    -----
+    After [1]_. With :math:`E(q, f)` the measure of query q ranked by f, round t takes of all
+    features the one with the greatest :math:`\sum_q P_t(q) E(q, x_j)` and adds it with weight
+
+    .. math::
+
+        \alpha_t = \frac{1}{2} \ln
+        \frac{\sum_q P_t(q) (1 + E(q, x_j))}{\sum_q P_t(q) (1 - E(q, x_j))}, \qquad
+        P_{t+1}(q) \propto \exp(-E(q, f_t)), \qquad f_t = \sum_{s \le t} \alpha_s x_{j_s} .
+
+    Features are used as they are: one in a larger unit weighs more in the sum. Bring them to one
+    scale first, within each query or by a scaler in a Pipeline.
+
+    What [1]_ leaves open:
+
+    * The weights of the queries differ by a factor of e at most, so that one strong feature stays
+      the best for ever, and more of it leaves the ranking of :math:`f_t` as it is. A feature that
+      does not improve the measure of :math:`f_t` on the training queries by more than `tol` is
+      therefore taken back, and the next best feature is tried. Training ends when none of them
+      improves it.
+    * Where the feature is perfect on all queries that weigh, alpha would be infinite: it is at
+      most 10.7. Training ends once no order of the training queries can be better.
+    * Of equally good features the first is taken.
+
+    Queries that no order can make better or worse do not count: those of one document, of one
+    gain, without relevant document where the measure needs one, or not longer than its cut-off
+    where only that matters. Were they to count they would draw weight from the others and shrink
+    every alpha. Where no query has two different gains there is nothing to learn, and all scores
+    are 0; without query ids, when each row is a query, that comes with a warning.
+
+    NaN in X is not accepted. Scores do not compare across queries.
+
+    References
+    ----------
+    .. [1] J. Xu, H. Li. "AdaRank: A Boosting Algorithm for Information Retrieval". SIGIR 2007.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.metrics import ndcg_f_score
+    >>> from skfilterrank.ranking import AdaRankRanker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> ranker = AdaRankRanker(measure="ndcg_f@3", both_directions=True).fit(X, y, groups=groups)
+    >>> learned = ndcg_f_score(y, ranker.predict(X), groups=groups, k=3)
+    >>> best_feature = max(ndcg_f_score(y, x, groups=groups, k=3) for x in X.T)
+    >>> bool(learned > best_feature)
+    True
+    """
+
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn.
+    _ranking_target = "gain"
+
+    def __init__(
+        self,
+        *,
+        measure: str = "ndcg_f@10",
+        gains: Gains = None,
+        n_estimators: int = 500,
+        both_directions: bool = False,
+        tol: float = 1e-4,
+        early_stopping_rounds: int | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.measure = measure
+        self.gains = gains
+        self.n_estimators = n_estimators
+        self.both_directions = both_directions
+        self.tol = tol
+        self.early_stopping_rounds = early_stopping_rounds
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
+    ) -> "AdaRankRanker":
+        """Choose and weigh features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, in any order, without NaN.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`. Where there is none, each row is its own query, with a warning.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries to measure after each round. With several sets, training stops early
+            when any one has not improved.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the held-out rows; None looks for an index level "qid".
+
+        Returns
+        -------
+        self : AdaRankRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the measure cannot be optimised or has one value for
+            all orders of each query, X holds NaN or infinite values, arrays have different
+            lengths, a label is not a number and has no entry in `gains`, or no row is judged.
+        """
+        parsed = self._check_parameters()
+        continued = self.warm_start and hasattr(self, "alphas_")
+        rows = training_rows(self, X, y, groups, reset=not continued)
+        held_out = held_out_sets(self, eval_set, eval_groups, parsed)
+        learner = FeatureBoosting(
+            rows,
+            parsed,
+            both_directions=self.both_directions,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+        )
+        if continued:
+            check_rounds(self, len(self.alphas_))
+            learner.resume(self.features_, self.alphas_, self.train_scores_)
+        n_best = run_rounds(
+            learner,
+            held_out,
+            n_rounds=self.n_estimators,
+            patience=self.early_stopping_rounds,
+            verbose=self.verbose,
+        )
+        self.features_ = np.array(learner.features, dtype=np.int64)
+        self.alphas_ = np.array(learner.alphas, dtype=np.float64)
+        self.train_scores_ = np.array(learner.train_scores, dtype=np.float64)
+        self.n_queries_ = learner.n_queries
+        n_best = len(self.alphas_) if n_best is None else n_best
+        self.best_iteration_ = n_best
+        self.evals_result_ = {
+            f"valid_{number}": {parsed.text: held.curve} for number, held in enumerate(held_out)
+        }
+        self.coef_ = np.zeros(self.n_features_in_)
+        np.add.at(self.coef_, self.features_[:n_best], self.alphas_[:n_best])
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, without NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better.
+        """
+        check_is_fitted(self)
+        X = check_features(self, X, reset=False)
+        scores = np.zeros(X.shape[0])
+        # A matrix product may round equal rows differently, which would break their tie.
+        for feature in np.flatnonzero(self.coef_):
+            scores += self.coef_[feature] * column(X, feature)
+        return scores
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
+        check_is_fitted(self)
+        kept = slice(self.best_iteration_)
+        total = np.bincount(
+            self.features_[kept], np.abs(self.alphas_[kept]), minlength=self.n_features_in_
+        )
+        return total / total.sum() if total.any() else total
+
+    def _check_parameters(self) -> ParsedMeasure:
+        """Check the parameters, and return the measure."""
+        check_count(self.n_estimators, "n_estimators", 1)
+        check_flag(self.both_directions, "both_directions")
+        check_not_negative(self.tol, "tol")
+        if self.early_stopping_rounds is not None:
+            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_flag(self.warm_start, "warm_start")
+        check_count(self.verbose, "verbose", 0)
+        parsed = parse_with_k(self.measure, None)
+        if not is_optimizable(parsed.measure):
+            low, high = parsed.measure.value_range
+            why = (
+                "it does not depend on the order of what is shown"
+                if parsed.measure.name in BLIND_TO_ORDER
+                else f"its values lie in [{low:g}, {high:g}]"
+            )
+            raise ValueError(
+                f"measure={self.measure!r} cannot be optimised by AdaRank, which needs values in "
+                f"[-1, 1] (in [0, 1] where lower is better) that depend on the order: {why}. "
+                f"{optimizable_measures()}"
+            )
+        return parsed
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,47 @@
+"""Features that are not numbers: which column they stand in."""
+
+import numpy as np
+from scipy import sparse
+
+_NAMED = 5
+
+
+def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:
+    """Raise a ValueError that names the columns of X with NaN or infinite values.
+
+    `X` is a checked float matrix, dense or sparse; names come from the estimator's
+    `feature_names_in_`. With `allow_nan` only infinite values are refused.
+    """
+    cells = X.tocoo() if sparse.issparse(X) else None
+    values = X if cells is None else cells.data
+    # The sum is finite where all values are: one pass for most.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return
+    for kind, is_bad in (("NaN", np.isnan), ("infinity", np.isinf)):
+        bad = is_bad(values)
+        if bad.any() and not (kind == "NaN" and allow_nan):
+            rows, columns = np.nonzero(bad) if cells is None else (cells.row[bad], cells.col[bad])
+            raise ValueError(_message(kind, rows, columns, estimator))
+
+
+def _message(kind, rows, columns, estimator):
+    """What is wrong, where, and what to do."""
+    names = getattr(estimator, "feature_names_in_", None)
+    found = np.unique(columns)
+    named = ", ".join(
+        str(column) if names is None else f"{column} ({names[column]!r})"
+        for column in found[:_NAMED]
+    )
+    if len(found) > _NAMED:
+        named += f" and {len(found) - _NAMED} more"
+    remedy = (
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
+        if kind == "NaN"
+        else "replace it by a finite number"
+    )
+    return (
+        f"X contains {kind} in column{'s' if len(found) > 1 else ''} {named} ({len(rows)} "
+        f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
+        f"{type(estimator).__name__} needs finite numbers; {remedy}."
+    )
