@@ -3,6 +3,7 @@
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._calibrated import CalibratedRanker
 from skfilterrank.ranking._compare import RankerComparison, compare_rankers
+from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._features import (
     ColumnsEqual,
     ListFeatures,
@@ -30,6 +31,7 @@ __all__ = [
     "LOSSES",
     "CalibratedRanker",
     "ColumnsEqual",
+    "CoordinateAscentRanker",
     "FilterAll",
     "FilterOnly",
     "LambdaRankRanker",

@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.ranking import (
     CalibratedRanker,
+    CoordinateAscentRanker,
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
@@ -63,6 +64,7 @@ ESTIMATORS = {
     ),
     "CalibratedRanker(Ridge())": CalibratedRanker(Ridge()),
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
+    "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }

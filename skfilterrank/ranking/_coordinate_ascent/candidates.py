@@ -1,0 +1,47 @@
+"""A line search for measures that are no sums: a number of points between crossings is tried."""
+
+import numpy as np
+
+from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, between
+from skfilterrank.ranking._coordinate_ascent.terms import Terms
+
+
+class CandidateSearch:
+    """Tries quantiles of all crossings, then quantiles between the neighbours of the best.
+
+    Parameters
+    ----------
+    objective : Objective
+        The measure.
+    n_candidates : int
+        How many points are tried each time.
+    """
+
+    def __init__(self, objective, n_candidates: int):
+        self._objective = objective
+        self._n_candidates = n_candidates
+        # A sum that every crossing of a document of some gain changes.
+        every = Terms(
+            weights=(objective.gains != 0).astype(np.float64),
+            worth=lambda place, level, query: place.astype(np.float64),
+        )
+        self._search = LineSearch(every, objective.gains, objective.index)
+
+    def best(self, scores, feature, threshold, unit: float) -> float:
+        """The t that is best of those tried; 0 where none is better than now."""
+        times = self._search.steps(scores, feature).times
+        best_t, best_value = 0.0, self._objective(scores)
+        first, last = 0, len(times)
+        if not last:
+            return best_t
+        for _ in range(2):
+            tried = np.unique(np.linspace(first, last, self._n_candidates).round().astype(int))
+            values = np.empty(len(tried))
+            for i, position in enumerate(tried):
+                t = between(times, position, unit)
+                values[i] = self._objective(scores + t * feature)
+                if values[i] > best_value:
+                    best_t, best_value = t, values[i]
+            best = values.argmax()
+            first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+        return best_t

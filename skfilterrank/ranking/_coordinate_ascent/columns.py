@@ -1,0 +1,70 @@
+"""Features read column by column, dense or sparse."""
+
+import numpy as np
+from scipy import sparse
+
+from skfilterrank._groups import GroupIndex
+
+
+class Columns:
+    """A feature matrix of which one dense column at a time is wanted."""
+
+    def __init__(self, X):
+        self.is_sparse = sparse.issparse(X)
+        self.n_rows, self.n_columns = X.shape
+        if self.is_sparse:
+            self._X = sparse.csc_array(X)
+            self._X.sum_duplicates()
+        else:
+            self._X = np.asfortranarray(X, dtype=np.float64)
+
+    def __getitem__(self, j) -> np.ndarray:
+        """Column j; shape (n_rows,), read only."""
+        if not self.is_sparse:
+            return self._X[:, j]
+        stored = slice(*self._X.indptr[j : j + 2])
+        column = np.zeros(self.n_rows)
+        column[self._X.indices[stored]] = self._X.data[stored]
+        return column
+
+    def scores(self, coef) -> np.ndarray:
+        """Sum of features times weights, added up in the same order for every row.
+
+        A matrix product of numpy may give equal rows scores that differ in the last digit.
+        """
+        if self.is_sparse:
+            return self._X @ coef
+        scores = np.zeros(self.n_rows)
+        for j in np.flatnonzero(coef):
+            scores += coef[j] * self._X[:, j]
+        return scores
+
+    def product(self, coef) -> np.ndarray:
+        """The same as a matrix product, where speed matters and the last digit does not."""
+        return self._X @ coef
+
+    def transposed(self, values) -> np.ndarray:
+        """Product of the transposed matrix with one value per row."""
+        return self._X.T @ values
+
+    def spreads(self, index: GroupIndex | None) -> np.ndarray:
+        """Standard deviation of each column, within queries where an index is given.
+
+        Columns that vary by no more than rounding have 0.
+        """
+        spreads = np.zeros(self.n_columns)
+        if index is not None:
+            codes, sizes = index.codes(), index.sizes
+        for j in range(self.n_columns):
+            # Scaled first: squares of extreme values leave the range of float64.
+            column, largest = self[j], np.abs(self[j]).max()
+            if largest == 0:
+                continue
+            column = column / largest
+            if index is None:
+                column = column - column.mean()
+            else:
+                column = column - (np.bincount(codes, column) / sizes)[codes]
+            if np.abs(column).max() > 1e-12:
+                spreads[j] = largest * np.sqrt(np.mean(column**2))
+        return spreads

@@ -1,0 +1,485 @@
+"""CoordinateAscentRanker: a linear model of the documents that optimizes a measure itself."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from tqdm.auto import tqdm
+
+from skfilterrank._gains import Gains, as_gains
+from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
+from skfilterrank.ranking._check_features import check_finite_columns
+from skfilterrank.ranking._coordinate_ascent.ascent import Problem
+from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
+from skfilterrank.ranking._coordinate_ascent.columns import Columns
+from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
+from skfilterrank.ranking._coordinate_ascent.objective import Objective
+from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
+from skfilterrank.ranking._coordinate_ascent.terms import check_optimizable, exact_terms
+from skfilterrank.ranking._threshold import has_exact_threshold, parse_with_k
+
+
+class CoordinateAscentRanker(BaseEstimator):
+    """Linear ranker that optimizes a measure itself, one weight after the other.
+
+    Other methods descend on a smooth stand-in of the measure that is wanted. Here it is the
+    measure of the training queries that each step raises: along one weight it is a step function,
+    of which every step is known, so that the best value of the weight is found exactly. With
+    ``filter=True`` the threshold below which documents are filtered is one more weight.
+
+    Parameters
+    ----------
+    measure : str, default="ndcg_f@10"
+        What to optimize: a name of the measure table, with a cut-off and options where wanted,
+        such as "ap", "rbp(persistence=0.9)" or "ul_normalized(measure=dcg)@10"; see
+        :func:`skfilterrank.metrics.get_measure_names` and the Notes. Where lower values are
+        better, such as of "forbidden@3", it is minimized.
+    k : int or None, default=None
+        Cut-off, where `measure` does not give it.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
+        mark forbidden documents.
+    filter : bool, default=False
+        Whether a threshold is optimized too. Only for "ndcg_f", "ndcg_min", "ndcg" and "dcg".
+        What `predict` returns is then above 0, or 0, for documents to show.
+    init : {"least_squares", "uniform"}, default="least_squares"
+        Weights to start from: those of a ridge regression of the gains, or the same weight for
+        each feature, divided by its spread.
+    n_restarts : int, default=0
+        Number of further starts, from random weights. The best of all starts is kept.
+    max_iter : int, default=25
+        Most sweeps over all weights.
+    tol : float, default=1e-4
+        Stop after a sweep that raises the measure by no more than this.
+    n_candidates : int, default=16
+        Number of values of a weight tried, twice, where the line search is not exact.
+    early_stopping_rounds : int or None, default=None
+        Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the
+        weights of its best.
+    warm_start : bool, default=False
+        Whether a further `fit` starts from the weights of the last one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the weights in each sweep, and of random starts.
+    n_jobs : int or None, default=None
+        Threads, of which each takes a start; None means 1, -1 all processors. The result is the
+        same whatever it is.
+    verbose : int, default=0
+        Above 0, a progress bar counts the sweeps.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,), dtype float64
+        Weights of the features as they come. Their common factor is arbitrary.
+    threshold_ : float
+        Documents whose weighted sum is below it are to be filtered; 0.0 without `filter`.
+    score_ : float
+        The measure of the training queries at these weights.
+    history_ : ndarray of shape (n_iter_ + 1,), dtype float64
+        The same at the start and after each sweep of the start that was kept: never worse than
+        before.
+    n_iter_ : int
+        Number of its sweeps.
+    best_iteration_ : int
+        The sweep whose weights are kept: the last one without early stopping; 0 is the start.
+    evals_result_ : dict
+        The measure on held-out sets at the start and after each sweep,
+        ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without `eval_set`.
+    scale_ : ndarray of shape (n_features_in_,), dtype float64
+        Spread of each feature: its standard deviation within queries, or with `filter` of all
+        rows. 0 where it is constant, and its weight then stays 0.
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
+        Names of the features, where X is a DataFrame.
+
+    See Also
+    --------
+    LambdaRankRanker : Trees, from the gradient of pairs.
+    RankAndFilter : Finds a threshold from out-of-fold scores.
+
+    Notes
+    -----
+    The method is that of [1]_, with three differences. The line search there tries 20 steps
+    in each direction; here all steps of the measure are known (below). The default start is a
+    regression and not equal weights: on MQ2007 that is better on test queries. And weights may
+    be negative: the total of their absolute values times `scale_` is kept between 1 and 2.
+
+    Along a weight t the score of document i is ``a_i + t * x_i``. Its place changes only where its
+    score crosses another of its query, ``t = (a_i - a_l) / (x_l - x_i)``. These crossings are
+    sorted once for each document that counts; running sums give its place, and the number of
+    relevant documents above it, between any two. So every measure whose value of a query is a
+    sum over documents of such places is known on the whole line after one more sort: dcg,
+    ndcg, ndcg_0, ndcg_min, ndcg_f, ap, sp, induced_ap, inferred_ap, bpref, rr, rbp, precision,
+    recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall,
+    lexiprecision (both with ``scale="share"``), metric_lexirecall, and ul_normalized of any of
+    them that averages over ties. A threshold is one document more in each query, which scores
+    the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on a log scale)
+    are computed at `n_candidates` quantiles of the crossings, and again between the best one's
+    neighbours. Not optimized are measures that are the same for every order of the documents:
+    judged, empty_list_rate, false_reject_rate, and precision, recall, success and forbidden
+    without a cut-off; nor stat_ap, which needs a column besides.
+
+    Of several best intervals the one nearest to the current weight is taken, and its middle; the
+    scale of the features does not matter beyond the start.
+
+    While training, documents of equal scores count in ascending order of gain (``ties="worst"``),
+    so that nothing is won by giving documents the same score. `score_`, `history_` and
+    `evals_result_` are such values; without ties they are those of the measure's function.
+    Queries for which the measure is undefined count as 0. Queries with one document, or with
+    documents of one gain, change nothing but the mean. Where no query has two different gains and
+    ``filter=False``, no order is better than another: all weights are 0.
+
+    Time of one weight is that of sorting, for each document that counts, all documents of its
+    query: with q queries of n documents of which m count, ``q * m * n * log(n)``.
+
+    References
+    ----------
+    .. [1] D. Metzler and W. B. Croft. "Linear feature-based models for information retrieval".
+       Information Retrieval 10(3), 2007.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.metrics import ndcg_f_score
+    >>> from skfilterrank.ranking import CoordinateAscentRanker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
+    >>> ranker = CoordinateAscentRanker(measure="ndcg_f@3", random_state=0)
+    >>> ranked = ranker.fit(X, y, groups=groups).score_
+    >>> filtering = CoordinateAscentRanker(measure="ndcg_f@3", filter=True, random_state=0)
+    >>> bool(filtering.fit(X, y, groups=groups).score_ > ranked)
+    True
+
+    Its scores are 0 or above where a document is to be shown:
+
+    >>> scores = filtering.predict(X)
+    >>> scores[scores < 0] = float("-inf")
+    >>> shown = ndcg_f_score(y, scores, groups=groups, k=3)
+    >>> bool(abs(shown - filtering.score_) < 1e-9)
+    True
+    """
+
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn.
+    _ranking_target = "gain"
+
+    def __init__(
+        self,
+        *,
+        measure: str = "ndcg_f@10",
+        k: int | None = None,
+        gains: Gains = None,
+        filter: bool = False,
+        init: str = "least_squares",
+        n_restarts: int = 0,
+        max_iter: int = 25,
+        tol: float = 1e-4,
+        n_candidates: int = 16,
+        early_stopping_rounds: int | None = None,
+        warm_start: bool = False,
+        random_state=None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.measure = measure
+        self.k = k
+        self.gains = gains
+        self.filter = filter
+        self.init = init
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_candidates = n_candidates
+        self.early_stopping_rounds = early_stopping_rounds
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
+    ) -> "CoordinateAscentRanker":
+        """Optimize the weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, in any order; finite numbers.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`. Where there is none and `filter` is True, each row is its own query, with a
+            warning: filtering is learned and no order.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries. The best of several starts is the one that is best on them, and
+            with `early_stopping_rounds` they decide when to stop. Of several sets the mean counts.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the held-out rows; None looks for an index level "qid".
+
+        Returns
+        -------
+        self : CoordinateAscentRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the measure cannot be optimized, X holds NaN or
+            infinity (the message names the column), arrays have different lengths, a label is not
+            a number and has no entry in `gains`, no row is judged, or query ids are missing.
+        """
+        parsed = self._check_parameters()
+        if y is None:
+            raise ValueError(
+                "CoordinateAscentRanker requires y to be passed, but the target y is None."
+            )
+        found = find_groups(groups, y, X)
+        last = getattr(self, "coef_", None) if self.warm_start else None
+        X, gains = self._check_rows(X, y, reset=True)
+        index = self._index(found, len(gains))
+        X, gains, index = self._judged_rows(X, gains, index)
+        if last is not None and len(last) != X.shape[1]:
+            raise ValueError(
+                f"warm_start=True goes on with the weights of {len(last)} features, but X has "
+                f"{X.shape[1]}: fit a new ranker, or set warm_start=False."
+            )
+        columns = Columns(X)
+        self.scale_ = columns.spreads(None if self.filter else index)
+        objective = Objective(gains, index, parsed)
+        problem = Problem(
+            columns=columns,
+            spreads=self.scale_ if self.filter or _has_pair(gains, index) else 0 * self.scale_,
+            objective=objective,
+            search=self._search(objective),
+            held_out=self._held_out(eval_set, eval_groups, parsed),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            patience=self.early_stopping_rounds,
+        )
+        self._keep(self._ascents(problem, last), parsed, objective.sign)
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            ``X @ coef_ - threshold_``, higher is better. With `filter`, documents below 0 are to
+            be filtered.
+        """
+        check_is_fitted(self)
+        return Columns(self._check_X(X, reset=False)).scores(self.coef_) - self.threshold_
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the weights, ndarray of shape (n_features_in_,).
+
+        ``abs(coef_) * scale_``, with a sum of 1; all 0 where all weights are.
+        """
+        check_is_fitted(self)
+        sizes = np.abs(self.coef_) * self.scale_
+        total = sizes.sum()
+        return sizes / total if total > 0 else sizes
+
+    def _check_parameters(self) -> ParsedMeasure:
+        """Check the parameters, and read the measure."""
+        parsed = parse_with_k(self.measure, self.k)
+        if parsed.k is not None and not parsed.measure.takes_k:
+            raise ValueError(
+                f"{parsed.measure.name!r} has no cut-off, got k={self.k}: leave k out."
+            )
+        check_optimizable(parsed)
+        check_choice(self.filter, "filter", (True, False))
+        if self.filter and not has_exact_threshold(parsed.measure):
+            possible = [name for name in MEASURES if has_exact_threshold(MEASURES[name])]
+            raise ValueError(
+                f"filter=True cannot optimize a threshold for measure={self.measure!r}. Those it "
+                f"can: {', '.join(sorted(possible))}. For others use filter=False in "
+                "RankAndFilter, which tries thresholds."
+            )
+        check_choice(self.init, "init", INITS)
+        _check_count(self.n_restarts, "n_restarts", 0)
+        _check_count(self.max_iter, "max_iter", 0)
+        _check_count(self.n_candidates, "n_candidates", 2)
+        _check_count(self.verbose, "verbose", 0)
+        if self.early_stopping_rounds is not None:
+            _check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        tol = self.tol
+        if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < np.inf:
+            raise ValueError(f"tol must be a number, 0 or above, got {tol!r}.")
+        return parsed
+
+    def _check_X(self, X, *, reset):
+        """A finite float matrix, dense or csc."""
+        X = validate_data(
+            self, X, reset=reset, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False
+        )
+        check_finite_columns(X, estimator=self)
+        return X
+
+    def _check_rows(self, X, y, *, reset, name="y"):
+        """Features and gains of as many rows."""
+        X = self._check_X(X, reset=reset)
+        gains = as_gains(y, self.gains, name=name)
+        if len(gains) != X.shape[0]:
+            raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
+        return X, gains
+
+    def _index(self, groups, n_rows):
+        """Queries of the training rows."""
+        if groups is not None:
+            return check_groups(groups, n_rows=n_rows)
+        if not self.filter:
+            raise ValueError(
+                "groups is missing: CoordinateAscentRanker orders the documents of a query. Pass "
+                "groups=, the query id of each row, or give y as a pandas Series whose index has a "
+                "level named 'qid'; or use filter=True, which learns from single documents."
+            )
+        warnings.warn(
+            "CoordinateAscentRanker was given no query ids: each row is its own query, so that it "
+            "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
+            "an index level named 'qid'.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return GroupIndex.from_groups(np.arange(n_rows))
+
+    def _judged_rows(self, X, gains, index):
+        """Leave out the rows without a label."""
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = len(gains) - int(np.count_nonzero(judged))
+        if not judged.any():
+            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        if self.n_unjudged_:
+            warnings.warn(
+                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
+                "learned from.",
+                UserWarning,
+                stacklevel=3,
+            )
+            X, gains = X[np.flatnonzero(judged)], gains[judged]
+            index = GroupIndex.from_groups(index.codes()[judged])
+        return X, gains, index
+
+    def _search(self, objective):
+        """The exact line search where there is one."""
+        terms = exact_terms(objective.gains, objective.index, objective.parsed)
+        if terms is None:
+            return CandidateSearch(objective, self.n_candidates)
+        return LineSearch(terms, objective.gains, objective.index, objective.sign)
+
+    def _held_out(self, eval_set, eval_groups, parsed):
+        """Columns and objective of each held-out set."""
+        if eval_set is None:
+            if self.early_stopping_rounds is not None:
+                raise ValueError(
+                    "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
+                    "by, with eval_groups, their query ids."
+                )
+            return []
+        if isinstance(eval_set, tuple) and len(eval_set) == 2:
+            eval_set = [eval_set]
+            eval_groups = None if eval_groups is None else [eval_groups]
+        if eval_groups is None:
+            eval_groups = [None] * len(eval_set)
+        if len(eval_groups) != len(eval_set):
+            raise ValueError(
+                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
+            )
+        held_out = []
+        for (X, y), groups in zip(eval_set, eval_groups):
+            found = find_groups(groups, y, X)
+            X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
+            if found is None:
+                raise ValueError(
+                    "eval_groups is missing: pass the query id of each row of eval_set, or give "
+                    "its y as a pandas Series whose index has a level named 'qid'."
+                )
+            index = check_groups(found, n_rows=len(gains))
+            held_out.append((Columns(X), Objective(gains, index, parsed)))
+        return held_out
+
+    def _ascents(self, problem, last):
+        """The results of all starts."""
+        random_state = check_random_state(self.random_state)
+        seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_restarts + 1)
+        bar = tqdm(
+            total=len(seeds) * self.max_iter, unit="sweep", disable=not self.verbose, leave=None
+        )
+
+        def after_sweep(value):
+            bar.update()
+            bar.set_postfix({self.measure: f"{value:.4f}"})
+
+        def run(number, seed):
+            rng = np.random.RandomState(seed)
+            init = self.init if number == 0 else "random"
+            if number == 0 and last is not None:
+                coef = np.where(problem.spreads > 0, last, 0.0)
+            else:
+                coef = make_start(
+                    init,
+                    problem.columns,
+                    problem.objective,
+                    problem.spreads,
+                    rng,
+                    within=not self.filter,
+                )
+            threshold = None
+            if self.filter:
+                threshold = problem.objective.best_threshold(problem.columns.scores(coef))
+            return problem.ascend(coef, threshold, rng, after_sweep)
+
+        with bar:
+            return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(run)(number, seed) for number, seed in enumerate(seeds)
+            )
+
+    def _keep(self, ascents, parsed, sign):
+        """Set what is learned from the best start: the first of several."""
+        best = max(ascents, key=lambda ascent: ascent.value)
+        self.coef_ = best.coef
+        self.threshold_ = 0.0 if best.threshold is None else float(best.threshold)
+        self.history_ = sign * np.array(best.history)
+        self.n_iter_ = len(best.history) - 1
+        self.best_iteration_ = best.n_kept
+        self.score_ = float(self.history_[best.n_kept])
+        self.evals_result_ = {
+            f"valid_{i}": {parsed.text: [sign * value for value in values]}
+            for i, values in enumerate(best.held_out)
+        }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _has_pair(gains, index):
+    """Whether some query has two different gains."""
+    codes = index.codes()
+    highest = np.full(index.n_queries, -np.inf)
+    np.maximum.at(highest, codes, gains)
+    return bool((gains != highest[codes]).any())
+
+
+def _check_count(value, name, least):
+    """A whole number from `least` up."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")

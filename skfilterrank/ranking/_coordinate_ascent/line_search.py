@@ -1,0 +1,251 @@
+"""The value of a measure on a whole line of weights, exactly.
+
+Along one weight t, document i scores ``a_i + t * x_i``. Its place changes only where its score
+crosses that of another document of its query, at ``t = (a_i - a_l) / (x_l - x_i)``, so the measure
+is a step function of t. The crossings of each document are sorted once; running sums give its
+place and level between any two, hence what each crossing changes. The changes of all queries,
+sorted and summed up, are the measure on every interval of t.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank._sorting import argsort_floats
+from skfilterrank.ranking._coordinate_ascent.terms import Terms
+
+# Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
+_BLOCK_CELLS = 1 << 13
+_CROSSING_CELLS = 1 << 17
+# A crossing's two lowest bits say who crosses, and in which direction.
+_UP, _SPECIAL = 1, 2
+_LARGEST = 1e300
+# Relative to t, and to the values.
+_SHORTEST, _SAME_VALUE = 1e-10, 1e-12
+
+
+class Steps(NamedTuple):
+    """A step function of t: it rises by `changes[i]` at `times[i]`, ascending."""
+
+    times: np.ndarray
+    changes: np.ndarray
+
+
+class _Block(NamedTuple):
+    """Some queries as padded matrices, lowest gains first."""
+
+    rows: np.ndarray
+    queries: np.ndarray
+    owner: np.ndarray
+    column: np.ndarray
+
+
+class LineSearch:
+    """Finds the best value of one weight, the others fixed.
+
+    Parameters
+    ----------
+    terms : Terms
+        The measure.
+    gains : ndarray of shape (n_rows,)
+        Gains of the documents.
+    index : GroupIndex
+        Their queries.
+    sign : float, default=1.0
+        -1 where lower values of the measure are better.
+
+    Notes
+    -----
+    Documents that are equal in score and in the feature never cross: they count in ascending
+    order of gain, as ``ties="worst"`` does.
+    """
+
+    def __init__(self, terms: Terms, gains, index: GroupIndex, sign: float = 1.0):
+        self.terms = terms
+        self.n_queries = index.n_queries
+        self._sign = sign
+        # Padding reads the entry behind the last row.
+        self._weights = np.append(terms.weights, 0.0)
+        self._relevant = np.append(gains > 0, False)
+        self._blocks = list(self._lay_out(gains, index))
+
+    def _lay_out(self, gains, index):
+        """Yield the queries in blocks, with their documents that count."""
+        order = np.lexsort((gains, index.codes()))
+        starts = np.cumsum(index.sizes) - index.sizes
+        for block in index.blocks(_BLOCK_CELLS):
+            places = starts[block.queries][:, None] + np.arange(block.width)
+            is_row = np.arange(block.width) < block.sizes[:, None]
+            rows = np.where(is_row, order[np.minimum(places, len(order) - 1)], -1)
+            owner, column = np.nonzero(self._weights.take(rows, mode="wrap") != 0)
+            if len(owner):
+                yield _Block(rows, block.queries, owner, column)
+
+    def steps(self, scores, feature, threshold: float | None = None) -> Steps:
+        """The mean over queries, higher is better, but for a constant, as a function of t.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Scores at t = 0.
+        feature : ndarray of shape (n_rows,)
+            What t is the weight of.
+        threshold : float or None
+            Documents that score less are filtered. Only for terms without levels, which go to 0.
+        """
+        scores, feature = np.append(scores, 0.0), np.append(feature, np.nan)
+        parts = [
+            part
+            for block in self._blocks
+            for part in self._block_changes(block, scores, feature, threshold)
+        ]
+        if not parts:
+            return Steps(np.empty(0), np.empty(0))
+        times, changes, queries, owners, first = map(np.concatenate, zip(*parts))
+        if self.terms.finish is not None:
+            values = self.terms.offset + np.bincount(owners, first, minlength=self.n_queries)
+            order = np.lexsort((times, queries))
+            times, changes, queries = times[order], changes[order], queries[order]
+            changes = _finished(changes, queries, values, self.terms.finish)
+        order = argsort_floats(times)
+        return Steps(times[order], changes[order] * (self._sign / self.n_queries))
+
+    def best(self, scores, feature, threshold, unit: float) -> float:
+        """The best t, or 0 where t = 0 is as good; `unit` is a step that changes scores well."""
+        return best_time(self.steps(scores, feature, threshold), unit)
+
+    def _block_changes(self, block, scores, feature, threshold):
+        """Yield times, changes, queries of crossings, and queries and first terms of documents."""
+        a, x = scores[block.rows], feature[block.rows]
+        varies = np.fmax.reduce(x, axis=1) > np.fmin.reduce(x, axis=1)
+        if threshold is not None:
+            varies |= ((x != 0) & ~np.isnan(x)).any(axis=1)
+            # The threshold is one more document, which t does not move.
+            a = np.column_stack([a, np.full(len(a), threshold)])
+            x = np.column_stack([x, np.zeros(len(x))])
+        marks = self._relevant[block.rows] if self.terms.uses_levels else None
+        owner, column = block.owner, block.column
+        if not varies.all():
+            kept = varies[owner]
+            owner, column = owner[kept], column[kept]
+        size = max(1, _CROSSING_CELLS // a.shape[1])
+        for begin in range(0, len(owner), size):
+            part = slice(begin, begin + size)
+            whose = owner[part], column[part]
+            crossings = _crossings(a, x, *whose, marks, has_threshold=threshold is not None)
+            weights = self._weights[block.rows[whose]]
+            yield self._changes(crossings, weights, block.queries[owner[part]])
+
+    def _changes(self, crossings, weights, queries):
+        """What crossings change in the documents' terms."""
+        times, moves, is_special, place, level, shown = crossings
+        levels = None
+        if shown is not None:
+            shown = _running(shown, np.where(is_special, -moves, 0))
+            moves = np.where(is_special, 0, moves)
+        if level is not None:
+            levels = _running(level, moves * is_special)
+        values = self.terms.worth(_running(place, moves), levels, queries[:, None])
+        if shown is not None:
+            values *= shown
+        values *= weights[:, None]
+        changes = np.diff(values, axis=1)
+        some = np.flatnonzero(changes)
+        at = queries[some // changes.shape[1]]
+        return times.take(some), changes.take(some), at, queries, values[:, 0]
+
+
+def _crossings(a, x, owner, column, marks, *, has_threshold):
+    """When each document is crossed, in which direction and by whom, and how it stands before.
+
+    Returns times (ascending, NaN after the last), moves of its place (1, -1 or 0), whether the
+    other is special (marked, or the threshold), and the first place, level and whether it is shown.
+    """
+    rise = x.take(owner, axis=0)
+    rise -= x[owner, column][:, None]
+    lead = np.subtract(a[owner, column][:, None], a.take(owner, axis=0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        times = lead / rise
+    np.clip(times, -_LARGEST, _LARGEST, out=times)
+    never = rise == 0
+    np.copyto(times, np.nan, where=never)
+    # Before all crossings, who rises less is above; of those that never cross, who leads; and of
+    # those that are equal in both, the lower gain, which has the lower column.
+    above = never & ((lead < 0) | ((lead == 0) & (np.arange(a.shape[1]) < column[:, None])))
+    above |= rise < 0
+    bits = times.view(np.int64)
+    bits &= ~np.int64(_UP | _SPECIAL)
+    bits |= rise > 0
+    level = shown = None
+    if marks is not None:
+        marks = marks.take(owner, axis=0)
+        bits |= marks.astype(np.int64) << 1
+        level = 1 + np.count_nonzero(above & marks, axis=1)
+    if has_threshold:
+        bits[:, -1] |= _SPECIAL
+        shown = ~above[:, -1]
+        above = above[:, :-1]
+    place = 1 + np.count_nonzero(above, axis=1)
+    times.sort(axis=1)
+    # The bits move with the times; those of NaN are lost.
+    bits = times.view(np.int64)
+    moves = ((bits & _UP) << 1).astype(np.int32)
+    moves -= 1
+    moves[np.isnan(times)] = 0
+    return times, moves, (bits & _SPECIAL) != 0, place, level, shown
+
+
+def _running(first, moves):
+    """`first`, and what it is after each of the moves."""
+    result = np.empty((len(moves), moves.shape[1] + 1), dtype=np.int32)
+    result[:, 0] = first
+    result[:, 1:] = moves
+    return np.cumsum(result, axis=1, out=result)
+
+
+def _finished(changes, queries, first, finish):
+    """Changes of ``finish(value)`` from those of the values, query by query in order of time."""
+    if not len(changes):
+        return changes
+    is_first = np.append(True, queries[1:] != queries[:-1])
+    total = np.cumsum(changes)
+    # The sum of the queries before.
+    before = (total - changes)[is_first][np.cumsum(is_first) - 1]
+    after = finish(first[queries] + total - before, queries)
+    previous = np.append(0.0, after[:-1])
+    previous[is_first] = finish(first[queries[is_first]], queries[is_first])
+    return after - previous
+
+
+def best_time(steps: Steps, unit: float) -> float:
+    """The t of the highest value; of several, the one nearest to 0, where t is now.
+
+    Intervals between steps that are too short for the rounding of scores are left out.
+    """
+    times = steps.times
+    if not len(times):
+        return 0.0
+    values = np.append(0.0, np.cumsum(steps.changes))
+    size = np.abs(times)
+    short = np.diff(times) <= _SHORTEST * (np.maximum(size[1:], size[:-1]) + unit)
+    values[1:-1][short] = -np.inf
+    highest = values.max()
+    best = np.flatnonzero(values >= highest - _SAME_VALUE * max(1.0, abs(highest)))
+    lower = np.append(-np.inf, times)[best]
+    upper = np.append(times, np.inf)[best]
+    nearest = np.maximum(lower, -upper).argmin()
+    # Documents that are equal now cross here, up to the bits that were set.
+    here = _SHORTEST * unit
+    if lower[nearest] < -here and upper[nearest] > here:
+        return 0.0
+    return between(times, best[nearest], unit)
+
+
+def between(times, position: int, unit: float) -> float:
+    """The middle between the steps around a position, or `unit` beyond the outermost one."""
+    if position == 0:
+        return times[0] - unit
+    if position == len(times):
+        return times[-1] + unit
+    return times[position - 1] / 2 + times[position] / 2

@@ -1,0 +1,226 @@
+"""The exact line search of CoordinateAscentRanker, against the measures themselves."""
+
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank.metrics._core.measure import parse_measure
+from skfilterrank.ranking._coordinate_ascent import line_search
+from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
+from skfilterrank.ranking._coordinate_ascent.line_search import (
+    LineSearch,
+    Steps,
+    best_time,
+    between,
+)
+from skfilterrank.ranking._coordinate_ascent.objective import Objective
+from skfilterrank.ranking._coordinate_ascent.terms import exact_terms
+
+ANY_GAINS = ["dcg", "dcg@2", "ndcg_f", "ndcg_f@2", "ndcg_min@3", "ndcg@2", "ndcg_0@2"]
+RELEVANT = [
+    "ap",
+    "ap@2",
+    "ap(normalize=min)@2",
+    "ap(normalize=k)@3",
+    "sp@3",
+    "rr",
+    "rr@2",
+    "success@2",
+    "precision@2",
+    "recall@3",
+    "r_precision",
+    "rbp",
+    "rbp(persistence=0.5)@3",
+    "forbidden@2",
+    "bpref",
+    "bpref(variant=buckley2004)",
+    "bpref(variant=printed)",
+    "induced_ap",
+    "induced_ap@2",
+    "inferred_ap",
+    "tse",
+    "tse(exposure=rbp,persistence=0.7)",
+    "search_length",
+    "recall_error",
+    "lexirecall",
+    "lexirecall(n_items=30)",
+    "lexiprecision",
+    "lexiprecision(n_items=30)",
+    "metric_lexirecall",
+    "metric_lexirecall(n_items=30,epsilon=0.2)",
+]
+NOT_NEGATIVE = [
+    "ul_normalized@2",
+    "ul_normalized(variant=v1)@3",
+    "ul_normalized(measure=ap)",
+    "ul_normalized(measure=sp)@2",
+    "ul_normalized(measure=sp,norm=k,expectation=paper,variant=v1)@2",
+    "ul_normalized(measure=rr)",
+    "ul_normalized(measure=ndcg)@2",
+]
+GRADED = ["rbp(relevance=graded)@3"]
+EXACT = ANY_GAINS + RELEVANT + NOT_NEGATIVE + GRADED
+THRESHOLDED = [name for name in ANY_GAINS if not name.startswith("ndcg_0")]
+
+
+def allowed_gains(name):
+    if name in NOT_NEGATIVE:
+        return [0.0, 1.0, 3.0]
+    return [-0.5, 0.0, 0.25, 1.0] if name in GRADED else [-2.0, 0.0, 1.0, 3.0]
+
+
+def draw_lists(data, name):
+    """Some queries whose documents often share score, feature, or both."""
+    n = data.draw(st.integers(1, 12))
+    column = st.lists(st.integers(-3, 3), min_size=n, max_size=n).map(
+        lambda values: np.array(values, dtype=float)
+    )
+    gains = data.draw(
+        st.lists(st.sampled_from(allowed_gains(name)), min_size=n, max_size=n).map(np.array)
+    )
+    groups = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return gains, data.draw(column), data.draw(column), GroupIndex.from_groups(groups)
+
+
+def make_search(gains, index, name):
+    objective = Objective(gains, index, parse_measure(name))
+    terms = exact_terms(gains, index, objective.parsed)
+    return objective, LineSearch(terms, gains, index, objective.sign)
+
+
+def points_between(crossings):
+    """A point between any two neighbouring crossings, and beyond the outermost."""
+    crossings = np.unique(crossings)
+    if not len(crossings):
+        return np.array([1.0])
+    middle = (crossings[1:] + crossings[:-1])[np.diff(crossings) > 1e-9] / 2
+    return np.concatenate([[crossings[0] - 1], middle, [crossings[-1] + 1]])
+
+
+def all_crossings(scores, feature, index, threshold):
+    """Every t at which two documents of a query, or a document and the threshold, are equal."""
+    codes, found = index.codes(), []
+    for i in range(len(scores)):
+        if threshold is not None and feature[i]:
+            found.append((threshold - scores[i]) / feature[i])
+        for j in range(i):
+            if codes[i] == codes[j] and feature[i] != feature[j]:
+                found.append((scores[i] - scores[j]) / (feature[j] - feature[i]))
+    return np.array(found)
+
+
+def check_steps(data, name, threshold):
+    gains, scores, feature, index = draw_lists(data, name)
+    objective, search = make_search(gains, index, name)
+    if threshold is not None:
+        threshold = data.draw(st.integers(-3, 3)) + data.draw(st.sampled_from([0.0, 0.5]))
+    points = points_between(all_crossings(scores, feature, index, threshold))
+    expected = np.array([objective(scores + t * feature, threshold) for t in points])
+    steps = search.steps(scores, feature, threshold)
+    assert (np.diff(steps.times) >= 0).all()
+    reached = np.append(0.0, np.cumsum(steps.changes))[np.searchsorted(steps.times, points)]
+    np.testing.assert_allclose(reached - reached[0], expected - expected[0], atol=1e-9)
+    # The best of all these points is found.
+    t = search.best(scores, feature, threshold, 1.0)
+    now = objective(scores, threshold)
+    found = max(objective(scores + t * feature, threshold), now)
+    assert found == pytest.approx(max(expected.max(), now), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", EXACT)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_steps_are_those_of_the_measure(name, data):
+    check_steps(data, name, None)
+
+
+@pytest.mark.parametrize("name", THRESHOLDED)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_steps_with_a_threshold(name, data):
+    check_steps(data, name, "drawn")
+
+
+def test_steps_by_hand():
+    # Gains 1 and 0 with scores 0 and 1, features 1 and 0: they cross at t = 1.
+    index = GroupIndex.from_groups(["q", "q"])
+    _, search = make_search(np.array([1.0, 0.0]), index, "ndcg_f")
+    steps = search.steps(np.array([0.0, 1.0]), np.array([1.0, 0.0]))
+    np.testing.assert_allclose(steps.times, [1.0])
+    np.testing.assert_allclose(steps.changes, [1 - 1 / log2(3)])
+    assert search.best(np.array([0.0, 1.0]), np.array([1.0, 0.0]), None, 0.5) == pytest.approx(1.5)
+    # With a threshold of 0.5 the good document appears, in second place, at t = 0.5.
+    steps = search.steps(np.array([0.0, 1.0]), np.array([1.0, 0.0]), 0.5)
+    np.testing.assert_allclose(steps.times, [0.5, 1.0])
+    np.testing.assert_allclose(steps.changes, [1 / log2(3), 1 - 1 / log2(3)])
+
+
+@pytest.mark.parametrize("name", ["ndcg_f@3", "ap", "ul_normalized@3"])
+def test_blocks_do_not_matter(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 20, 300)
+    gains = rng.choice([0.0, 1.0, 2.0], 300)
+    scores, feature = rng.normal(size=(2, 300)).round(1)
+    index = GroupIndex.from_groups(groups)
+    whole = make_search(gains, index, name)[1].steps(scores, feature)
+    monkeypatch.setattr(line_search, "_BLOCK_CELLS", 40)
+    monkeypatch.setattr(line_search, "_CROSSING_CELLS", 50)
+    small = make_search(gains, index, name)[1].steps(scores, feature)
+    np.testing.assert_array_equal(small.times, whole.times)
+    np.testing.assert_allclose(np.cumsum(small.changes), np.cumsum(whole.changes), atol=1e-12)
+
+
+def test_best_time():
+    def best(times, changes):
+        return best_time(Steps(np.array(times), np.array(changes)), 0.5)
+
+    assert best([], []) == 0
+    assert best([1.0, 3.0], [1.0, -1.0]) == 2
+    assert best([-3.0, -1.0], [1.0, -1.0]) == -2
+    assert best([1.0], [1.0]) == 1.5
+    assert best([-1.0], [-1.0]) == -1.5
+    # As good where it is.
+    assert best([-1.0, 1.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 0
+    # The nearer of two.
+    assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 1.5
+    # Too short for rounding.
+    assert best([1.0, 1.0 + 1e-13, 2.0, 4.0], [9.0, -9.0, 1.0, -1.0]) == 3
+    assert between(np.array([1.0, 2.0]), 1, 7.0) == 1.5
+
+
+def test_extreme_scores_and_features():
+    rng = np.random.default_rng(0)
+    gains = rng.choice([-1.0, 0.0, 2.0], 40)
+    index = GroupIndex.from_groups(np.repeat(np.arange(4), 10))
+    objective, search = make_search(gains, index, "ndcg_f@3")
+    scores, feature = rng.normal(size=(2, 40))
+    expected = objective(scores + search.best(scores, feature, None, 1.0) * feature)
+    for factor in (1e-200, 1e200):
+        t = search.best(scores, feature * factor, None, 1.0 / factor)
+        assert objective(scores + t * feature * factor) == pytest.approx(expected)
+    # Crossings beyond the range of float64.
+    feature[:20] *= 1e-308
+    t = search.best(scores * 1e100, feature, None, 1.0)
+    assert np.isfinite(t)
+
+
+@pytest.mark.parametrize("name", ["err", "q_measure@3", "qwa", "lexirecall(scale=log)"])
+def test_candidates_never_lose_and_find_the_best_of_few(name):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gains = rng.choice([0.0, 1.0, 2.0], 6)
+        scores, feature = rng.normal(size=(2, 6))
+        index = GroupIndex.from_groups(np.zeros(6))
+        objective = Objective(gains, index, parse_measure(name))
+        assert exact_terms(gains, index, objective.parsed) is None
+        points = points_between(all_crossings(scores, feature, index, None))
+        best = max(objective(scores + t * feature) for t in points)
+        # As many candidates as there are intervals.
+        t = CandidateSearch(objective, 16).best(scores, feature, None, 1.0)
+        assert objective(scores + t * feature) == pytest.approx(best)
+        t = CandidateSearch(objective, 2).best(scores, feature, None, 1.0)
+        assert objective(scores + t * feature) >= objective(scores)
