@@ -2,7 +2,7 @@
 
     python benchmarks/risk_guarantee.py [--data DATA] [--repeats 1000]
 
-One thread, about four minutes. Writes results/risk_guarantee.md.
+One thread, about five minutes of processor time. Writes results/risk_guarantee.md.
 """
 
 import os
