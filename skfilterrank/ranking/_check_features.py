@@ -1,22 +1,9 @@
 """Features that are not numbers: which column they stand in."""
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 _NAMED = 5
-
-
-def missing_columns(X) -> list[str]:
-    """Columns of X that hold NaN, as text: names of a DataFrame, else numbers from 0."""
-    if sparse.issparse(X):
-        coordinates = X.tocoo()
-        return [str(column) for column in np.unique(coordinates.col[np.isnan(coordinates.data)])]
-    if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):
-        X = X.to_pandas()
-    table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-    missing = table.isna().to_numpy().any(axis=0)
-    return [repr(name) if isinstance(name, str) else str(name) for name in table.columns[missing]]
 
 
 def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:

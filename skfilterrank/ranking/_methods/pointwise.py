@@ -18,7 +18,7 @@ def make_random_forest(*, gains=None, random_state=0, n_jobs=None, **params) -> 
     random_state : int, RandomState instance or None, default=0
         Seed; None gives another forest each time.
     n_jobs : int or None, default=None
-        Threads; the forest does not depend on it.
+        Threads; the trees do not depend on it, and scores only by rounding.
     **params
         Parameters of RandomForestRegressor. Unless given, ``n_estimators=200``,
         ``min_samples_leaf=5`` and ``max_features=1/3``.

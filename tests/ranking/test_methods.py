@@ -1,0 +1,394 @@
+"""The recipes of learning to rank methods, and the eight under one roof."""
+
+import importlib
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRanker
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer, ndcg_score
+from skfilterrank.ranking import (
+    RANKING_METHODS,
+    QueryRanker,
+    RankAndFilter,
+    make_lambdamart,
+    make_listnet,
+    make_logistic,
+    make_random_forest,
+    make_ranking_method,
+    make_ranknet,
+)
+
+# Small ones, so that the tests take seconds.
+SMALL = {
+    "adarank": {},
+    "listnet": {"n_estimators": 15, "min_child_samples": 5},
+    "rankboost": {},
+    "random_forest": {"n_estimators": 15},
+    "ranknet": {"n_estimators": 15},
+    "coordinate_ascent": {},
+    "logistic": {},
+    "lambdamart": {"n_estimators": 15, "min_child_samples": 5},
+}
+RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
+TREES = ("listnet", "ranknet", "lambdamart")
+GRIDS = {
+    "listnet": {"estimator__num_leaves": [4, 15]},
+    "random_forest": {"estimator__min_samples_leaf": [1, 20]},
+    "ranknet": {"estimator__max_depth": [1, 4]},
+    "logistic": {"estimator__model__C": [1e-6, 1.0]},
+    "lambdamart": {"estimator__num_leaves": [4, 15]},
+}
+
+
+def make(name, **params):
+    return make_ranking_method(name, **SMALL[name] | params)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def series(data):
+    return pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+
+
+@pytest.fixture(scope="module")
+def shuffled(data):
+    """The same rows, queries taking turns; rows of a query keep their order."""
+    place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
+    names = np.array([f"query {number:04d}" for number in range(150)])
+    order = np.lexsort((data.groups[::-1] % 7, place))
+    return order, data.X[order], data.y[order], names[data.groups[order]]
+
+
+def test_the_eight_methods():
+    assert set(RANKING_METHODS) == set(SMALL)
+    assert len(RANKING_METHODS) == 8
+
+
+@pytest.mark.parametrize("name", SMALL)
+class TestEveryMethod:
+    def test_learns_to_rank(self, data, name):
+        ranker = make(name).fit(data.X, data.y, groups=data.groups)
+        scores = ranker.predict(data.X)
+        assert scores.shape == data.y.shape
+        assert scores.dtype == np.float64
+        gains = {-1: 0, 1: 1, 2: 2}
+        found = ndcg_score(data.y, scores, groups=data.groups, k=3, gains=gains)
+        chance = ndcg_score(data.y, np.zeros_like(scores), groups=data.groups, k=3, gains=gains)
+        assert found > chance + 0.05
+        assert ranker.n_features_in_ == 5
+
+    def test_inside_rank_and_filter(self, data, name):
+        model = RankAndFilter(make(name), k=3, cv=3).fit(data.X, data.y, groups=data.groups)
+        kept = np.isfinite(model.predict(data.X))
+        assert 0.3 < kept.mean() < 1
+        assert data.y[kept].mean() > data.y[~kept].mean() + 0.3
+
+    def test_in_model_selection_with_a_series(self, data, series, name):
+        scores = cross_val_score(
+            make(name),
+            data.X,
+            series,
+            groups=data.groups,
+            cv=GroupKFold(3),
+            scoring=make_ranking_scorer("ndcg_f@3"),
+            error_score="raise",
+        )
+        assert (scores > 0.4).all()
+
+    def test_in_model_selection_with_metadata_routing(self, data, series, name):
+        chosen = {"cv": GroupKFold(3), "scoring": make_ranking_scorer("ndcg_f@3")}
+        with_series = cross_val_score(make(name), data.X, series, groups=data.groups, **chosen)
+        with sklearn.config_context(enable_metadata_routing=True):
+            routed = cross_val_score(
+                make(name),
+                data.X,
+                data.y,
+                params={"groups": data.groups},
+                error_score="raise",
+                **chosen,
+            )
+        np.testing.assert_array_equal(routed, with_series)
+
+    def test_repeats_with_random_state(self, data, name):
+        first, second, other = (
+            make(name, random_state=seed, n_jobs=n_jobs)
+            .fit(data.X, data.y, groups=data.groups)
+            .predict(data.X)
+            for seed, n_jobs in ((3, 1), (3, 2), (4, 1))
+        )
+        # Threads of a forest add its trees up in the order in which they are done.
+        np.testing.assert_allclose(first, second, rtol=1e-12 if name == "random_forest" else 0)
+        if name in ("listnet", "random_forest"):
+            assert not np.array_equal(first, other)
+
+    def test_can_be_cloned(self, name):
+        ranker = make(name, random_state=7)
+        assert repr(clone(ranker)) == repr(ranker)
+
+    def test_series_and_groups_say_the_same(self, data, series, name):
+        given = make(name).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        carried = make(name).fit(data.X, series).predict(data.X)
+        np.testing.assert_array_equal(given, carried)
+
+    def test_queries_that_tell_nothing_are_harmless(self, data, name):
+        # One document, and several of one label, in queries of their own.
+        X = np.vstack([data.X, data.X[:1], data.X[1:6]])
+        y = np.concatenate([data.y, [2.0], np.ones(5)])
+        groups = np.concatenate([data.groups, [9001], np.full(5, 9002)])
+        scores = make(name).fit(X, y, groups=groups).predict(X)
+        assert np.isfinite(scores).all()
+        found, alone = (
+            ndcg_score(data.y, s, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
+            for s in (
+                scores[: len(data.y)],
+                make(name).fit(data.X, data.y, groups=data.groups).predict(data.X),
+            )
+        )
+        assert found == pytest.approx(alone, abs=0.05)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+class TestRecipes:
+    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+    def test_grid_search(self, data, series, name, routing):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            search = GridSearchCV(
+                make(name),
+                GRIDS[name],
+                scoring=make_ranking_scorer("ndcg_f@3"),
+                cv=GroupKFold(3),
+                error_score="raise",
+            ).fit(data.X, data.y if routing else series, groups=data.groups)
+        means = search.cv_results_["mean_test_score"]
+        assert len(set(means)) == 2
+        assert search.best_score_ == max(means) > 0.6
+
+    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+    def test_grid_search_around_the_filter(self, data, series, name, routing):
+        grid = {f"estimator__{key}": values for key, values in GRIDS[name].items()}
+        with sklearn.config_context(enable_metadata_routing=routing):
+            search = GridSearchCV(
+                RankAndFilter(make(name), k=3, cv=2),
+                grid,
+                scoring=make_ranking_scorer("ndcg_f@3"),
+                cv=GroupKFold(2),
+                error_score="raise",
+            ).fit(data.X, data.y if routing else series, groups=data.groups)
+        assert search.best_score_ > 0.7
+
+    def test_rows_in_any_order_and_ids_of_any_type(self, data, shuffled, name):
+        _, X, y, groups = shuffled
+        in_order = make(name).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        mixed = make(name).fit(X, y, groups=groups).predict(data.X)
+        if name == "random_forest":
+            # Which rows a tree draws goes by their numbers.
+            assert np.corrcoef(mixed, in_order)[0, 1] > 0.9
+        else:
+            np.testing.assert_allclose(mixed, in_order, rtol=1e-6, atol=1e-6)
+
+    def test_what_is_in_the_pair_of_parameters_is_passed_on(self, name):
+        ranker = make(name, random_state=11, n_jobs=2, gains="exp2")
+        settings = ranker.get_params()
+        assert 11 in [value for key, value in settings.items() if key.endswith("random_state")]
+        assert ranker.gains == "exp2"
+        if name != "logistic":
+            assert settings["estimator__n_jobs"] == 2
+
+    def test_unjudged_rows_are_left_out(self, data, name):
+        y = data.y.astype(float)
+        y[::5] = np.nan
+        judged = ~np.isnan(y)
+        with pytest.warns(UserWarning, match="unjudged"):
+            ranker = make(name).fit(data.X, y, groups=data.groups)
+        assert ranker.n_unjudged_ == np.count_nonzero(~judged)
+        without = make(name).fit(data.X[judged], y[judged], groups=data.groups[judged])
+        np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
+
+    def test_missing_values(self, data, name):
+        X = pd.DataFrame(data.X, columns=list("abcde"))
+        X.iloc[4, 1] = X.iloc[9, 3] = np.nan
+        if name == "logistic":
+            with pytest.raises(ValueError, match=r"NaN in columns 1 \('b'\), 3 \('d'\).*Logistic"):
+                make(name).fit(X, data.y, groups=data.groups)
+            ranker = make(name).fit(data.X, data.y, groups=data.groups)
+            with pytest.raises(ValueError, match=r"NaN in columns 1, 3 .*LogisticRegression"):
+                ranker.predict(X.to_numpy())
+        else:
+            scores = make(name).fit(X, data.y, groups=data.groups).predict(X)
+            assert np.isfinite(scores).all()
+
+    def test_all_gains_equal(self, data, name):
+        y = np.ones_like(data.y)
+        if name == "random_forest":
+            scores = make(name).fit(data.X, y, groups=data.groups).predict(data.X)
+            np.testing.assert_array_equal(scores, 1.0)
+        else:
+            message = "nothing to tell apart" if name == "logistic" else "no order to learn"
+            with pytest.raises(ValueError, match=message):
+                make(name).fit(data.X, y, groups=data.groups)
+
+    def test_constant_column(self, data, name):
+        X = np.column_stack([data.X, np.full(len(data.X), 3.0)])
+        scores = make(name).fit(X, data.y, groups=data.groups).predict(X)
+        assert np.isfinite(scores).all()
+
+    def test_importances_or_weights(self, data, name):
+        ranker = make(name).fit(data.X, data.y, groups=data.groups)
+        values = ranker.coef_ if name == "logistic" else ranker.feature_importances_
+        assert values.shape == (5,)
+        assert not hasattr(ranker, "feature_importances_" if name == "logistic" else "coef_")
+
+
+@pytest.mark.parametrize("name", TREES)
+class TestTrees:
+    def test_groups_are_asked_for(self, data, name):
+        with pytest.raises(ValueError, match="needs queries: pass groups="):
+            make(name).fit(data.X, data.y)
+
+    def test_only_the_order_of_gains_counts(self, data, name):
+        plain = make(name).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        gains = {-1: 0.0, 1: 10.0, 2: 10.5}
+        other = make(name, gains=gains).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        np.testing.assert_array_equal(plain, other)
+
+    def test_early_stopping(self, data, name):
+        held_out = make_rank_and_filter(n_queries=60, n_features=5, bayes=False, random_state=1)
+        ranker = make(name, n_estimators=200, early_stopping_rounds=5)
+        ranker.fit(
+            data.X,
+            data.y,
+            groups=data.groups,
+            eval_set=[(held_out.X, held_out.y)],
+            eval_groups=[held_out.groups],
+        )
+        inner = ranker.estimator_
+        stopped = inner.best_iteration if name == "ranknet" else inner.best_iteration_
+        assert 0 < stopped < 190
+
+
+def test_catboost_as_listnet(data):
+    fitted = [
+        make_listnet(backend="catboost", n_estimators=15, random_state=seed).fit(
+            data.X, data.y, groups=data.groups
+        )
+        for seed in (0, 0)
+    ]
+    first, second = (ranker.predict(data.X) for ranker in fitted)
+    np.testing.assert_array_equal(first, second)
+    found = ndcg_score(data.y, first, groups=data.groups, gains={-1: 0, 1: 1, 2: 2}, k=3)
+    assert found > 0.7
+    model = RankAndFilter(make_listnet(backend="catboost", n_estimators=15), k=3, cv=2)
+    assert model.fit(data.X, data.y, groups=data.groups).best_score_ > 0.7
+
+
+def test_ranknet_learns_from_every_pair():
+    # One tree of one split from scores of 0: each of the pairs (good, bad) of the query pulls
+    # its good document up by 1/2 and its bad one down by 1/2, with weight 1/4 (the second
+    # derivative), so that the leaf of the good is learning rate * (n_bad / 2) / (n_bad / 4 +
+    # lambda), whatever normalisation of the query does to both.
+    n_bad, n_good = 60, 60
+    X = np.repeat([[1.0], [0.0]], [n_good, n_bad], axis=0)
+    y = np.repeat([1, 0], [n_good, n_bad])
+    ranker = make_ranknet(
+        n_estimators=1,
+        max_depth=1,
+        reg_lambda=0.0,
+        min_child_weight=0.0,
+        learning_rate=1.0,
+        base_score=0.0,
+    ).fit(X, y, groups=np.zeros(len(y)))
+    truncated = XGBRanker(objective="rank:pairwise").fit(X, y, qid=np.zeros(len(y), dtype=int))
+    scores = ranker.predict(X)
+    assert scores[0] == pytest.approx(-scores[-1], rel=1e-4)
+    assert np.unique(scores).size == 2
+    assert truncated.predict(X).std() > 0
+
+
+def test_logistic_is_scikit_learns(data):
+    ranker = make_logistic(C=0.3).fit(data.X, data.y)
+    X = StandardScaler().fit_transform(data.X)
+    expected = LogisticRegression(C=0.3, max_iter=1000).fit(X, data.y > 0)
+    np.testing.assert_allclose(ranker.predict(data.X), expected.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(ranker.coef_, expected.coef_[0])
+    assert roc_auc_score(data.y > 0, ranker.predict(data.X)) > 0.7
+
+
+def test_probabilities_and_gains_are_carried_over_as_they_are(data):
+    for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
+        fitted = {
+            carry: RankAndFilter(make(name), k=3, cv=3, carry=carry)
+            .fit(data.X, data.y, groups=data.groups)
+            .threshold_
+            for carry in ("auto", "raw", "standardize")
+        }
+        assert fitted["auto"] == fitted["raw" if raw else "standardize"]
+        assert fitted["raw"] != fitted["standardize"]
+
+
+def test_gains_of_the_forest(data):
+    doubled = make_random_forest(n_estimators=5, gains={-1: -2, 1: 2, 2: 4}).fit(data.X, data.y)
+    plain = make_random_forest(n_estimators=5).fit(data.X, data.y)
+    np.testing.assert_allclose(doubled.predict(data.X), 2 * plain.predict(data.X))
+
+
+@pytest.mark.parametrize(
+    ("package", "maker", "needed_by"),
+    [
+        ("xgboost", make_ranknet, "make_ranknet"),
+        ("catboost", lambda: make_listnet(backend="catboost"), "make_listnet"),
+    ],
+)
+def test_package_that_is_not_installed(monkeypatch, package, maker, needed_by):
+    def import_module(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    with pytest.raises(ImportError, match=rf"{needed_by}.*skfilterrank\[{package}\]"):
+        maker()
+
+
+def test_extras_that_messages_name_exist():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert {"xgboost", "catboost"} <= set(project["optional-dependencies"])
+
+
+def test_a_broken_package_is_not_called_missing(monkeypatch):
+    def import_module(name):
+        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    with pytest.raises(ModuleNotFoundError, match="scipy"):
+        make_ranknet()
+
+
+def test_bad_names():
+    with pytest.raises(ValueError, match=r"name must be one of 'adarank', .*got 'lambda'"):
+        make_ranking_method("lambda")
+    with pytest.raises(ValueError, match=r"backend must be one of 'lightgbm', 'catboost', got"):
+        make_listnet(backend="torch")
+
+
+def test_query_ranker_refuses_what_it_cannot_fit(data):
+    with pytest.raises(ValueError, match="requires y"):
+        QueryRanker(LogisticRegression()).fit(data.X, None)
+    with pytest.raises(AttributeError, match="no fitted estimator"):
+        _ = make_lambdamart().feature_importances_
+    infinite = data.X.copy()
+    infinite[2, 4] = np.inf
+    with pytest.raises(ValueError, match="infinity in column 4"):
+        make_logistic().fit(infinite, data.y)
