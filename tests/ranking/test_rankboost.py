@@ -1,0 +1,509 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.ranking import RankAndFilter, RankBoostRanker
+from skfilterrank.ranking._binning import BinnedFeatures, find_thresholds
+from skfilterrank.ranking._pair_weights import PairDistribution
+
+WEIGHTS = ("equal", "query", "gain")
+
+# --- pair by pair ------------------------------------------------------------------------------
+
+
+def all_pairs(gains, groups, weights):
+    """(better, worse, D_0) of every pair, D_0 summing to 1."""
+    pairs = []
+    for query in np.unique(groups):
+        rows = np.flatnonzero(groups == query)
+        own = [(i, k) for i in rows for k in rows if gains[i] > gains[k]]
+        for i, k in own:
+            weight = {"equal": 1, "query": 1 / len(own), "gain": gains[i] - gains[k]}[weights]
+            pairs.append((i, k, weight))
+    total = sum(weight for *_, weight in pairs)
+    return [(i, k, weight / total) for i, k, weight in pairs]
+
+
+def rankboost(X, gains, groups, *, weights, n_rounds):
+    """RankBoost by the letter: D over written out pairs, every threshold of every feature."""
+    pairs = all_pairs(gains, groups, weights)
+    better, worse, D = (np.array(column) for column in zip(*pairs))
+    scores, rounds, losses, loss = np.zeros(len(gains)), [], [], 1.0
+    for _ in range(n_rounds):
+        best = None
+        for j in range(X.shape[1]):
+            values = np.unique(X[~np.isnan(X[:, j]), j])
+            missing = np.isnan(X[:, j])
+            cuts = list((values[1:] + values[:-1]) / 2)
+            for cut in [-np.inf, *cuts] if missing.any() else cuts:
+                for default in (False, True) if missing.any() else (False,):
+                    h = np.where(missing, default, X[:, j] > cut).astype(float)
+                    r = (D * (h[better] - h[worse])).sum()
+                    if best is None or abs(r) > abs(best[0]) + 1e-10:
+                        best = r, j, cut, default, h
+        r, j, cut, default, h = best
+        alpha = 0.5 * np.log((1 + r) / (1 - r))
+        scores += alpha * h
+        D = D * np.exp(alpha * (h[worse] - h[better]))
+        loss *= D.sum()
+        D /= D.sum()
+        rounds.append((j, cut, default, alpha))
+        losses.append(loss)
+    return rounds, scores, losses
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Queries of 1 to 9 documents, rows mixed, gains of both signs, two queries of one gain."""
+    rng = np.random.default_rng(3)
+    groups = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 10, 12)))
+    gains = rng.choice([-3.0, -1.0, 0.0, 0.5, 2.0], len(groups))
+    gains[groups == 4] = 1.0
+    X = rng.normal(size=(len(groups), 3)) + 0.3 * gains[:, None] * [1, -1, 0]
+    X[:, 2] = X[:, 2].round()
+    return X, gains, groups
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_equals_the_algorithm_on_pairs(small, weights, missing):
+    X, gains, groups = small
+    if missing:
+        X = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    # Thresholds lie between values of rows that are in pairs.
+    paired = np.isin(groups, [q for q in groups if len(set(gains[groups == q])) > 1])
+    rounds, scores, losses = rankboost(
+        X[paired], gains[paired], groups[paired], weights=weights, n_rounds=12
+    )
+    ranker = RankBoostRanker(n_estimators=12, pair_weights=weights).fit(X, gains, groups)
+    j, cut, default, alpha = zip(*rounds)
+    np.testing.assert_array_equal(ranker.features_, j)
+    np.testing.assert_allclose(ranker.thresholds_, cut)
+    np.testing.assert_array_equal(ranker.missing_above_, default)
+    np.testing.assert_allclose(ranker.alphas_, alpha)
+    np.testing.assert_allclose(ranker.train_loss_, losses)
+    np.testing.assert_allclose(ranker.predict(X[paired]), scores, atol=1e-12)
+    if missing:
+        assert ranker.missing_above_.any()
+
+
+@given(st.integers(0, 10**6), st.sampled_from(WEIGHTS), st.sampled_from([0.0, 1.0, 30.0]))
+def test_potential_equals_sums_over_pairs(seed, weights, spread):
+    rng = np.random.default_rng(seed)
+    groups = np.sort(rng.integers(0, 4, 20))
+    gains = rng.choice([-2.0, 0.0, 1.0, 1.5, 7.0], 20)
+    for query in np.unique(groups):
+        gains[np.flatnonzero(groups == query)[:1]] = 9.0
+    several = np.isin(groups, np.flatnonzero(np.bincount(groups) > 1))
+    groups, gains = groups[several], gains[several]
+    gains[np.append(groups[1:] != groups[:-1], True)] = -9.0
+    order = np.lexsort((gains, groups))
+    groups, gains = groups[order], gains[order]
+    scores = rng.normal(size=len(gains)) * spread
+    expected = np.zeros(len(gains))
+    pairs = all_pairs(gains, groups, weights)
+    loss = sum(d * np.exp(scores[k] - scores[i]) for i, k, d in pairs)
+    for i, k, d in pairs:
+        expected[i] += d * np.exp(scores[k] - scores[i]) / loss
+        expected[k] -= d * np.exp(scores[k] - scores[i]) / loss
+    potential, computed = PairDistribution(gains, groups, weights).potential(scores)
+    np.testing.assert_allclose(potential, expected, rtol=1e-9, atol=1e-12)
+    assert computed == pytest.approx(loss, rel=1e-9)
+
+
+def test_first_round_by_hand():
+    # Pairs (better, worse): 3 of query 0: (a, b), (a, c), (b, c); 1 of query 1: (d, e).
+    # "x0 > 1.5" is met by a, b, e: (a, c) and (b, c) right, (d, e) wrong, (a, b) tied.
+    # "x1 > 0.5" is met by a, d: (a, b), (a, c) and (d, e) right: r = 3 / 4, the best there is.
+    X = np.array([[2.0, 1.0], [2.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.0]])
+    ranker = RankBoostRanker(n_estimators=1).fit(X, [2, 1, 0, 1, 0], [0, 0, 0, 1, 1])
+    assert (ranker.features_[0], ranker.thresholds_[0]) == (1, 0.5)
+    alpha = 0.5 * np.log((1 + 3 / 4) / (1 - 3 / 4))
+    assert ranker.alphas_[0] == pytest.approx(alpha)
+    np.testing.assert_allclose(ranker.predict(X), alpha * X[:, 1])
+    # Three pairs shrink by exp(-alpha), (b, c) stays.
+    assert ranker.train_loss_[0] == pytest.approx((3 * np.exp(-alpha) + 1) / 4)
+    assert ranker.feature_importances_.tolist() == [0, 1]
+    # The weights of queries: (1/2)(2/3) + (1/2)(1).
+    by_query = RankBoostRanker(n_estimators=1, pair_weights="query")
+    by_query.fit(X, [2, 1, 0, 1, 0], [0, 0, 0, 1, 1])
+    assert np.tanh(by_query.alphas_[0]) == pytest.approx(5 / 6)
+    # Of gain: pairs (a, c) count 2: (1 + 2 + 1) / 5.
+    by_gain = RankBoostRanker(n_estimators=1, pair_weights="gain")
+    by_gain.fit(X, [2, 1, 0, 1, 0], [0, 0, 0, 1, 1])
+    assert np.tanh(by_gain.alphas_[0]) == pytest.approx(4 / 5)
+
+
+def test_scores_far_out_do_not_overflow():
+    gains, groups = np.array([0.0, 1.0, 2.0]), np.zeros(3, dtype=int)
+    pairs = PairDistribution(gains, groups, "equal")
+    # Only the pair (1, 0) is left: the others are 1000 apart in the right order.
+    potential, loss = pairs.potential(np.array([0.0, 0.0, 1000.0]))
+    np.testing.assert_allclose(potential, [-1.0, 1.0, 0.0])
+    assert loss == pytest.approx(1 / 3)
+
+
+# --- bins --------------------------------------------------------------------------------------
+
+
+def test_thresholds_by_hand():
+    # 10 rows, 3 bins: a third of the rows is reached at the value 1, two thirds at 3.
+    distinct, counts = np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.array([1, 4, 1, 3, 1])
+    np.testing.assert_array_equal(find_thresholds(distinct, counts, 3), [1.5, 3.5])
+    np.testing.assert_array_equal(find_thresholds(distinct, counts, 5), [0.5, 1.5, 2.5, 3.5])
+    assert find_thresholds(distinct[:1], counts[:1], 3).size == 0
+    neighbours = np.array([1.0, np.nextafter(1.0, 2.0)])
+    assert (neighbours > find_thresholds(neighbours, np.array([1, 1]), 255)).tolist() == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("max_bins", [2, 4, 300])
+def test_sums_above_thresholds(max_bins):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5)).round(1) * (rng.random((400, 5)) < 0.4)
+    X[:, 1], X[:, 2] = 7.0, np.nan
+    X[rng.random(400) < 0.2, 3] = np.nan
+    values = rng.normal(size=400)
+    forms = [X, sparse.csc_array(X)]
+    for bins in (BinnedFeatures(form, max_bins=max_bins) for form in forms):
+        above, missing = bins.sums_above(values)
+        for b, (j, threshold) in enumerate(zip(bins.features, bins.thresholds)):
+            assert above[b] == pytest.approx(values[X[:, j] > threshold].sum(), abs=1e-12)
+            assert missing[b] == pytest.approx(values[np.isnan(X[:, j])].sum(), abs=1e-12)
+        n_values = bins.thresholds.size - 2 * X.shape[1] + X.shape[1]
+        assert n_values <= max_bins * X.shape[1]
+
+
+# --- what is learned ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y, groups, _ = make_rank_and_filter(n_queries=150, random_state=0)
+    return X, y.astype(float), groups
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_loss_falls_by_what_r_promises(judged, weights):
+    X, y, groups = judged
+    ranker = RankBoostRanker(n_estimators=100, pair_weights=weights).fit(X, y, groups)
+    loss = np.append(1.0, ranker.train_loss_)
+    r = np.tanh(ranker.alphas_)
+    assert (np.diff(loss) < 0).all()
+    assert (loss[1:] <= loss[:-1] * np.sqrt(1 - r**2) * (1 + 1e-12)).all()
+    scores = ranker.predict(X)
+    wrong = sum(d for i, k, d in all_pairs(y, groups, weights) if scores[i] <= scores[k])
+    assert wrong < loss[-1]
+
+
+def same_model(left, right):
+    np.testing.assert_array_equal(left.features_, right.features_)
+    np.testing.assert_allclose(left.thresholds_, right.thresholds_)
+    np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
+    X, y, groups = small
+    expected = RankBoostRanker(n_estimators=8).fit(X, y, groups)
+    rng = np.random.default_rng(seed)
+    mixed = rng.permutation(len(y))
+    names = np.array([f"q{number}" for number in rng.permutation(12)])
+    same_model(
+        RankBoostRanker(n_estimators=8).fit(X[mixed], y[mixed], names[groups[mixed]]), expected
+    )
+
+
+@given(st.integers(0, 10**6))
+def test_increasing_transforms_of_a_feature_do_not_matter(small, seed):
+    X, y, groups = small
+    expected = RankBoostRanker(n_estimators=8).fit(X, y, groups)
+    rng = np.random.default_rng(seed)
+    changed = X.copy()
+    for j in range(X.shape[1]):
+        distinct, place = np.unique(X[:, j], return_inverse=True)
+        changed[:, j] = np.cumsum(rng.uniform(0.01, 10, len(distinct)))[place]
+    ranker = RankBoostRanker(n_estimators=8).fit(changed, y, groups)
+    np.testing.assert_array_equal(ranker.features_, expected.features_)
+    np.testing.assert_allclose(ranker.predict(changed), expected.predict(X))
+
+
+def test_increasing_gains_do_not_matter(small):
+    X, y, groups = small
+    gains = {-3.0: -3, -1.0: 0, 0.0: 1, 0.5: 50, 1.0: 60, 2.0: 1e6}
+    same_model(
+        RankBoostRanker(n_estimators=8, gains=gains).fit(X, y, groups),
+        RankBoostRanker(n_estimators=8).fit(X, y, groups),
+    )
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_queries_without_pairs_change_nothing(small, weights):
+    X, y, groups = small
+    settings = {"n_estimators": 8, "pair_weights": weights}
+    expected = RankBoostRanker(**settings).fit(X, y, groups)
+    more = np.random.default_rng(1).normal(size=(9, 3)) * 100
+    ranker = RankBoostRanker(**settings).fit(
+        np.vstack([X, more]),
+        np.append(y, [1, 2, 0, 2, 2, 2, -1, -1, -1]),
+        np.append(groups, [90, 91, 92, 93, 93, 93, 94, 94, 94]),
+    )
+    same_model(ranker, expected)
+
+
+def test_sparse_equals_dense(judged):
+    X, y, groups = judged
+    X = X * (X > 0.3)
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    settings = {"n_estimators": 30, "max_bins": 20}
+    expected = RankBoostRanker(**settings).fit(X, y, groups)
+    for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        ranker = RankBoostRanker(**settings).fit(form(X), y, groups)
+        same_model(ranker, expected)
+        np.testing.assert_allclose(ranker.predict(form(X)), expected.predict(X))
+
+
+def test_cells_stored_in_parts_count_as_their_sum(small):
+    X, y, groups = small
+    halves = sparse.coo_matrix(X)
+    halves = sparse.csc_matrix(
+        (
+            np.repeat(X.T.ravel() / 2, 2),
+            np.repeat(np.tile(np.arange(len(y)), 3), 2),
+            np.arange(4) * 2 * len(y),
+        ),
+        shape=X.shape,
+    )
+    assert halves.nnz == 2 * X.size
+    ranker = RankBoostRanker(n_estimators=5).fit(halves, y, groups)
+    same_model(ranker, RankBoostRanker(n_estimators=5).fit(X, y, groups))
+    assert halves.nnz == 2 * X.size
+
+
+def test_float32_jobs_and_bins(judged):
+    X, y, groups = judged
+    settings = {"n_estimators": 10, "max_bins": 1000}
+    single = RankBoostRanker(**settings).fit(X.astype(np.float32), y, groups)
+    same_model(
+        single, RankBoostRanker(**settings).fit(X.astype(np.float32).astype(float), y, groups)
+    )
+    same_model(RankBoostRanker(n_jobs=2, **settings).fit(X.astype(np.float32), y, groups), single)
+
+
+def test_one_feature_orders_everything():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, -1, 1, 1]
+    ranker = RankBoostRanker().fit(X, y, [0, 0, 0, 0])
+    assert len(ranker.alphas_) == 1
+    assert ranker.alphas_[0] == pytest.approx(np.log(2e9 - 1) / 2)
+    assert ranker.thresholds_[0] == 1.5
+    # Upside down, what is above counts less.
+    assert RankBoostRanker().fit(-X, y, [0, 0, 0, 0]).alphas_[0] == -ranker.alphas_[0]
+
+
+def test_whether_a_value_is_there_is_a_weak_ranker():
+    X = np.array([[5.0], [5.0], [np.nan], [np.nan]])
+    ranker = RankBoostRanker().fit(X, [1, 1, 0, 0], [0, 0, 0, 0])
+    assert ranker.thresholds_.tolist() == [-np.inf]
+    scores = ranker.predict(X)
+    assert scores[0] == scores[1] > scores[2] == scores[3]
+
+
+@pytest.mark.parametrize("case", ["one gain", "one document", "constant features", "all missing"])
+def test_nothing_to_learn_gives_zeros(small, case):
+    X, y, groups = small
+    if case == "one gain":
+        y = np.ones_like(y)
+    if case == "one document":
+        groups = np.arange(len(y))
+    if case == "constant features":
+        X = np.ones_like(X)
+    if case == "all missing":
+        X = np.full_like(X, np.nan)
+    ranker = RankBoostRanker().fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
+    assert len(ranker.alphas_) == ranker.best_iteration_ == 0
+    assert not ranker.predict(X).any()
+    assert not ranker.feature_importances_.any()
+    assert ranker.evals_result_ == {"valid_0": {"ndcg_f@10": []}}
+
+
+def test_no_query_ids_warn(small):
+    X, y, _ = small
+    with pytest.warns(UserWarning, match="given no query ids.*all scores are 0"):
+        ranker = RankBoostRanker().fit(X, y)
+    assert not ranker.predict(X).any()
+
+
+def test_unjudged_rows_are_left_out(small):
+    X, y, groups = small
+    unjudged = np.arange(len(y)) % 5 == 0
+    with pytest.warns(UserWarning, match="rows are unjudged"):
+        ranker = RankBoostRanker(n_estimators=5).fit(X, np.where(unjudged, np.nan, y), groups)
+    assert ranker.n_unjudged_ == unjudged.sum()
+    kept = ~unjudged
+    same_model(ranker, RankBoostRanker(n_estimators=5).fit(X[kept], y[kept], groups[kept]))
+
+
+# --- held-out queries and warm start -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def halves(judged):
+    X, y, groups = judged
+    first = groups < np.median(groups)
+    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
+
+
+def test_early_stopping(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    settings = {"n_estimators": 500, "eval_measure": "ndcg_f@3"}
+    ranker = RankBoostRanker(early_stopping_rounds=15, **settings)
+    ranker.fit(X, y, groups, eval_set=[(X_val, y_val)], eval_groups=[groups_val])
+    curve = ranker.evals_result_["valid_0"]["ndcg_f@3"]
+    assert ranker.best_iteration_ == 1 + int(np.argmax(curve))
+    assert len(curve) == len(ranker.alphas_) == ranker.best_iteration_ + 15 < 500
+    measured = ndcg_f_score(y_val, ranker.predict(X_val), groups=groups_val, k=3)
+    assert measured == max(curve)
+    same = RankBoostRanker(n_estimators=ranker.best_iteration_).fit(X, y, groups)
+    np.testing.assert_array_equal(same.predict(X_val), ranker.predict(X_val))
+    np.testing.assert_allclose(same.feature_importances_, ranker.feature_importances_)
+
+
+def test_early_stopping_by_a_measure_where_lower_is_better(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    ranker = RankBoostRanker(eval_measure="forbidden@3", early_stopping_rounds=10)
+    ranker.fit(X, y, groups, eval_set=(X_val, y_val), eval_groups=groups_val)
+    curve = ranker.evals_result_["valid_0"]["forbidden@3"]
+    assert ranker.best_iteration_ == 1 + int(np.argmin(curve))
+
+
+def test_several_held_out_sets_and_index_levels(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    with_ids = pd.Series(y_val, index=pd.Index(groups_val, name="qid"))
+    ranker = RankBoostRanker(n_estimators=10).fit(
+        X, y, groups, eval_set=[(X, y), (X_val, with_ids)], eval_groups=[groups, None]
+    )
+    assert ranker.best_iteration_ == 10
+    for name, (X_, y_, ids) in zip(["valid_0", "valid_1"], halves):
+        expected = ndcg_f_score(y_, ranker.predict(X_), groups=ids, k=10)
+        assert ranker.evals_result_[name]["ndcg_f@10"][-1] == expected
+    indexed = RankBoostRanker(n_estimators=10).fit(
+        X, pd.Series(y, index=pd.Index(groups, name="qid"))
+    )
+    same_model(indexed, ranker)
+
+
+def test_warm_start_equals_one_go(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    held_out = {"eval_set": (X_val, y_val), "eval_groups": groups_val}
+    for patience in (None, 15):
+        whole = RankBoostRanker(n_estimators=80, early_stopping_rounds=patience)
+        whole.fit(X, y, groups, **held_out)
+        ranker = RankBoostRanker(n_estimators=7, warm_start=True, early_stopping_rounds=patience)
+        for n_rounds in (7, 8, 80):
+            ranker.set_params(n_estimators=n_rounds).fit(X, y, groups, **held_out)
+        np.testing.assert_array_equal(ranker.alphas_, whole.alphas_)
+        np.testing.assert_array_equal(ranker.train_loss_, whole.train_loss_)
+        assert ranker.evals_result_ == whole.evals_result_
+        assert ranker.best_iteration_ == whole.best_iteration_
+    ranker = RankBoostRanker(n_estimators=7, warm_start=True).fit(X, y, groups)
+    with pytest.raises(ValueError, match="n_estimators=5 must be at least 7"):
+        ranker.set_params(n_estimators=5).fit(X, y, groups)
+    # Without it, fit begins anew.
+    assert len(ranker.set_params(warm_start=False).fit(X, y, groups).alphas_) == 5
+
+
+# --- as a scikit-learn estimator ---------------------------------------------------------------
+
+
+def test_pickle_and_clone(judged):
+    X, y, groups = judged
+    ranker = RankBoostRanker(n_estimators=5, pair_weights="query").fit(X, y, groups)
+    copy = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
+    assert len(pickle.dumps(ranker)) < 5000
+    fresh = clone(ranker)
+    assert fresh.get_params() == ranker.get_params()
+    assert not hasattr(fresh, "alphas_")
+
+
+def test_in_rank_and_filter_and_grid_search(judged):
+    X, y, groups = judged
+    model = RankAndFilter(RankBoostRanker(n_estimators=20), k=3).fit(X, y, groups=groups)
+    assert model.score(X, y, groups=groups) > 0.5
+    search = {
+        "estimator": RankBoostRanker(n_estimators=5),
+        "param_grid": {"max_bins": [2, 20]},
+        "cv": GroupKFold(2),
+        "scoring": make_ranking_scorer("ndcg_f@3"),
+        "error_score": "raise",
+    }
+    with_ids = pd.Series(y, index=pd.Index(groups, name="qid"))
+    by_index = GridSearchCV(**search).fit(X, with_ids, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(**search).fit(X, y, groups=groups)
+    assert by_index.best_score_ == routed.best_score_ > 0.3
+
+
+def test_verbose_shows_a_bar(small, capsys):
+    X, y, groups = small
+    RankBoostRanker(n_estimators=2).fit(X, y, groups)
+    assert capsys.readouterr() == ("", "")
+    RankBoostRanker(n_estimators=2, verbose=1).fit(X, y, groups)
+    assert "rounds" in capsys.readouterr().err
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"max_bins": 1}, "max_bins must be a whole number from 2"),
+        ({"pair_weights": "gains"}, "pair_weights must be one of 'equal', 'query', 'gain'"),
+        ({"eval_measure": "ndgc"}, "'ndgc' is not a measure"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"early_stopping_rounds": 3}, "needs eval_set"),
+        ({"warm_start": 1}, "warm_start must be True or False"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"gains": "exp3"}, "gains must be None"),
+        ({"gains": {-1: -1}}, "no entry in gains"),
+    ],
+)
+def test_parameters_out_of_range(small, settings, message):
+    X, y, groups = small
+    with pytest.raises(ValueError, match=message):
+        RankBoostRanker(**settings).fit(X, y, groups)
+
+
+def test_data_that_does_not_fit(small):
+    X, y, groups = small
+    n = len(y)
+    with pytest.raises(ValueError, match=f"y has {n - 1} labels but X has {n} rows"):
+        RankBoostRanker().fit(X, y[1:], groups)
+    with pytest.raises(ValueError, match=f"groups has {n - 1} entries but there are {n} rows"):
+        RankBoostRanker().fit(X, y, groups[1:])
+    with pytest.raises(ValueError, match="no judged row"):
+        RankBoostRanker().fit(X, np.full(n, np.nan), groups)
+    with pytest.raises(ValueError, match="eval_groups is missing"):
+        RankBoostRanker().fit(X, y, groups, eval_set=(X, y))
+    with pytest.raises(ValueError, match="eval_groups has 2 entries but eval_set has 1"):
+        RankBoostRanker().fit(X, y, groups, eval_set=[(X, y)], eval_groups=[groups, groups])
+    with pytest.raises(ValueError, match="y of eval_set has 1 labels"):
+        RankBoostRanker().fit(X, y, groups, eval_set=(X, y[:1]), eval_groups=groups)
+    infinite = pd.DataFrame(X, columns=["bm25", "pagerank", "length"])
+    infinite.iloc[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity in column 1 \('pagerank'\)"):
+        RankBoostRanker().fit(infinite, y, groups)
