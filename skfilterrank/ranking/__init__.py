@@ -14,7 +14,9 @@ from skfilterrank.ranking._features import (
     make_text_features,
 )
 from skfilterrank.ranking._fusion import fuse_runs, fuse_scores, score_table
+from skfilterrank.ranking._fusion_learned import LinearRankFusion
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
+from skfilterrank.ranking._linear_rank_fusion import linear_rank_fusion
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.query_ranker import QueryRanker
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
@@ -35,6 +37,7 @@ __all__ = [
     "FilterAll",
     "FilterOnly",
     "LambdaRankRanker",
+    "LinearRankFusion",
     "ListFeatures",
     "NumericColumns",
     "OrdinalRanker",
@@ -51,6 +54,7 @@ __all__ = [
     "compare_rankers",
     "fuse_runs",
     "fuse_scores",
+    "linear_rank_fusion",
     "make_lambdamart",
     "make_listnet",
     "make_logistic",

@@ -10,6 +10,7 @@ from skfilterrank.ranking import (
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
+    LinearRankFusion,
     OrdinalRanker,
     RankAndFilter,
 )
@@ -65,6 +66,8 @@ ESTIMATORS = {
     "CalibratedRanker(Ridge())": CalibratedRanker(Ridge()),
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
+    "LinearRankFusion()": LinearRankFusion(),
+    "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }

@@ -1,0 +1,259 @@
+"""Learned linear fusion of several systems' scores."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfilterrank._gains import Gains
+from skfilterrank._response import final_step
+from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.ranking._check_features import check_finite_columns
+from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._fusion_lists import (
+    FILTERED,
+    NORMALIZATIONS,
+    is_filtered,
+    normalized,
+)
+from skfilterrank.ranking._training_data import training_rows
+
+LEARNERS = ("coordinate_ascent", "logistic")
+
+
+class LinearRankFusion(BaseEstimator):
+    """Fuse several systems' scores by weights learned from labels.
+
+    Each column of X holds the scores of a system. They are brought to one scale within each query,
+    and a linear model learns how much each system is worth.
+
+    Parameters
+    ----------
+    learner : {"coordinate_ascent", "logistic"} or linear estimator, default="coordinate_ascent"
+        What finds the weights: coordinate ascent on `measure` from equal weights, that is from
+        CombSUM; logistic regression of ``gain > 0``; or any estimator that has `coef_` once it is
+        fitted, such as ``Ridge(positive=True)``.
+    measure : str, default="ndcg_f@10"
+        What coordinate ascent optimizes, see :class:`CoordinateAscentRanker`. Not used by other
+        learners.
+    normalize : {"minmax", "zscore", "rank"} or None, default="minmax"
+        How each system's scores for a query are brought to one scale, as in :func:`fuse_scores`.
+    filtered : {"all", "any", "majority"}, default="all"
+        Which rows are filtered whatever the weights, as in :func:`fuse_scores`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of coordinate ascent.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features_in_,), dtype float64
+        Weight of each system's normalised scores. Of coordinate ascent, the common factor is
+        arbitrary, and weights may be negative.
+    intercept_ : float
+        What is added to every score; 0.0 where the learner has none.
+    learner_ : estimator
+        The fitted learner.
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_features_in_ : int
+        Number of systems.
+    feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
+        Names of the systems, where X is a DataFrame.
+
+    See Also
+    --------
+    fuse_scores : Fusion without labels.
+    linear_rank_fusion : Fuses runs or scores in one call, labelled queries by held-out weights.
+    RankAndFilter : Adds a threshold.
+
+    Notes
+    -----
+    NaN and -inf in X mean that the system does not retrieve the row, or filters it; it then adds
+    nothing. A row that no system retrieves has the score -inf.
+
+    Scores are normalised over all rows of a query that are given, in `fit` with unjudged rows
+    among them. Inside a RankAndFilter, which leaves unjudged rows out before, training sees judged
+    rows alone: label what is unjudged 0 there if most rows are. For the same reason `predict` wants
+    whole queries.
+
+    Where all gains are equal coordinate ascent gives all systems the weight 0, and
+    logistic regression raises.
+
+    References
+    ----------
+    .. [1] C. Vogt, G. Cottrell. "Fusion via a Linear Combination of Scores". Information Retrieval
+       1(3), 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.metrics import ndcg_score
+    >>> from skfilterrank.ranking import LinearRankFusion, fuse_scores
+    >>> rng = np.random.default_rng(0)
+    >>> groups, y = np.repeat(np.arange(50), 20), rng.integers(0, 3, size=1000)
+    >>> noise = rng.normal(size=(1000, 3)) * [1, 2, 20]
+    >>> X = y[:, None] + noise  # the third system knows next to nothing
+    >>> fusion = LinearRankFusion(random_state=0).fit(X, y, groups=groups)
+    >>> learned = ndcg_score(y, fusion.predict(X, groups=groups), groups=groups, k=10)
+    >>> equal = fuse_scores(X, groups=groups, method="combsum")
+    >>> bool(learned > ndcg_score(y, equal, groups=groups, k=10))
+    True
+    """
+
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn.
+    _ranking_target = "gain"
+
+    def __init__(
+        self,
+        learner="coordinate_ascent",
+        *,
+        measure: str = "ndcg_f@10",
+        normalize: str | None = "minmax",
+        filtered: str = "all",
+        gains: Gains = None,
+        random_state=None,
+    ):
+        self.learner = learner
+        self.measure = measure
+        self.normalize = normalize
+        self.filtered = filtered
+        self.gains = gains
+        self.random_state = random_state
+
+    def fit(self, X, y, groups=None) -> "LinearRankFusion":
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_systems)
+            Scores of each system, in any order of rows; NaN or -inf where it does not retrieve.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are not learned from, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`. Where there is none, each row is its own query, with a warning.
+
+        Returns
+        -------
+        self : LinearRankFusion
+            The fitted fusion.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, a score is +inf, arrays have different lengths, a label
+            has no gain, no row is judged, or the learner is not linear or cannot learn from this.
+        """
+        check_choice(self.normalize, "normalize", NORMALIZATIONS)
+        check_choice(self.filtered, "filtered", FILTERED)
+        learner = self._make_learner()
+        if y is None:
+            raise ValueError("LinearRankFusion requires y to be passed, but the target y is None.")
+        found = find_groups(groups, y, X)
+        scores = self._check_X(X, reset=True)
+        self._has_queries = found is not None
+        if found is None:
+            warnings.warn(
+                "LinearRankFusion was given no query ids: each row is its own query, so that there "
+                "is no order to learn. Pass groups=, the query id of each row, or give y an index "
+                "level named 'qid'.",
+                UserWarning,
+                stacklevel=2,
+            )
+            found = np.arange(len(scores))
+        index = check_groups(found, n_rows=len(scores))
+        data, _, _ = training_rows(
+            learner,
+            normalized(scores, index, self.normalize),
+            y,
+            index,
+            target="auto",
+            gains=self.gains,
+            prefit=False,
+            eval_set=None,
+            eval_groups=None,
+            fit_params={},
+        )
+        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
+        self.learner_ = data.fit(learner)
+        self._read_weights()
+        return self
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_systems)
+            Scores of each system, whole queries in any order of rows.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`. Not needed with
+            ``normalize=None``, nor where the fusion was fitted without.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            The weighted sum of the normalised scores, plus the intercept; -inf where filtered.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, a score is +inf, or the number of systems is another.
+        """
+        check_is_fitted(self, "coef_")
+        scores = self._check_X(X, reset=False)
+        found = find_groups(groups, X)
+        if found is None and (self.normalize is None or not self._has_queries):
+            found = np.arange(len(scores))
+        index = check_groups(found, n_rows=len(scores), carrier="X as a DataFrame")
+        fused = normalized(scores, index, self.normalize) @ self.coef_ + self.intercept_
+        fused[is_filtered(scores > -np.inf, self.filtered)] = -np.inf
+        return fused
+
+    def _make_learner(self):
+        """The unfitted learner."""
+        if isinstance(self.learner, str):
+            check_choice(self.learner, "learner", LEARNERS)
+            if self.learner == "logistic":
+                return LogisticRegression(max_iter=1000)
+            return CoordinateAscentRanker(
+                measure=self.measure, init="uniform", random_state=self.random_state
+            )
+        if isinstance(self.learner, type) or not hasattr(self.learner, "fit"):
+            raise ValueError(
+                "learner must be 'coordinate_ascent', 'logistic' or a linear estimator, got "
+                f"{self.learner!r}."
+            )
+        return self.learner
+
+    def _read_weights(self):
+        """Weights and intercept of the fitted learner."""
+        coef = np.ravel(getattr(self.learner_, "coef_", ()))
+        if coef.shape != (self.n_features_in_,):
+            raise ValueError(
+                "learner must be a linear estimator, which has a coef_ with one weight for each of "
+                f"the {self.n_features_in_} systems once it is fitted; "
+                f"{type(final_step(self.learner_)).__name__} has not."
+            )
+        self.coef_ = coef.astype(np.float64)
+        # What CoordinateAscentRanker compares with is subtracted from its scores.
+        intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
+        self.intercept_ = float(np.ravel(intercept)[0])
+
+    def _check_X(self, X, *, reset):
+        """Scores, -inf where not retrieved."""
+        scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        retrieved = scores > -np.inf
+        check_finite_columns(np.where(retrieved, scores, 0.0), estimator=self)
+        return np.where(retrieved, scores, -np.inf)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,208 @@
+"""Learned fusion of runs or scores in one call."""
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skfilterrank._gains import as_gains
+from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_choice, check_groups
+from skfilterrank.ranking._fusion import as_run, score_table, table_index
+from skfilterrank.ranking._fusion_learned import LinearRankFusion
+from skfilterrank.ranking._fusion_lists import as_score_matrix
+from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
+
+
+def linear_rank_fusion(
+    systems,
+    y_true,
+    *,
+    groups=None,
+    fusion: LinearRankFusion | None = None,
+    cv=5,
+    unjudged: str = "zero",
+):
+    """Fuse runs, or score matrices, by weights learned from judgments.
+
+    Queries with judgments are fused by weights that were learned from other queries, so that the
+    fused list can be measured by the same judgments; queries without any, by weights learned from
+    all that have some.
+
+    Parameters
+    ----------
+    systems : dict of str to DataFrame, or dict of arrays, DataFrame or array (n_rows, n_systems)
+        Runs by name as in :func:`fuse_runs`, or scores of the same rows as in
+        :func:`fuse_scores`.
+    y_true : DataFrame, or array-like of shape (n_rows,)
+        For runs the judgments, with columns (or index levels) "qid", "docno" and "label", as
+        :func:`skfilterrank.io.read_qrels` returns them. For scores the label of each row, NaN
+        where unjudged; a Series may carry the query ids in an index level "qid".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row of scores; None looks for an index level "qid". Runs bring their own.
+    fusion : LinearRankFusion or None, default=None
+        What learns the weights; it is cloned. None means ``LinearRankFusion()``.
+    cv : int, float, splitter, iterable or None, default=5
+        How queries with judgments are held out in turn, as in :class:`RankAndFilter`; every one of
+        them must be held out once. None holds out nothing: the weights have seen all judgments.
+    unjudged : {"zero", "drop"}, default="zero"
+        Whether an unjudged document of a query that has judgments is learned from as one of gain 0,
+        as measures count it, or left out.
+
+    Returns
+    -------
+    DataFrame with columns "qid", "docno" and "score", or ndarray of shape (n_rows,)
+        For runs the fused run, as :func:`fuse_runs` returns it. For scores the fused scores,
+        -inf where filtered.
+
+    Raises
+    ------
+    ValueError
+        As :func:`fuse_runs`, :func:`fuse_scores` and :class:`LinearRankFusion`; and if judgments
+        are missing, hold a document twice or none that a run retrieves, or `cv` does not hold out
+        every query once.
+
+    See Also
+    --------
+    LinearRankFusion : The estimator, with the weights.
+    fuse_runs, fuse_scores : Fusion without judgments.
+
+    Notes
+    -----
+    Scores of queries from different folds stand on the scales of different models, which does not
+    matter within a query; a common threshold is what :class:`RankAndFilter` around a
+    LinearRankFusion finds.
+
+    Judged documents that no run retrieves are not learned from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.metrics import ndcg_score
+    >>> from skfilterrank.ranking import fuse_scores, linear_rank_fusion
+    >>> rng = np.random.default_rng(0)
+    >>> groups, y_true = np.repeat(np.arange(50), 20), rng.integers(0, 3, size=1000)
+    >>> systems = {
+    ...     "good": y_true + rng.normal(size=1000),
+    ...     "fair": y_true + 2 * rng.normal(size=1000),
+    ...     "poor": rng.normal(size=1000),
+    ... }
+    >>> fused = linear_rank_fusion(systems, y_true, groups=groups)
+    >>> learned = ndcg_score(y_true, fused, groups=groups, k=10)
+    >>> bool(learned > ndcg_score(y_true, fuse_scores(systems, groups=groups), groups=groups, k=10))
+    True
+    """
+    check_choice(unjudged, "unjudged", ("zero", "drop"))
+    fusion = LinearRankFusion() if fusion is None else clone(fusion)
+    if not isinstance(fusion, LinearRankFusion):
+        raise ValueError(
+            f"fusion must be a LinearRankFusion or None, got {type(fusion).__name__}: put another "
+            "learner inside, as in LinearRankFusion(Ridge())."
+        )
+    if not _are_runs(systems):
+        matrix = as_score_matrix(systems)
+        n_rows = len(matrix.values)
+        index = check_groups(groups, y_true, systems, n_rows=n_rows)
+        return _fused(fusion, matrix.values, y_true, index, cv, unjudged)
+    if groups is not None:
+        raise ValueError("groups is for scores: runs hold their topics themselves, leave it out.")
+    table = score_table(systems)
+    index, _ = table_index(table)
+    return as_run(
+        table, _fused(fusion, table.to_numpy(), _labels(table, y_true), index, cv, unjudged)
+    )
+
+
+def _are_runs(systems):
+    """Whether the systems are frames rather than scores."""
+    return isinstance(systems, Mapping) and any(
+        isinstance(run, pd.DataFrame) or hasattr(run, "get_column") for run in systems.values()
+    )
+
+
+def _fused(fusion, scores, y_true, index, cv, unjudged):
+    """Fused scores; those of queries with judgments by models that have not seen them."""
+    gains = as_gains(y_true, fusion.gains)
+    if len(gains) != len(scores):
+        raise ValueError(f"y_true has {len(gains)} labels but systems score {len(scores)} rows.")
+    codes, judged = index.codes(), ~np.isnan(gains)
+    if not judged.any():
+        raise ValueError("y_true holds no judged row: expected at least one label that is not NaN.")
+    fusion.set_params(gains=None)
+    has_judged = np.bincount(codes, judged, minlength=index.n_queries)[codes] > 0
+    if unjudged == "zero":
+        gains = np.where(has_judged & ~judged, 0.0, gains)
+    # Scores are normalised over all rows of a query, so that a fold keeps those it cannot learn of.
+    rows = np.flatnonzero(has_judged)
+    fused = np.full(len(scores), np.nan)
+    if cv is not None:
+        numbers = GroupIndex.from_groups(codes[rows]).codes()
+        for train, test in _checked_splits(cv, gains[rows], numbers):
+            model = _fit(fusion, scores, gains, codes, rows[train])
+            fused[rows[test]] = model.predict(scores[rows[test]], groups=codes[rows[test]])
+    rest = np.flatnonzero(np.isnan(fused))
+    if len(rest):
+        model = _fit(fusion, scores, gains, codes, rows)
+        fused[rest] = model.predict(scores[rest], groups=codes[rest])
+    return fused
+
+
+def _fit(fusion, scores, gains, codes, rows):
+    """A clone fitted on some rows; that unjudged ones are left out was asked for."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*unjudged", category=UserWarning)
+        return clone(fusion).fit(scores[rows], gains[rows], groups=codes[rows])
+
+
+def _checked_splits(cv, gains, numbers):
+    """Splits that hold out every row once, and no query partly."""
+    check_cv(cv)
+    if is_prefit(cv):
+        raise ValueError(
+            "cv='prefit' is not for linear_rank_fusion: call predict of a fitted LinearRankFusion."
+        )
+    splits = make_splits(cv, gains, numbers, single=False)
+    times = np.zeros(len(numbers), dtype=np.int64)
+    for _, test in splits:
+        times[test] += 1
+    if (times != 1).any():
+        raise ValueError(
+            f"cv={cv!r} holds out {np.count_nonzero(times == 0)} rows never and "
+            f"{np.count_nonzero(times > 1)} several times: every query with judgments must be held "
+            "out once, as GroupKFold does."
+        )
+    return splits
+
+
+def _labels(table, qrels):
+    """Label of each row of a score table, NaN where unjudged."""
+    if not isinstance(qrels, pd.DataFrame):
+        if not hasattr(qrels, "get_column"):
+            raise ValueError(
+                "y_true must be a DataFrame of judgments for runs, with columns 'qid', 'docno' and "
+                f"'label', got {type(qrels).__name__}."
+            )
+        qrels = pd.DataFrame({name: qrels[name].to_list() for name in qrels.columns})
+    levels = [level for level in qrels.index.names if level not in (None, *qrels.columns)]
+    frame = qrels.reset_index(level=levels) if levels else qrels
+    missing = {"qid", "docno", "label"} - set(frame.columns)
+    if missing:
+        raise ValueError(
+            f"y_true has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
+            f"{', '.join(map(repr, frame.columns))}."
+        )
+    labels = frame.set_index(["qid", "docno"])["label"]
+    if labels.index.has_duplicates:
+        topic, document = labels.index[labels.index.duplicated()][0]
+        raise ValueError(
+            f"y_true holds document {document!r} twice in topic {topic!r}: keep one of the rows."
+        )
+    found = labels.reindex(table.index)
+    if found.isna().all():
+        raise ValueError(
+            "no document that a run retrieves is judged: the runs hold topics and documents such "
+            f"as {table.index[0]}, the judgments {labels.index[0]}; bring them to one form."
+        )
+    return found.to_numpy()
