@@ -1,5 +1,6 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
+from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._calibrated import CalibratedRanker
 from skfilterrank.ranking._compare import RankerComparison, compare_rankers
@@ -23,6 +24,7 @@ from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, m
 from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._per_query import QueryThreshold
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
+from skfilterrank.ranking._rankboost import RankBoostRanker
 from skfilterrank.ranking._recipes import LEARNERS, LOSSES, make_ranker
 from skfilterrank.ranking._risk import RiskCertificate, risk_threshold
 from skfilterrank.ranking._shared_features import SharedFeatures, share_features
@@ -31,6 +33,7 @@ from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 __all__ = [
     "LEARNERS",
     "LOSSES",
+    "AdaRankRanker",
     "CalibratedRanker",
     "ColumnsEqual",
     "CoordinateAscentRanker",
@@ -44,6 +47,7 @@ __all__ = [
     "QueryRanker",
     "QueryThreshold",
     "RankAndFilter",
+    "RankBoostRanker",
     "RankerComparison",
     "RiskCertificate",
     "SharedFeatures",

@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.ranking import (
+    AdaRankRanker,
     CalibratedRanker,
     CoordinateAscentRanker,
     FilterAll,
@@ -13,6 +14,7 @@ from skfilterrank.ranking import (
     LinearRankFusion,
     OrdinalRanker,
     RankAndFilter,
+    RankBoostRanker,
 )
 
 ONE_CLASS = (
@@ -68,6 +70,8 @@ ESTIMATORS = {
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
     "LinearRankFusion()": LinearRankFusion(),
     "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
+    "AdaRankRanker()": AdaRankRanker(n_estimators=5),
+    "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }
