@@ -1,0 +1,412 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import (
+    average_precision_score,
+    forbidden_at_k,
+    get_measure_names,
+    make_ranking_scorer,
+    ndcg_f_score,
+)
+from skfilterrank.ranking import AdaRankRanker, RankAndFilter
+
+# --- the algorithm -----------------------------------------------------------------------------
+
+
+def adarank(X, y, groups, strength, *, both=False, tol=1e-4):
+    """AdaRank by the letter, with features that do not help taken back."""
+    weak = [(j, sign) for sign in ([1, -1] if both else [1]) for j in range(X.shape[1])]
+    rounds, scores = [], np.zeros(len(y))
+    P = np.full(len(np.unique(groups)), 1 / len(np.unique(groups)))
+    while True:
+        E = {(j, sign): strength(sign * X[:, j]) for j, sign in weak}
+        for j, sign in sorted(weak, key=lambda w: -(P * E[w]).sum()):
+            up, down = (P * (1 + E[j, sign])).sum(), (P * (1 - E[j, sign])).sum()
+            alpha = 0.5 * np.log(up / down)
+            added = scores + alpha * sign * X[:, j]
+            if strength(added).mean() > strength(scores).mean() + tol:
+                break
+        else:
+            return rounds, scores
+        scores = added
+        rounds.append((j, sign * alpha, strength(scores).mean()))
+        P = np.exp(-strength(scores))
+        P /= P.sum()
+
+
+@pytest.fixture(scope="module")
+def small():
+    """20 queries of 4 to 12 documents, rows mixed, gains of both signs, each query of several."""
+    rng = np.random.default_rng(2)
+    groups = np.repeat(np.arange(20), rng.integers(4, 13, 20))
+    gains = rng.choice([-2.0, 0.0, 1.0, 3.0], len(groups))
+    first = np.unique(groups, return_index=True)[1]
+    gains[first], gains[first + 1] = -2.0, 3.0
+    X = rng.normal(size=(len(groups), 5)) + gains[:, None] * [0.3, 0.3, -0.3, 0, 0.3]
+    X[:, 4] = X[:, 4].round()
+    mixed = rng.permutation(len(groups))
+    return X[mixed], gains[mixed], groups[mixed]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("ndcg_f@3", lambda y, s, **kw: ndcg_f_score(y, s, k=3, **kw)),
+        ("ap", average_precision_score),
+        ("forbidden@3", lambda y, s, **kw: 1 - forbidden_at_k(y, s, k=3, **kw)),
+    ],
+)
+def test_equals_the_algorithm(small, both, name, function):
+    X, y, groups = small
+    rounds, scores = adarank(
+        X, y, groups, lambda s: function(y, s, groups=groups, average=None), both=both
+    )
+    ranker = AdaRankRanker(measure=name, both_directions=both, tol=1e-4).fit(X, y, groups)
+    features, alphas, train_scores = zip(*rounds)
+    assert len(features) > 1
+    np.testing.assert_array_equal(ranker.features_, features)
+    np.testing.assert_allclose(ranker.alphas_, alphas)
+    np.testing.assert_allclose(ranker.train_scores_, train_scores)
+    np.testing.assert_allclose(ranker.predict(X), scores)
+    assert ranker.n_queries_ == 20
+    assert ranker.best_iteration_ == len(alphas)
+
+
+def test_first_rounds_by_hand():
+    # Reciprocal rank. Feature 0 puts the relevant document first in queries 0 and 1 and second in
+    # query 2; feature 1 second, second and first. E: (1, 1, 1/2) and (1/2, 1/2, 1).
+    X = np.array([[2.0, 1.0], [1.0, 2.0], [2.0, 1.0], [1.0, 2.0], [1.0, 8.0], [2.0, 1.0]])
+    y, groups = [1, 0, 1, 0, 1, 0], [0, 0, 1, 1, 2, 2]
+    ranker = AdaRankRanker(measure="rr").fit(X, y, groups)
+    first = 0.5 * np.log((2 + 2 + 1.5) / (0 + 0 + 0.5))
+    # Then query 2 weighs exp(-1/2), the others exp(-1). Feature 0 comes first again: E is higher.
+    # It changes nothing and is taken back; feature 1 puts query 2 right and leaves the others.
+    P = np.exp([-1, -1, -0.5])
+    second = 0.5 * np.log((P * [1.5, 1.5, 2]).sum() / (P * [0.5, 0.5, 0]).sum())
+    np.testing.assert_array_equal(ranker.features_, [0, 1])
+    np.testing.assert_allclose(ranker.alphas_, [first, second])
+    np.testing.assert_allclose(ranker.train_scores_, [2.5 / 3, 1])
+    np.testing.assert_allclose(ranker.coef_, [first, second])
+    np.testing.assert_allclose(ranker.feature_importances_, ranker.coef_ / (first + second))
+
+
+def test_perfect_feature_ends_training():
+    X, y, groups = np.array([[1.0, 5.0], [2.0, 5.0], [0.0, 5.0]]), [1, 2, 0], [0, 0, 0]
+    ranker = AdaRankRanker(measure="ndcg_f").fit(X, y, groups)
+    assert ranker.features_.tolist() == [0]
+    assert ranker.alphas_[0] == pytest.approx(np.log(2e9 - 1) / 2)
+    assert ranker.train_scores_ == [1.0]
+    # With a forbidden document, which no order hides, nDCG_f stays below 1; training ends as well.
+    ranker = AdaRankRanker(measure="ndcg_f", tol=0.0).fit(X, [0, 1, -1], groups)
+    assert ranker.features_.tolist() == [0]
+    assert ranker.train_scores_[0] < 1
+
+
+# --- what is learned ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y, groups, _ = make_rank_and_filter(n_queries=150, random_state=0)
+    return X, y.astype(float), groups
+
+
+def same_model(left, right):
+    np.testing.assert_array_equal(left.features_, right.features_)
+    np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
+    X, y, groups = small
+    expected = AdaRankRanker().fit(X, y, groups)
+    rng = np.random.default_rng(seed)
+    mixed = rng.permutation(len(y))
+    names = np.array([f"q{number}" for number in rng.permutation(20)])
+    same_model(AdaRankRanker().fit(X[mixed], y[mixed], names[groups[mixed]]), expected)
+
+
+@given(st.sampled_from([2.0**-20, 0.25, 1024.0]))
+def test_positive_scaling_does_not_matter(small, factor):
+    X, y, groups = small
+    same_model(AdaRankRanker().fit(X * factor, y, groups), AdaRankRanker().fit(X, y, groups))
+
+
+def test_shifts_of_a_query_do_not_matter(small):
+    X, y, groups = small
+    # Whole numbers, so that no sum is rounded.
+    X = (X * 64).round()
+    shift = np.random.default_rng(0).integers(-9, 9, (20, X.shape[1]))[groups]
+    same_model(AdaRankRanker().fit(X + shift, y, groups), AdaRankRanker().fit(X, y, groups))
+
+
+def test_both_directions(small):
+    X, y, groups = small
+    mirrored = X * [1, -1, 1, -1, 1]
+    plain = AdaRankRanker(measure="ap", both_directions=True).fit(X, y, groups)
+    ranker = AdaRankRanker(measure="ap", both_directions=True).fit(mirrored, y, groups)
+    np.testing.assert_allclose(ranker.coef_, plain.coef_ * [1, -1, 1, -1, 1])
+    assert plain.coef_[2] < 0
+    assert (AdaRankRanker().fit(X, y, groups).coef_ >= 0).all()
+
+
+def test_queries_that_no_order_changes_do_not_count(small):
+    X, y, groups = small
+    expected = AdaRankRanker(measure="ndcg_f@3").fit(X, y, groups)
+    more = np.random.default_rng(1).normal(size=(9, 5)) * 100
+    ranker = AdaRankRanker(measure="ndcg_f@3").fit(
+        np.vstack([X, more]),
+        np.append(y, [1, 2, 0, 2, 2, 2, -1, -1, -1]),
+        np.append(groups, [90, 91, 92, 93, 93, 93, 94, 94, 94]),
+    )
+    same_model(ranker, expected)
+    assert ranker.n_queries_ == 20
+    # Of two documents precision@2 is what it is; without relevant documents AP has no value.
+    by_precision = AdaRankRanker(measure="precision@2").fit(X, y, groups)
+    again = AdaRankRanker(measure="precision@2").fit(
+        np.vstack([X, more[:2]]), np.append(y, [0, 1]), np.append(groups, [90, 90])
+    )
+    same_model(again, by_precision)
+    by_ap = AdaRankRanker(measure="ap").fit(X, y, groups)
+    again = AdaRankRanker(measure="ap").fit(
+        np.vstack([X, more[:2]]), np.append(y, [0, -1]), np.append(groups, [90, 90])
+    )
+    same_model(again, by_ap)
+
+
+OPTIMIZABLE = sorted(
+    set(get_measure_names())
+    - {"dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
+    - {"judged", "empty_list_rate", "false_reject_rate"}
+)
+
+
+@pytest.mark.parametrize("name", OPTIMIZABLE)
+def test_each_measure_gets_better(small, name):
+    X, y, groups = small
+    gains = {-2: 0, 0: 0, 1: 1, 3: 1}
+    text = f"{name}@2" if name in ("precision", "recall", "success") else name
+    gains = {-2: -1, 0: 0, 1: 1, 3: 1} if name == "forbidden" else gains
+    text = "forbidden@3" if name == "forbidden" else text
+    ranker = AdaRankRanker(measure=text, gains=gains).fit(X, y, groups)
+    scorer = make_ranking_scorer(text, gains=gains)
+    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
+    learned = scorer(ranker, X, by_qid)
+    single = AdaRankRanker(measure=text, gains=gains, n_estimators=1).fit(X, y, groups)
+    assert len(ranker.alphas_) >= 1
+    assert learned >= scorer(single, X, by_qid) - 1e-12
+
+
+def test_sparse_jobs_and_float32(judged):
+    X, y, groups = judged
+    X = np.where(X > 0.3, X, 0).astype(np.float32)
+    expected = AdaRankRanker().fit(X.astype(float), y, groups)
+    same_model(AdaRankRanker(n_jobs=2).fit(X, y, groups), expected)
+    for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        ranker = AdaRankRanker().fit(form(X), y, groups)
+        same_model(ranker, expected)
+        np.testing.assert_array_equal(ranker.predict(form(X)), expected.predict(X))
+
+
+@pytest.mark.parametrize("case", ["one gain", "one document", "constant features"])
+def test_nothing_to_learn_gives_zeros(small, case):
+    X, y, groups = small
+    y = np.ones_like(y) if case == "one gain" else y
+    groups = np.arange(len(y)) if case == "one document" else groups
+    X = np.ones_like(X) if case == "constant features" else X
+    ranker = AdaRankRanker().fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
+    assert len(ranker.alphas_) == ranker.best_iteration_ == 0
+    assert not ranker.predict(X).any()
+    assert not ranker.feature_importances_.any()
+    assert ranker.evals_result_ == {"valid_0": {"ndcg_f@10": []}}
+
+
+def test_features_that_only_harm_are_left_out(small):
+    _, y, groups = small
+    harmful = -y[:, None] + np.zeros((len(y), 2))
+    assert not AdaRankRanker().fit(harmful, y, groups).coef_.any()
+    assert AdaRankRanker(both_directions=True).fit(harmful, y, groups).coef_[0] < 0
+
+
+def test_no_query_ids_warn(small):
+    X, y, _ = small
+    with pytest.warns(UserWarning, match="given no query ids.*all scores are 0"):
+        ranker = AdaRankRanker().fit(X, y)
+    assert not ranker.predict(X).any()
+
+
+def test_unjudged_rows_are_left_out(small):
+    X, y, groups = small
+    unjudged = np.arange(len(y)) % 5 == 0
+    with pytest.warns(UserWarning, match="rows are unjudged"):
+        ranker = AdaRankRanker().fit(X, np.where(unjudged, np.nan, y), groups)
+    assert ranker.n_unjudged_ == unjudged.sum()
+    same_model(ranker, AdaRankRanker().fit(X[~unjudged], y[~unjudged], groups[~unjudged]))
+
+
+# --- held-out queries and warm start -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def halves(judged):
+    X, y, groups = judged
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    first = groups < np.median(groups)
+    return (X[first], y[first], groups[first]), (X[~first], y[~first], groups[~first])
+
+
+SETTINGS = {"measure": "ndcg_f@3", "both_directions": True, "tol": 0.0}
+
+
+def test_early_stopping(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    ranker = AdaRankRanker(early_stopping_rounds=3, **SETTINGS)
+    ranker.fit(X, y, groups, eval_set=[(X_val, y_val)], eval_groups=[groups_val])
+    curve = ranker.evals_result_["valid_0"]["ndcg_f@3"]
+    assert len(AdaRankRanker(**SETTINGS).fit(X, y, groups).alphas_) > len(ranker.alphas_)
+    assert ranker.best_iteration_ == 1 + int(np.argmax(curve))
+    assert len(curve) == len(ranker.alphas_) == ranker.best_iteration_ + 3
+    measured = ndcg_f_score(y_val, ranker.predict(X_val), groups=groups_val, k=3)
+    assert measured == pytest.approx(max(curve))
+    same = AdaRankRanker(n_estimators=ranker.best_iteration_, **SETTINGS).fit(X, y, groups)
+    np.testing.assert_array_equal(same.predict(X_val), ranker.predict(X_val))
+
+
+def test_several_held_out_sets_and_index_levels(halves):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    with_ids = pd.Series(y_val, index=pd.Index(groups_val, name="qid"))
+    ranker = AdaRankRanker(measure="forbidden@3").fit(
+        X, y, groups, eval_set=[(X, y), (X_val, with_ids)], eval_groups=[groups, None]
+    )
+    for name, (X_, y_, ids) in zip(["valid_0", "valid_1"], halves):
+        expected = forbidden_at_k(y_, ranker.predict(X_), groups=ids, k=3)
+        assert ranker.evals_result_[name]["forbidden@3"][-1] == pytest.approx(expected)
+    indexed = AdaRankRanker(measure="forbidden@3").fit(
+        X, pd.Series(y, index=pd.Index(groups, name="qid"))
+    )
+    same_model(indexed, ranker)
+
+
+@pytest.mark.parametrize("patience", [None, 3])
+def test_warm_start_equals_one_go(halves, patience):
+    (X, y, groups), (X_val, y_val, groups_val) = halves
+    held_out = {"eval_set": (X_val, y_val), "eval_groups": groups_val}
+    whole = AdaRankRanker(early_stopping_rounds=patience, **SETTINGS)
+    whole.fit(X, y, groups, **held_out)
+    ranker = AdaRankRanker(warm_start=True, early_stopping_rounds=patience, **SETTINGS)
+    for n_rounds in (1, 3, 500):
+        ranker.set_params(n_estimators=n_rounds).fit(X, y, groups, **held_out)
+    np.testing.assert_array_equal(ranker.alphas_, whole.alphas_)
+    np.testing.assert_array_equal(ranker.train_scores_, whole.train_scores_)
+    np.testing.assert_array_equal(ranker.coef_, whole.coef_)
+    assert ranker.evals_result_ == whole.evals_result_
+    assert (np.diff(whole.train_scores_) > 0).all()
+    with pytest.raises(ValueError, match="n_estimators=1 must be at least"):
+        ranker.set_params(n_estimators=1).fit(X, y, groups, **held_out)
+    assert len(ranker.set_params(warm_start=False).fit(X, y, groups, **held_out).alphas_) == 1
+
+
+# --- as a scikit-learn estimator ---------------------------------------------------------------
+
+
+def test_pickle_and_clone(judged):
+    X, y, groups = judged
+    ranker = AdaRankRanker(measure="ap").fit(X, y, groups)
+    copy = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
+    assert len(pickle.dumps(ranker)) < 5000
+    fresh = clone(ranker)
+    assert fresh.get_params() == ranker.get_params()
+    assert not hasattr(fresh, "coef_")
+
+
+def test_in_rank_and_filter_and_grid_search(judged):
+    X, y, groups = judged
+    ranker = AdaRankRanker(measure="ndcg_f@3", both_directions=True)
+    model = RankAndFilter(ranker, k=3).fit(X, y, groups=groups)
+    assert model.score(X, y, groups=groups) > 0.5
+    search = {
+        "estimator": ranker,
+        "param_grid": {"measure": ["ap", "ndcg_f@3"]},
+        "cv": GroupKFold(2),
+        "scoring": make_ranking_scorer("ndcg_f@3"),
+        "error_score": "raise",
+    }
+    with_ids = pd.Series(y, index=pd.Index(groups, name="qid"))
+    by_index = GridSearchCV(**search).fit(X, with_ids, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(**search).fit(X, y, groups=groups)
+    assert by_index.best_score_ == routed.best_score_ > 0.3
+
+
+def test_verbose_shows_a_bar(small, capsys):
+    X, y, groups = small
+    AdaRankRanker().fit(X, y, groups)
+    assert capsys.readouterr() == ("", "")
+    AdaRankRanker(verbose=1).fit(X, y, groups)
+    assert "rounds" in capsys.readouterr().err
+
+
+# --- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measure": "dcg@10"}, r"cannot be optimised.*\[-inf, inf\].*Those.*: ap, bpref"),
+        ({"measure": "search_length"}, "cannot be optimised.*ndcg_f"),
+        ({"measure": "judged@3"}, "cannot be optimised.*does not depend on the order"),
+        ({"measure": "ndgc"}, "'ndgc' is not a measure"),
+        # Range and order of these depend on the gains and the queries.
+        ({"measure": "ndcg"}, "gives -.* on these queries.*nonnegative gains.*ndcg_f"),
+        ({"measure": "recall"}, "the same for all orders.*another cut-off or measure"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
+        ({"both_directions": "yes"}, "both_directions must be True or False"),
+        ({"tol": -1}, "tol must be a number, 0 or above"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"early_stopping_rounds": 3}, "needs eval_set"),
+        ({"warm_start": 1}, "warm_start must be True or False"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"gains": {-1: -1}}, "no entry in gains"),
+    ],
+)
+def test_parameters_out_of_range(small, settings, message):
+    X, y, groups = small
+    with pytest.raises(ValueError, match=message):
+        AdaRankRanker(**settings).fit(X, y, groups)
+
+
+@pytest.mark.parametrize(("value", "kind"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_values_that_are_no_numbers_name_the_column(small, value, kind):
+    X, y, groups = small
+    fitted = AdaRankRanker().fit(X, y, groups)
+    frame = pd.DataFrame(X, columns=["bm25", "pagerank", "length", "title", "age"])
+    frame.iloc[3, 1] = value
+    with pytest.raises(ValueError, match=rf"{kind} in column 1 \('pagerank'\)"):
+        AdaRankRanker().fit(frame, y, groups)
+    with pytest.raises(ValueError, match=f"{kind} in column 1 "):
+        fitted.predict(sparse.csr_matrix(frame.to_numpy()))
+
+
+def test_data_that_does_not_fit_together(small):
+    X, y, groups = small
+    n = len(y)
+    with pytest.raises(ValueError, match=f"y has {n - 1} labels but X has {n} rows"):
+        AdaRankRanker().fit(X, y[1:], groups)
+    with pytest.raises(ValueError, match=f"groups has {n - 1} entries but there are {n} rows"):
+        AdaRankRanker().fit(X, y, groups[1:])
+    with pytest.raises(ValueError, match="no judged row"):
+        AdaRankRanker().fit(X, np.full(n, np.nan), groups)
+    with pytest.raises(ValueError, match="eval_groups is missing"):
+        AdaRankRanker().fit(X, y, groups, eval_set=(X, y))
