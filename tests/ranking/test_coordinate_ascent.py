@@ -290,6 +290,19 @@ def test_restarts_do_not_depend_on_n_jobs(judged):
     assert one.score_ >= CoordinateAscentRanker(**FAST | {"max_iter": 2}).fit(X, y, groups).score_
 
 
+def test_penalties_keep_to_the_start(judged):
+    X, y, groups = judged
+    start = CoordinateAscentRanker(**FAST | {"max_iter": 0}).fit(X, y, groups)
+    scores = []
+    for penalty in (0.0, 0.1, 1000.0):
+        ranker = CoordinateAscentRanker(**FAST, penalty=penalty).fit(X, y, groups)
+        assert (np.diff(ranker.history_) >= 0).all()
+        scores.append(ranker.score_)
+    assert scores[0] > scores[1] > scores[2] >= start.score_
+    shrunk = CoordinateAscentRanker(**FAST | {"max_iter": 0}, alpha=1e6).fit(X, y, groups)
+    assert np.abs(shrunk.coef_).sum() < np.abs(start.coef_).sum() / 100
+
+
 def test_random_state(judged):
     X, y, groups = judged
     first, again, other = (
@@ -423,6 +436,8 @@ def test_keeps_nothing_of_the_training_data(judged):
         ({"n_restarts": -1}, "n_restarts must be a whole number from 0"),
         ({"max_iter": 1.5}, "max_iter must be a whole number"),
         ({"n_candidates": 1}, "n_candidates must be"),
+        ({"alpha": -1.0}, "alpha must be a number, 0 or above"),
+        ({"penalty": "l2"}, "penalty must be a number, 0 or above"),
         ({"tol": -1}, "tol must be a number, 0 or above"),
         ({"tol": float("nan")}, "tol must be"),
         ({"verbose": -1}, "verbose must be"),

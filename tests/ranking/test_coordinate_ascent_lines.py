@@ -175,8 +175,8 @@ def test_blocks_do_not_matter(name, monkeypatch):
 
 
 def test_best_time():
-    def best(times, changes):
-        return best_time(Steps(np.array(times), np.array(changes)), 0.5)
+    def best(times, changes, penalty=0.0):
+        return best_time(Steps(np.array(times), np.array(changes)), 0.5, penalty)
 
     assert best([], []) == 0
     assert best([1.0, 3.0], [1.0, -1.0]) == 2
@@ -187,6 +187,9 @@ def test_best_time():
     assert best([-1.0, 1.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 0
     # The nearer of two.
     assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 1.5
+    # 0.1 for each 0.5: the first gains 1 - 0.2, the other 1.3 - 0.6.
+    assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.3, -1.3], 0.1) == 1.5
+    assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.3, -1.3], 0.01) == 4
     # Too short for rounding.
     assert best([1.0, 1.0 + 1e-13, 2.0, 4.0], [9.0, -9.0, 1.0, -1.0]) == 3
     assert between(np.array([1.0, 2.0]), 1, 7.0) == 1.5

@@ -15,11 +15,13 @@ class CandidateSearch:
         The measure.
     n_candidates : int
         How many points are tried each time.
+    penalty : float, default=0.0
+        What a step must gain for each unit of its length.
     """
 
-    def __init__(self, objective, n_candidates: int):
+    def __init__(self, objective, n_candidates: int, penalty: float = 0.0):
         self._objective = objective
-        self._n_candidates = n_candidates
+        self._n_candidates, self._penalty = n_candidates, penalty
         # A sum that every crossing of a document of some gain changes.
         every = Terms(
             weights=(objective.gains != 0).astype(np.float64),
@@ -40,6 +42,7 @@ class CandidateSearch:
             for i, position in enumerate(tried):
                 t = between(times, position, unit)
                 values[i] = self._objective(scores + t * feature)
+                values[i] -= self._penalty * abs(t) / unit
                 if values[i] > best_value:
                     best_t, best_value = t, values[i]
             best = values.argmax()

@@ -52,6 +52,12 @@ class CoordinateAscentRanker(BaseEstimator):
     init : {"least_squares", "uniform"}, default="least_squares"
         Weights to start from: those of a ridge regression of the gains, or the same weight for
         each feature, divided by its spread.
+    alpha : float, default=1.0
+        Ridge penalty of the regression, of features divided by their spread.
+    penalty : float, default=0.0
+        What a step of a weight must gain, for each standard deviation of the scores that it moves
+        the scores by. Above 0, such as 0.01 to 0.1, the weights stay closer to the start, which
+        overfits less where features are many and queries are few.
     n_restarts : int, default=0
         Number of further starts, from random weights. The best of all starts is kept.
     max_iter : int, default=25
@@ -179,6 +185,8 @@ class CoordinateAscentRanker(BaseEstimator):
         gains: Gains = None,
         filter: bool = False,
         init: str = "least_squares",
+        alpha: float = 1.0,
+        penalty: float = 0.0,
         n_restarts: int = 0,
         max_iter: int = 25,
         tol: float = 1e-4,
@@ -194,6 +202,8 @@ class CoordinateAscentRanker(BaseEstimator):
         self.gains = gains
         self.filter = filter
         self.init = init
+        self.alpha = alpha
+        self.penalty = penalty
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
@@ -319,9 +329,11 @@ class CoordinateAscentRanker(BaseEstimator):
         _check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
             _check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
-        tol = self.tol
-        if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < np.inf:
-            raise ValueError(f"tol must be a number, 0 or above, got {tol!r}.")
+        for name in ("alpha", "penalty", "tol"):
+            value = getattr(self, name)
+            is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+            if not (is_number and 0 <= value < np.inf):
+                raise ValueError(f"{name} must be a number, 0 or above, got {value!r}.")
         return parsed
 
     def _check_X(self, X, *, reset):
@@ -380,8 +392,8 @@ class CoordinateAscentRanker(BaseEstimator):
         """The exact line search where there is one."""
         terms = exact_terms(objective.gains, objective.index, objective.parsed)
         if terms is None:
-            return CandidateSearch(objective, self.n_candidates)
-        return LineSearch(terms, objective.gains, objective.index, objective.sign)
+            return CandidateSearch(objective, self.n_candidates, self.penalty)
+        return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
 
     def _held_out(self, eval_set, eval_groups, parsed):
         """Columns and objective of each held-out set."""
@@ -438,6 +450,7 @@ class CoordinateAscentRanker(BaseEstimator):
                     problem.objective,
                     problem.spreads,
                     rng,
+                    alpha=self.alpha,
                     within=not self.filter,
                 )
             threshold = None

@@ -54,6 +54,8 @@ class LineSearch:
         Their queries.
     sign : float, default=1.0
         -1 where lower values of the measure are better.
+    penalty : float, default=0.0
+        What a step must gain for each unit of its length.
 
     Notes
     -----
@@ -61,10 +63,12 @@ class LineSearch:
     order of gain, as ``ties="worst"`` does.
     """
 
-    def __init__(self, terms: Terms, gains, index: GroupIndex, sign: float = 1.0):
+    def __init__(
+        self, terms: Terms, gains, index: GroupIndex, sign: float = 1.0, penalty: float = 0.0
+    ):
         self.terms = terms
         self.n_queries = index.n_queries
-        self._sign = sign
+        self._sign, self._penalty = sign, penalty
         # Padding reads the entry behind the last row.
         self._weights = np.append(terms.weights, 0.0)
         self._relevant = np.append(gains > 0, False)
@@ -113,7 +117,7 @@ class LineSearch:
 
     def best(self, scores, feature, threshold, unit: float) -> float:
         """The best t, or 0 where t = 0 is as good; `unit` is a step that changes scores well."""
-        return best_time(self.steps(scores, feature, threshold), unit)
+        return best_time(self.steps(scores, feature, threshold), unit, self._penalty)
 
     def _block_changes(self, block, scores, feature, threshold):
         """Yield times, changes, queries of crossings, and queries and first terms of documents."""
@@ -218,28 +222,30 @@ def _finished(changes, queries, first, finish):
     return after - previous
 
 
-def best_time(steps: Steps, unit: float) -> float:
+def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
     """The t of the highest value; of several, the one nearest to 0, where t is now.
 
-    Intervals between steps that are too short for the rounding of scores are left out.
+    The value of an interval is less by `penalty` for each `unit` that it lies away from 0.
+    Intervals that are too short for the rounding of scores are left out.
     """
     times = steps.times
     if not len(times):
         return 0.0
+    lower, upper = np.append(-np.inf, times), np.append(times, np.inf)
+    distance = np.maximum(lower, -upper)
     values = np.append(0.0, np.cumsum(steps.changes))
+    values -= penalty / unit * np.maximum(distance, 0.0)
     size = np.abs(times)
     short = np.diff(times) <= _SHORTEST * (np.maximum(size[1:], size[:-1]) + unit)
     values[1:-1][short] = -np.inf
     highest = values.max()
     best = np.flatnonzero(values >= highest - _SAME_VALUE * max(1.0, abs(highest)))
-    lower = np.append(-np.inf, times)[best]
-    upper = np.append(times, np.inf)[best]
-    nearest = np.maximum(lower, -upper).argmin()
+    nearest = best[distance[best].argmin()]
     # Documents that are equal now cross here, up to the bits that were set.
     here = _SHORTEST * unit
     if lower[nearest] < -here and upper[nearest] > here:
         return 0.0
-    return between(times, best[nearest], unit)
+    return between(times, nearest, unit)
 
 
 def between(times, position: int, unit: float) -> float:

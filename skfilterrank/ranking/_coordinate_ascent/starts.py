@@ -4,14 +4,16 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 INITS = ("least_squares", "uniform")
-_RIDGE = 1.0
 _MOST_STEPS = 500
 
 
-def make_start(init: str, columns, objective, spreads, rng, *, within: bool) -> np.ndarray:
+def make_start(
+    init: str, columns, objective, spreads, rng, *, alpha: float, within: bool
+) -> np.ndarray:
     """Weights of shape (n_features,); 0 for features without spread.
 
-    `within` says whether a regression is one of differences within queries.
+    `alpha` is the penalty of a regression, and `within` says whether it is one of differences
+    within queries.
     """
     usable = spreads > 0
     n_usable = np.count_nonzero(usable)
@@ -23,10 +25,10 @@ def make_start(init: str, columns, objective, spreads, rng, *, within: bool) -> 
         return inverse / n_usable
     if init == "random":
         return rng.normal(size=len(spreads)) * inverse
-    return _regression(columns, objective, inverse, within)
+    return _regression(columns, objective, inverse, alpha, within)
 
 
-def _regression(columns, objective, inverse, within):
+def _regression(columns, objective, inverse, alpha, within):
     """Ridge regression of the gains, by conjugate gradients: sparse features stay sparse."""
     codes = objective.index.codes() if within else np.zeros(columns.n_rows, dtype=np.intp)
     sizes = np.bincount(codes)
@@ -36,7 +38,7 @@ def _regression(columns, objective, inverse, within):
 
     def product(coef):
         return columns.transposed(centred(columns.product(coef * inverse))) * inverse + (
-            _RIDGE * coef
+            alpha * coef
         )
 
     n = len(inverse)
