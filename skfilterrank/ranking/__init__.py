@@ -18,6 +18,7 @@ from skfilterrank.ranking._fusion import fuse_runs, fuse_scores, score_table
 from skfilterrank.ranking._fusion_learned import LinearRankFusion
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
 from skfilterrank.ranking._linear_rank_fusion import linear_rank_fusion
+from skfilterrank.ranking._methods.make import RANKING_METHODS, make_ranking_method
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.query_ranker import QueryRanker
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
@@ -33,6 +34,7 @@ from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 __all__ = [
     "LEARNERS",
     "LOSSES",
+    "RANKING_METHODS",
     "AdaRankRanker",
     "CalibratedRanker",
     "ColumnsEqual",
@@ -64,6 +66,7 @@ __all__ = [
     "make_logistic",
     "make_random_forest",
     "make_ranker",
+    "make_ranking_method",
     "make_ranknet",
     "make_text_features",
     "risk_threshold",

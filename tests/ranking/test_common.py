@@ -13,6 +13,7 @@ from skfilterrank.ranking import (
     LambdaRankRanker,
     LinearRankFusion,
     OrdinalRanker,
+    QueryRanker,
     RankAndFilter,
     RankBoostRanker,
 )
@@ -61,17 +62,21 @@ ESTIMATORS = {
     ),
     "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker()),
     "OrdinalRanker()": OrdinalRanker(),
+    "QueryRanker(Ridge())": QueryRanker(Ridge()),
+    "QueryRanker(LogisticRegression(), gains=odd_is_good)": QueryRanker(
+        LogisticRegression(), gains=odd_is_good
+    ),
     "OrdinalRanker(weights='gain')": OrdinalRanker(weights="gain"),
     "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
         gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
     ),
     "CalibratedRanker(Ridge())": CalibratedRanker(Ridge()),
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
+    "AdaRankRanker()": AdaRankRanker(n_estimators=5),
+    "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
     "LinearRankFusion()": LinearRankFusion(),
     "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
-    "AdaRankRanker()": AdaRankRanker(n_estimators=5),
-    "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
 }
