@@ -239,6 +239,15 @@ def test_features_that_only_harm_are_left_out(small):
     assert AdaRankRanker(both_directions=True).fit(harmful, y, groups).coef_[0] < 0
 
 
+def test_features_must_gain_more_than_tol(small):
+    X, y, groups = small
+    gains = np.diff(AdaRankRanker(tol=0.0).fit(X, y, groups).train_scores_)
+    assert len(gains) > 0
+    tol = float(gains.min()) * 1.001
+    assert (np.diff(AdaRankRanker(tol=tol).fit(X, y, groups).train_scores_) > tol).all()
+    assert not AdaRankRanker(tol=1.0).fit(X, y, groups).coef_.any()
+
+
 def test_no_query_ids_warn(small):
     X, y, _ = small
     with pytest.warns(UserWarning, match="given no query ids.*all scores are 0"):

@@ -162,7 +162,9 @@ def test_thresholds_by_hand():
     np.testing.assert_array_equal(find_thresholds(distinct, counts, 3), [1.5, 3.5])
     np.testing.assert_array_equal(find_thresholds(distinct, counts, 5), [0.5, 1.5, 2.5, 3.5])
     assert find_thresholds(distinct[:1], counts[:1], 3).size == 0
-    neighbours = np.array([1.0, np.nextafter(1.0, 2.0)])
+    # Halfway between these two rounds to the upper one.
+    neighbours = np.nextafter(1.0, 2.0) * np.ones(2)
+    neighbours[1] = np.nextafter(neighbours[1], 2.0)
     assert (neighbours > find_thresholds(neighbours, np.array([1, 1]), 255)).tolist() == [
         False,
         True,
