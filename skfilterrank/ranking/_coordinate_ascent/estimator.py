@@ -1,6 +1,5 @@
 """CoordinateAscentRanker: a linear model of the documents that optimizes a measure itself."""
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._gains import Gains, as_gains
-from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._check_features import check_finite_columns
@@ -21,6 +19,12 @@ from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
+from skfilterrank.ranking._coordinate_ascent.rows import (
+    has_pair,
+    held_out_sets,
+    judged_rows,
+    queries,
+)
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._coordinate_ascent.terms import check_optimizable, exact_terms
 from skfilterrank.ranking._threshold import has_exact_threshold, parse_with_k
@@ -255,8 +259,10 @@ class CoordinateAscentRanker(BaseEstimator):
         found = find_groups(groups, y, X)
         last = getattr(self, "coef_", None) if self.warm_start else None
         X, gains = self._check_rows(X, y, reset=True)
-        index = self._index(found, len(gains))
-        X, gains, index = self._judged_rows(X, gains, index)
+        n_rows = len(gains)
+        index = queries(found, len(gains), has_threshold=self.filter)
+        X, gains, index = judged_rows(X, gains, index)
+        self.n_unjudged_ = n_rows - len(gains)
         if last is not None and len(last) != X.shape[1]:
             raise ValueError(
                 f"warm_start=True goes on with the weights of {len(last)} features, but X has "
@@ -267,7 +273,7 @@ class CoordinateAscentRanker(BaseEstimator):
         objective = Objective(gains, index, parsed)
         problem = Problem(
             columns=columns,
-            spreads=self.scale_ if self.filter or _has_pair(gains, index) else 0 * self.scale_,
+            spreads=self.scale_ if self.filter or has_pair(gains, index) else 0 * self.scale_,
             objective=objective,
             search=self._search(objective),
             held_out=self._held_out(eval_set, eval_groups, parsed),
@@ -352,42 +358,6 @@ class CoordinateAscentRanker(BaseEstimator):
             raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
         return X, gains
 
-    def _index(self, groups, n_rows):
-        """Queries of the training rows."""
-        if groups is not None:
-            return check_groups(groups, n_rows=n_rows)
-        if not self.filter:
-            raise ValueError(
-                "groups is missing: CoordinateAscentRanker orders the documents of a query. Pass "
-                "groups=, the query id of each row, or give y as a pandas Series whose index has a "
-                "level named 'qid'; or use filter=True, which learns from single documents."
-            )
-        warnings.warn(
-            "CoordinateAscentRanker was given no query ids: each row is its own query, so that it "
-            "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
-            "an index level named 'qid'.",
-            UserWarning,
-            stacklevel=3,
-        )
-        return GroupIndex.from_groups(np.arange(n_rows))
-
-    def _judged_rows(self, X, gains, index):
-        """Leave out the rows without a label."""
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = len(gains) - int(np.count_nonzero(judged))
-        if not judged.any():
-            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
-        if self.n_unjudged_:
-            warnings.warn(
-                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
-                "learned from.",
-                UserWarning,
-                stacklevel=3,
-            )
-            X, gains = X[np.flatnonzero(judged)], gains[judged]
-            index = GroupIndex.from_groups(index.codes()[judged])
-        return X, gains, index
-
     def _search(self, objective):
         """The exact line search where there is one."""
         terms = exact_terms(objective.gains, objective.index, objective.parsed)
@@ -397,32 +367,15 @@ class CoordinateAscentRanker(BaseEstimator):
 
     def _held_out(self, eval_set, eval_groups, parsed):
         """Columns and objective of each held-out set."""
-        if eval_set is None:
-            if self.early_stopping_rounds is not None:
-                raise ValueError(
-                    "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
-                    "by, with eval_groups, their query ids."
-                )
-            return []
-        if isinstance(eval_set, tuple) and len(eval_set) == 2:
-            eval_set = [eval_set]
-            eval_groups = None if eval_groups is None else [eval_groups]
-        if eval_groups is None:
-            eval_groups = [None] * len(eval_set)
-        if len(eval_groups) != len(eval_set):
+        if eval_set is None and self.early_stopping_rounds is not None:
             raise ValueError(
-                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
+                "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
+                "by, with eval_groups, their query ids."
             )
         held_out = []
-        for (X, y), groups in zip(eval_set, eval_groups):
-            found = find_groups(groups, y, X)
+        for X, y, groups in held_out_sets(eval_set, eval_groups):
             X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
-            if found is None:
-                raise ValueError(
-                    "eval_groups is missing: pass the query id of each row of eval_set, or give "
-                    "its y as a pandas Series whose index has a level named 'qid'."
-                )
-            index = check_groups(found, n_rows=len(gains))
+            index = check_groups(groups, n_rows=len(gains))
             held_out.append((Columns(X), Objective(gains, index, parsed)))
         return held_out
 
@@ -482,14 +435,6 @@ class CoordinateAscentRanker(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _has_pair(gains, index):
-    """Whether some query has two different gains."""
-    codes = index.codes()
-    highest = np.full(index.n_queries, -np.inf)
-    np.maximum.at(highest, codes, gains)
-    return bool((gains != highest[codes]).any())
 
 
 def _check_count(value, name, least):
