@@ -126,9 +126,10 @@ are. Differences are from the best of the ten runs, which
 only the judgments show; intervals are of Student's t over topics, at 95 %, not corrected for the
 number of fusions. Unjudged documents count as not relevant in the measures; weights are learned
 from judged documents. "learned" topics are fused by weights from other topics (five folds, at most
-five sweeps of coordinate ascent). The judgments are shallow (the first seven or so documents of some runs)
-and unjudged counts as bad: that favours what several runs put high, and with it fusion, in AP above
-all.
+five sweeps of coordinate ascent).
+
+Judged are pools of what some runs put high, and unjudged counts as bad: that favours what several
+runs put high, and with it fusion, in AP above all.
 
 {parts[0]}
 
