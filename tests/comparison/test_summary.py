@@ -27,6 +27,7 @@ def test_systems():
     comparison = compared()
     found = summarize_systems(comparison)
     assert list(found.index) == ["d", "c", "b", "a"]
+    assert found.index.name == "system"
     for name, values in zip(NAMES, VALUES):
         low, high = stats.t.interval(0.95, 24, values.mean(), stats.sem(values))
         row = found.loc[name]
@@ -55,6 +56,63 @@ def test_pairs_are_turned_to_the_better_mean():
             found[what], [matrix.loc[pair["first"], pair["second"]] for _, pair in found.iterrows()]
         )
     assert (found["significant"] == (found["p_adjusted"] <= 0.05)).all()
+
+
+# "b" is ahead on nine queries of ten, "d" on average by far; the others tie with them nowhere.
+CONTRADICTED = np.array([[1.0] * 9 + [0], [0.0] * 9 + [90], [-1.0] * 9 + [-2], [-3.0] * 10])
+
+
+@pytest.mark.parametrize("greater_is_better", [True, False])
+@pytest.mark.parametrize("baseline", [None, "b", "d"])
+def test_the_test_says_who_is_better_not_the_mean(greater_is_better, baseline):
+    sign = 1 if greater_is_better else -1
+    comparison = compared(
+        sign * CONTRADICTED,
+        greater_is_better=greater_is_better,
+        test="sign",
+        correction=None,
+        baseline=baseline,
+    )
+    found = summarize_pairs(comparison)
+    (row,) = found[found[["first", "second"]].isin(["b", "d"]).all(axis=1)].itertuples()
+    assert (row.first, row.second, row.significant) == ("b", "d", True)
+    # By the mean "d" is ahead by 90 / 10 - 9 / 10; by signs "b" by (9 - 1) / 10.
+    assert sign * row.difference == pytest.approx(-8.1)
+    assert sign * row.effect_size == pytest.approx(0.8)
+    assert row.low < row.effect_size < row.high
+    systems = summarize_systems(comparison)
+    significant = found[found["significant"]]
+    assert systems["n_beaten"].to_dict() == dict.fromkeys(NAMES, 0) | dict(
+        significant["first"].value_counts()
+    )
+    assert systems["n_beaten_by"].sum() == len(significant)
+
+
+def test_pairs_without_an_effect_are_turned_to_the_better_mean():
+    # One query each, or all equal: signs say nothing.
+    values = [[0, 1, 5], [0, 3, 2], [0, 3, 2], [9, 9, 9]]
+    found = summarize_pairs(compared(values, test="sign"))
+    pairs = list(zip(found["first"], found["second"]))
+    assert pairs == [("c", "b"), ("c", "d"), ("c", "a"), ("b", "d"), ("b", "a"), ("d", "a")]
+    assert found["effect_size"][3:].tolist() == [0, 0, 0]
+    assert found["difference"][3:].round(3).tolist() == [0.333, 0.333, 0]
+
+
+def test_intervals_end_where_the_measure_does():
+    values = np.array([[0.0, 0.0, 0.1], [1.0, 1.0, 0.4], [0.4, 0.5, 0.6], [0, 0, 0]])
+    plain = summarize_systems(compare_systems(SystemScores(values, measure="mine")))
+    for measure, factor, least, greatest in (
+        ("ap", 1, 0, 1),
+        ("precision@5", 1, 0, 1),
+        ("recall_error", 10, 0, np.inf),
+        ("ap", 10, -np.inf, np.inf),  # no average precision
+        ("ndcg", 1, -np.inf, np.inf),  # below 0 with negative gains
+    ):
+        scores = SystemScores(factor * values, measure=measure)
+        found = summarize_systems(compare_systems(scores))
+        expected = (factor * plain[["low", "high"]]).clip(least, greatest)
+        np.testing.assert_allclose(found[["low", "high"]], expected)
+    assert plain["low"].min() < 0 < 1 < plain["high"].max()
 
 
 def test_lower_is_better():

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from skfilterrank.metrics._core.measure import MEASURES
+
 
 def summarize_systems(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
     """Mean of each system with an interval, and how many others are better or worse.
@@ -24,8 +26,10 @@ def summarize_systems(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
             Mean over queries.
         low, high : float
             Student's t interval of the mean of this system alone, at the comparison's
-            confidence. Intervals of two systems may overlap although they differ: queries that
-            are hard for both make each of the means uncertain, and not their difference.
+            confidence. It is cut where the range of the measure ends, which takes no possible
+            mean away; if much is cut, queries are too few for a t interval. Intervals of two
+            systems may overlap although they differ: queries that are hard for both make each of
+            the means uncertain, and not their difference.
         n_beaten, n_beaten_by : int
             Number of systems, of those it was compared with, that are significantly worse, and
             that are significantly better.
@@ -51,21 +55,27 @@ def summarize_systems(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
     means = scores.values.mean(axis=1)
     error = scores.values.std(axis=1, ddof=1) / np.sqrt(scores.n_queries)
     reach = t.ppf((1 + comparison.confidence) / 2, scores.n_queries - 1) * error
+    least, greatest = _range_of(scores)
     table = pd.DataFrame(
         {
             "mean": means,
-            "low": means - reach,
-            "high": means + reach,
+            "low": np.maximum(means - reach, least),
+            "high": np.minimum(means + reach, greatest),
             "n_beaten": beaten,
             "n_beaten_by": losing,
         },
         index=pd.Index(scores.systems, name="system"),
     )
-    return table.loc[scores.means.index]
+    # pandas before 3.1 drops the name of the index here.
+    return table.loc[scores.means.index].rename_axis("system")
 
 
 def summarize_pairs(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
-    """Pairs turned so that the system with the better mean comes first, the best systems on top.
+    """Pairs turned so that the better system comes first, the best systems on top.
+
+    Which system is better is what the test goes by: the sign of ``effect_size``, and where that is
+    0 the mean. Tests of signs and ranks may find the system with the worse mean better, even
+    significantly; its "difference" then speaks for the second system.
 
     Parameters
     ----------
@@ -79,8 +89,8 @@ def summarize_pairs(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
     DataFrame of shape (n_pairs, 9)
         Columns "first" and "second", names of systems; "difference", "low", "high",
         "effect_size", "p_value" and "p_adjusted", as in the comparison with the signs of the
-        turned pair; "significant", bool. Sorted by the place of the first system in the order of
-        means, then by that of the second.
+        turned pair; "significant", bool: whether the first is significantly better. Sorted by the
+        place of the first system in the order of means, then by that of the second.
 
     See Also
     --------
@@ -97,7 +107,9 @@ def summarize_pairs(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
     """
     scores = comparison.scores
     place = pd.Series(range(scores.n_systems), scores.means.index)[list(scores.systems)].to_numpy()
-    turned = place[comparison.first] > place[comparison.second]
+    effect = comparison.effect_size if scores.greater_is_better else -comparison.effect_size
+    behind = place[comparison.first] > place[comparison.second]
+    turned = np.where(effect == 0, behind, effect < 0)
     first = np.where(turned, comparison.second, comparison.first)
     second = np.where(turned, comparison.first, comparison.second)
     sign = np.where(turned, -1.0, 1.0)
@@ -116,6 +128,17 @@ def summarize_pairs(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
         }
     )
     return table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+
+
+def _range_of(scores):
+    """The values that a mean may have, as far as that is known of the measure's name."""
+    known = MEASURES.get(str(scores.measure).partition("(")[0].partition("@")[0])
+    if known is None or known.range_holds_for != "any gains":
+        return -np.inf, np.inf
+    least, greatest = known.value_range
+    # What is beyond is another measure that goes by this name, such as percentages.
+    fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
+    return (least, greatest) if fits else (-np.inf, np.inf)
 
 
 def _count(first, second, n_systems):
