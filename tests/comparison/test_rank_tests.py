@@ -8,6 +8,7 @@ from scipy import stats
 
 from skfilterrank.comparison import compare_systems
 from skfilterrank.comparison._significance import rank_tests
+from skfilterrank.comparison._significance.pairs import Pairs, merged_differences
 from skfilterrank.comparison._significance.rank_tests import hodges_lehmann_interval
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
@@ -155,3 +156,49 @@ class TestHodgesLehmannInterval:
         low, high = hodges_lehmann_interval(np.arange(5.0)[None, :], 0.95)
         assert low == -np.inf
         assert high == np.inf
+
+
+class TestRounding:
+    """Values of precision@10 and its like, of which many differences are equal."""
+
+    def test_equal_differences_of_values_of_any_size_tie(self):
+        # All are 0.1, some with another last bit.
+        values = np.array([[0.2, 0.3, 0.6, 0.7, 0.9, 1.0], [0.1, 0.2, 0.5, 0.6, 0.8, 0.9]])
+        assert len(set(values[0] - values[1])) > 1
+        assert len(set(merged_differences(values, Pairs.all(2))[0])) == 1
+
+    @pytest.mark.parametrize("steps", [3, 10, 30, 75, 1000])
+    @pytest.mark.parametrize("n_queries", [8, 30, 60])
+    @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+    def test_fractions_are_as_whole_numbers(self, steps, n_queries, test):
+        whole = np.random.default_rng([steps, n_queries]).integers(
+            min(steps, 12), size=(9, n_queries)
+        )
+        found = compare_systems(whole / steps, test=test)
+        expected = compare_systems(whole, test=test)
+        np.testing.assert_array_equal(found.p_value, expected.p_value)
+        np.testing.assert_array_equal(found.effect_size, expected.effect_size)
+        np.testing.assert_array_equal(found.n_tied, expected.n_tied)
+
+    @pytest.mark.parametrize("n_queries", [14, 30, 60])
+    def test_fractions_as_scipy_has_whole_numbers(self, n_queries):
+        whole = np.random.default_rng(n_queries).integers(11, size=(5, n_queries))
+        found = compare_systems(whole / 10, test="wilcoxon")
+        for pair, (first, second) in enumerate(zip(found.first, found.second)):
+            theirs = stats.wilcoxon(whole[first] - whole[second], method="asymptotic").pvalue
+            np.testing.assert_allclose(found.p_value[pair], theirs, rtol=1e-9)
+
+    def test_small_differences_beside_great_values_count(self):
+        whole = np.random.default_rng(1).integers(9, size=(2, 12))
+        great = whole + 2.0**40
+        found, expected = (compare_systems(each, test="wilcoxon") for each in (great, whole))
+        assert found.p_value == expected.p_value
+        small = whole * 1e-12 + 0.5
+        assert compare_systems(small, test="sign").n_tied == expected.n_tied
+
+    def test_means_that_are_equal_have_no_difference(self):
+        values = np.array([[0.3, 0.1, 0.7], [0.2, 0.2, 0.7]])
+        assert (values[0] - values[1]).sum() != 0
+        found = compare_systems(values)
+        assert found.difference == found.effect_size == 0
+        assert found.p_value == 1

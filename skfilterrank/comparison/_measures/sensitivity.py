@@ -16,6 +16,7 @@ from skfilterrank.comparison._measures.sampled_means import (
 )
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
 from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.robustness._metrics import check_count
@@ -202,7 +203,9 @@ def _disagreement(scores, n_resamples, random_state, verbose):
 def _studentized(scores, n_resamples, random_state, verbose):
     """Two-sided levels of the shifted, studentized bootstrap test."""
     settings = Settings(n_resamples=n_resamples, random_state=random_state, verbose=verbose)
-    return bootstrap_test(scores.values, Pairs.all(scores.n_systems), settings).p_value
+    return bootstrap_test(
+        merge_values(scores.values), Pairs.all(scores.n_systems), settings
+    ).p_value
 
 
 def _check_alphas(alphas):

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
 from skfilterrank.comparison._significance.pairs import (
@@ -135,7 +136,8 @@ def compare_systems(
     Preferences have shares of systems beaten as values, and "t" and the resampling tests take
     these as numbers.
 
-    A difference within a few rounding errors of the values is 0. A pair without any difference has
+    Values that differ by no more than rounding (2**-47 of the largest value of all) are equal, and
+    so are differences in the ranks of "wilcoxon". A pair without any difference has
     p value 1, effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals
     all have the same width. A pair whose difference is the same for every query, and not 0, has no
     spread: "t" and "bootstrap" give p value 0, and d_z is infinite with the sign of the difference.
@@ -191,7 +193,8 @@ def compare_systems(
     else:
         pairs = Pairs.against(_place(scores.systems, baseline), scores.n_systems)
     settings = Settings(alternative, confidence, n_resamples, random_state, verbose)
-    figures = method.function(scores.values, pairs, settings)
+    values = merge_values(scores.values)
+    figures = method.function(values, pairs, settings)
     correction = None if method.is_family_wise else correction
     return PairwiseComparison(
         scores=scores,
@@ -202,7 +205,7 @@ def compare_systems(
         baseline=baseline,
         first=pairs.first,
         second=pairs.second,
-        difference=mean_differences(scores.values, pairs),
+        difference=mean_differences(values, pairs),
         effect_size=figures.effect_size,
         effect_name=figures.effect_name,
         low=figures.low,
@@ -210,7 +213,7 @@ def compare_systems(
         interval_of=figures.interval_of,
         p_value=figures.p_value,
         p_adjusted=adjust_p_values(figures.p_value, correction),
-        n_tied=count_ties(scores.values, pairs),
+        n_tied=count_ties(values, pairs),
         smallest_p=figures.smallest_p,
         title=method.title,
         is_family_wise=method.is_family_wise,

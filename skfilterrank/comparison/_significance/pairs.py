@@ -7,11 +7,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from skfilterrank.comparison._scores.rounding import VALUES, merge
+
 BLOCK_BYTES = 2**24
 ALTERNATIVES = ("two-sided", "greater", "less")
-
-# Differences smaller than this many bits below the greater of the two values are rounding errors.
-_BITS = 48
 
 
 @dataclass(frozen=True)
@@ -96,18 +95,25 @@ def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[s
 
 def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Value of first minus value of second for each query, shape (n_pairs, n_queries)."""
-    first, second = values[pairs.first], values[pairs.second]
-    # Rounded to a grid just above the rounding errors of the values themselves, so that 0.1 + 0.2
-    # ties with 0.3, and 0.3 - 0.2 with 0.2 - 0.1, in tests of signs and ranks.
-    _, exponent = np.frexp(np.maximum(np.abs(first), np.abs(second)))
-    exponent -= _BITS
-    return np.ldexp(np.rint(np.ldexp(first - second, -exponent)), exponent)
+    return values[pairs.first] - values[pairs.second]
+
+
+def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
+    """The same, sizes alike where only rounding keeps them apart: 0.3 - 0.2 ties with 0.2 - 0.1."""
+    difference = differences(values, pairs)
+    size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
+    return np.copysign(size, difference)
 
 
 def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     """Mean over queries of the differences, shape (n_pairs,)."""
-    blocks = pair_blocks(pairs, 4 * values.shape[1])
-    return np.concatenate([differences(values, pairs[block]).mean(axis=1) for block in blocks])
+    blocks = (pairs[block] for block in pair_blocks(pairs, 4 * values.shape[1]))
+    return np.concatenate(
+        [
+            _without_rounding(differences(values, some).mean(axis=1), rounding_errors(values, some))
+            for some in blocks
+        ]
+    )
 
 
 def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
@@ -119,20 +125,24 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     """By how much differences may differ that should be all alike, shape (n_pairs,)."""
-    # A step of the grid of `differences`, for the largest value of the two systems.
     largest = np.abs(values).max(axis=1)
-    return np.ldexp(np.maximum(largest[pairs.first], largest[pairs.second]), 1 - _BITS)
+    return VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
 
 
 def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation (n - 1) of the differences of each pair."""
-    mean = difference.mean(axis=1)
+    mean = _without_rounding(difference.mean(axis=1), rounding)
     deviation = difference.std(axis=1, ddof=1)
     # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
     # values they come from, which may be much larger.
     least = np.maximum(1e-12 * np.abs(difference).max(axis=1), rounding)
     deviation[deviation <= least] = 0.0
     return mean, deviation
+
+
+def _without_rounding(mean, rounding):
+    """Means that are only rounding become 0."""
+    return np.where(np.abs(mean) <= rounding, 0.0, mean)
 
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from scipy.stats import binom, rankdata
 from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     differences,
+    merged_differences,
     pair_blocks,
     ratio,
     sign_patterns,
@@ -69,7 +70,7 @@ def wilcoxon_test(values, pairs, settings) -> PairFigures:
         numbers = max(numbers, 2 * n_queries * (n_queries + 1))
     parts = []
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
-        difference = differences(values, pairs[block])
+        difference = merged_differences(values, pairs[block])
         ranks = ranks_of_size(difference)
         total = ranks.sum(axis=1)
         above = np.where(difference > 0, ranks, 0.0).sum(axis=1)
