@@ -200,8 +200,8 @@ def test_section(values):
         "queries, if the methods' values spread, and go together, as ours do: by a t test of two "
         "independent samples, and by the paired one, which the same queries call for. The printed "
         "counts agree with the former and not with the latter. That would be why the paper finds "
-        "no pair of nDCG apart, and our paired tests, above, find many. The last column are our own means of "
-        "all queries by the test of two samples.",
+        "no pair of nDCG apart, and our paired tests, above, find many. The last column has our "
+        "own means of all queries by the test of two samples.",
         "",
         *header(["measure", "two samples", "paired", "printed", "ours, two samples"]),
     ]
