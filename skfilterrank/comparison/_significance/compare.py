@@ -122,8 +122,9 @@ def compare_systems(
       1 / (n_resamples + 1): Bonferroni's or Holm's correction for m pairs needs about
       20 m resamples for anything to be significant at 0.05. Effect size and interval: as for "t".
     - "bootstrap": Sakai's test [2]_: queries are drawn with replacement from d - mean(d), and p is
-      the share of resamples with a t statistic as far out as that of d; 0 means below
-      1 / n_resamples. A resample without spread has an infinite t (0 if its mean is 0). Effect
+      (b + 1) / (n_resamples + 1) with b the number of resamples with a t statistic as far out as
+      that of d: as little as for "randomization" falls below 1 / (n_resamples + 1), so that
+      corrections for many pairs need many resamples. A resample without spread has an infinite t (0 if its mean is 0). Effect
       size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
       the standard error; unbounded where too many resamples have no spread.
     - "tukey": Tukey's honestly significant differences with queries as blocks [3]_: the difference

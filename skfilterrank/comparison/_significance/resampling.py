@@ -96,6 +96,7 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
     """Studentized mean difference against that of resampled queries, shifted to no difference."""
     n_queries = values.shape[1]
     counts = _bootstrap_counts(n_queries, settings)
+    smallest = 1 / (settings.n_resamples + 1)
     parts = []
     starts = _starts(settings.n_resamples, n_queries)
     numbers = 3 * settings.n_resamples + 6 * n_queries
@@ -122,13 +123,17 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
         elif settings.alternative == "less":
             resampled, observed = -resampled, -observed
         at_least = observed - _TOLERANCE * np.where(np.isinf(observed), 0, 1 + np.abs(observed))
+        count = np.count_nonzero(resampled >= at_least[:, None], axis=1)
         parts.append(
             PairFigures(
-                p_value=(resampled >= at_least[:, None]).mean(axis=1),
+                # The observed values count as a resample: a p value of 0 would stay 0 however many
+                # pairs it is corrected for.
+                p_value=(count + 1) * smallest,
                 effect_size=ratio(mean, deviation),
                 low=mean - width,
                 high=mean + width,
                 effect_name="Cohen's d_z",
+                smallest_p=smallest,
             )
         )
     return PairFigures.join(parts)
