@@ -26,9 +26,9 @@ from skfilterrank._gains import as_gains
 from skfilterrank._response import document_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor
-from skfilterrank.ranking._adapters import fit_with_groups
-from skfilterrank.ranking._features import make_text_features
-from skfilterrank.ranking._targets import TargetEncoder
+from skfilterrank.ranking._features.features import make_text_features
+from skfilterrank.ranking._fitting.adapters import fit_with_groups
+from skfilterrank.ranking._fitting.targets import TargetEncoder
 
 N_FOLDS = 5
 RESULTS = Path(__file__).parent / "results"

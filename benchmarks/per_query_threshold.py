@@ -28,7 +28,7 @@ from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import threshold_curve
-from skfilterrank.ranking._per_query import (
+from skfilterrank.ranking._filtering.per_query import (
     QueryThreshold,
     best_prefix,
     list_features,

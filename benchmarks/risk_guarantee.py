@@ -26,8 +26,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor, read_judged_table
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import RankAndFilter, make_ranker, make_text_features, threshold_curve
-from skfilterrank.ranking._risk import RISKS, certify
-from skfilterrank.ranking._risk_steps import STEPS
+from skfilterrank.ranking._filtering.risk import RISKS, certify
+from skfilterrank.ranking._filtering.risk_steps import STEPS
 
 CONFIDENCE = 0.9
 LEVELS = (0.05, 0.1, 0.2)

@@ -1,11 +1,10 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
-from skfilterrank.ranking._adarank import AdaRankRanker
-from skfilterrank.ranking._baselines import FilterAll, FilterOnly
-from skfilterrank.ranking._calibrated import CalibratedRanker
-from skfilterrank.ranking._compare import RankerComparison, compare_rankers
+from skfilterrank.ranking._boosting.adarank import AdaRankRanker
+from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
+from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._features import (
+from skfilterrank.ranking._features.features import (
     ColumnsEqual,
     ListFeatures,
     NumericColumns,
@@ -14,22 +13,23 @@ from skfilterrank.ranking._features import (
     TextVectors,
     make_text_features,
 )
-from skfilterrank.ranking._fusion import fuse_runs, fuse_scores, score_table
-from skfilterrank.ranking._fusion_learned import LinearRankFusion
-from skfilterrank.ranking._lambdarank import LambdaRankRanker
-from skfilterrank.ranking._linear_rank_fusion import linear_rank_fusion
+from skfilterrank.ranking._features.shared_features import SharedFeatures, share_features
+from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
+from skfilterrank.ranking._filtering.per_query import QueryThreshold
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._filtering.risk import RiskCertificate, risk_threshold
+from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
+from skfilterrank.ranking._fitting.query_ranker import QueryRanker
+from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores, score_table
+from skfilterrank.ranking._fusion.learned import LinearRankFusion
+from skfilterrank.ranking._fusion.linear_rank_fusion import linear_rank_fusion
+from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
 from skfilterrank.ranking._methods.make import RANKING_METHODS, make_ranking_method
+from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
-from skfilterrank.ranking._methods.query_ranker import QueryRanker
+from skfilterrank.ranking._methods.recipes import LEARNERS, LOSSES, make_ranker
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
-from skfilterrank.ranking._ordinal import OrdinalRanker
-from skfilterrank.ranking._per_query import QueryThreshold
-from skfilterrank.ranking._rank_and_filter import RankAndFilter
-from skfilterrank.ranking._rankboost import RankBoostRanker
-from skfilterrank.ranking._recipes import LEARNERS, LOSSES, make_ranker
-from skfilterrank.ranking._risk import RiskCertificate, risk_threshold
-from skfilterrank.ranking._shared_features import SharedFeatures, share_features
-from skfilterrank.ranking._threshold import ThresholdCurve, threshold_curve
 
 __all__ = [
     "LEARNERS",

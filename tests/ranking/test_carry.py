@@ -9,8 +9,8 @@ from sklearn.svm import LinearSVC
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
-from skfilterrank.ranking._carry import needs_common_scale, to_refitted_scale
-from skfilterrank.ranking._out_of_fold import FoldScores, TrainingRows
+from skfilterrank.ranking._fitting.carry import needs_common_scale, to_refitted_scale
+from skfilterrank.ranking._fitting.out_of_fold import FoldScores, TrainingRows
 
 
 class UnscaledRanker(BaseEstimator):
@@ -104,7 +104,7 @@ def test_no_finite_score_gives_no_nan():
 
 
 def test_long_data_is_sampled_by_whole_queries(monkeypatch):
-    monkeypatch.setattr("skfilterrank.ranking._carry._SAMPLE_ROWS", 100)
+    monkeypatch.setattr("skfilterrank.ranking._fitting.carry._SAMPLE_ROWS", 100)
     asked = []
 
     class Watched(Scores):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank.ranking._features import (
+from skfilterrank.ranking._features.features import (
     ColumnsEqual,
     ListFeatures,
     NumericColumns,

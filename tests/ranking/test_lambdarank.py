@@ -20,7 +20,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import LambdaRankRanker, _lambda_objective
-from skfilterrank.ranking._lambda_objective import LambdaObjective, row_keys
+from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
 # --- the gradient ------------------------------------------------------------------------------
 

@@ -8,7 +8,12 @@ from skfilterrank._groups import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryThreshold, RankAndFilter, threshold_curve
-from skfilterrank.ranking._per_query import best_prefix, list_features, normalised_gains, places
+from skfilterrank.ranking._filtering.per_query import (
+    best_prefix,
+    list_features,
+    normalised_gains,
+    places,
+)
 
 INF = np.inf
 

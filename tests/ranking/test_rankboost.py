@@ -13,8 +13,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, RankBoostRanker
-from skfilterrank.ranking._binning import BinnedFeatures, find_thresholds
-from skfilterrank.ranking._pair_weights import PairDistribution
+from skfilterrank.ranking._boosting.binning import BinnedFeatures, find_thresholds
+from skfilterrank.ranking._boosting.pair_weights import PairDistribution
 
 WEIGHTS = ("equal", "query", "gain")
 

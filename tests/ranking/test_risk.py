@@ -26,9 +26,9 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import RankAndFilter, RiskCertificate, risk_threshold, threshold_curve
-from skfilterrank.ranking._risk import RISKS
-from skfilterrank.ranking._risk_bounds import BettingBound, BinomialBound, queries_needed
-from skfilterrank.ranking._risk_steps import STEPS
+from skfilterrank.ranking._filtering.risk import RISKS
+from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._filtering.risk_steps import STEPS
 
 NO = -np.inf
 BOUNDS = {

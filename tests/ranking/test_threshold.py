@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score, qwa_score
 from skfilterrank.metrics._core.measure import MEASURES, get_measure_names
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
-from skfilterrank.ranking._threshold import best_position, candidate_curve, midpoint
+from skfilterrank.ranking._filtering.threshold import best_position, candidate_curve, midpoint
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]

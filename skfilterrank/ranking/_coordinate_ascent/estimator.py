@@ -13,7 +13,6 @@ from tqdm.auto import tqdm
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
-from skfilterrank.ranking._check_features import check_finite_columns
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
@@ -27,7 +26,8 @@ from skfilterrank.ranking._coordinate_ascent.rows import (
 )
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._coordinate_ascent.terms import check_optimizable, exact_terms
-from skfilterrank.ranking._threshold import has_exact_threshold, parse_with_k
+from skfilterrank.ranking._features.check_features import check_finite_columns
+from skfilterrank.ranking._filtering.threshold import has_exact_threshold, parse_with_k
 
 
 class CoordinateAscentRanker(BaseEstimator):

@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._threshold import threshold_curve
+from skfilterrank.ranking._filtering.threshold import threshold_curve
 
 
 class Objective:

@@ -3,11 +3,11 @@
 import inspect
 
 from skfilterrank._validation import check_choice
-from skfilterrank.ranking._adarank import AdaRankRanker
+from skfilterrank.ranking._boosting.adarank import AdaRankRanker
+from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
-from skfilterrank.ranking._rankboost import RankBoostRanker
 
 _MAKERS = {
     "adarank": AdaRankRanker,

@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank.ranking._methods.query_ranker import QueryRanker
+from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 
 
 def make_random_forest(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryRanker:

@@ -13,19 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, find_groups
-from skfilterrank.ranking._adapters import needs_groups
-from skfilterrank.ranking._calibrators import (
+from skfilterrank.ranking._calibration.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
     fit_calibrator,
     probabilities,
 )
-from skfilterrank.ranking._delegation import FeaturesOfInner
-from skfilterrank.ranking._parameters import check_inner
-from skfilterrank.ranking._splits import is_prefit
-from skfilterrank.ranking._targets import learns_labels
-from skfilterrank.ranking._training_data import training_rows
-from skfilterrank.ranking._tuning import tuning_scores
+from skfilterrank.ranking._filtering.parameters import check_inner
+from skfilterrank.ranking._filtering.tuning import tuning_scores
+from skfilterrank.ranking._fitting.adapters import needs_groups
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.splits import is_prefit
+from skfilterrank.ranking._fitting.targets import learns_labels
+from skfilterrank.ranking._fitting.training_data import training_rows
 
 
 class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):

@@ -5,8 +5,8 @@ from sklearn.base import is_classifier
 
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, safe_indexing
-from skfilterrank.ranking._adapters import final_step, group_parameter
-from skfilterrank.ranking._methods.query_ranker import QueryRanker
+from skfilterrank.ranking._fitting.adapters import final_step, group_parameter
+from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 
 CARRIES = ("auto", "raw", "standardize")
 # Enough for a mean and a standard deviation; scoring all training rows again would take time.

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._gains import Gains
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._binning import BinnedFeatures
-from skfilterrank.ranking._boosting import (
+from skfilterrank.ranking._boosting.binning import BinnedFeatures
+from skfilterrank.ranking._boosting.boosting import (
     QueryRows,
     check_count,
     check_features,
@@ -22,8 +22,8 @@ from skfilterrank.ranking._boosting import (
     run_rounds,
     training_rows,
 )
-from skfilterrank.ranking._pair_weights import PAIR_WEIGHTS, PairDistribution
-from skfilterrank.ranking._threshold import parse_with_k
+from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
+from skfilterrank.ranking._filtering.threshold import parse_with_k
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
 _LARGEST_R = 1 - 1e-9

@@ -10,15 +10,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
 from skfilterrank._validation import check_choice, check_groups, find_groups
-from skfilterrank.ranking._check_features import check_finite_columns
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._fusion_lists import (
+from skfilterrank.ranking._features.check_features import check_finite_columns
+from skfilterrank.ranking._fitting.training_data import training_rows
+from skfilterrank.ranking._fusion.lists import (
     FILTERED,
     NORMALIZATIONS,
     is_filtered,
     normalized,
 )
-from skfilterrank.ranking._training_data import training_rows
 
 LEARNERS = ("coordinate_ascent", "logistic")
 

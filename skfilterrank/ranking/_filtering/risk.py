@@ -8,9 +8,9 @@ import numpy as np
 
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.ranking._risk_bounds import BettingBound, BinomialBound, queries_needed
-from skfilterrank.ranking._risk_steps import STEPS
-from skfilterrank.ranking._threshold import (
+from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
+from skfilterrank.ranking._filtering.risk_steps import STEPS
+from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     best_position,
     midpoint,

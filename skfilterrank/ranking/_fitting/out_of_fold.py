@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import check_method_params, safe_indexing
-from skfilterrank.ranking._adapters import fit_with_groups
+from skfilterrank.ranking._fitting.adapters import fit_with_groups
 
 
 class FoldScores(NamedTuple):

@@ -16,8 +16,8 @@ from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_k, find_groups
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._lambda_objective import LambdaObjective, row_keys
-from skfilterrank.ranking._lightgbm_parameters import further_parameters, tree_parameters
+from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
+from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
 
 class LambdaRankRanker(BaseEstimator):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_scores
-from skfilterrank.ranking._fusion_lists import (
+from skfilterrank.ranking._fusion.lists import (
     as_score_matrix,
     check_fusion,
     check_weights,

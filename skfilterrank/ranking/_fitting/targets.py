@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from skfilterrank._response import final_step
-from skfilterrank.ranking._adapters import group_parameter
+from skfilterrank.ranking._fitting.adapters import group_parameter
 
 TARGETS = ("auto", "binary", "gain", "grade", "label")
 

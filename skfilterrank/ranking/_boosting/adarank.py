@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
 from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._boosting import (
+from skfilterrank.ranking._boosting.boosting import (
     check_count,
     check_features,
     check_flag,
@@ -18,13 +18,13 @@ from skfilterrank.ranking._boosting import (
     run_rounds,
     training_rows,
 )
-from skfilterrank.ranking._feature_boosting import (
+from skfilterrank.ranking._boosting.feature_boosting import (
     BLIND_TO_ORDER,
     FeatureBoosting,
     is_optimizable,
     optimizable_measures,
 )
-from skfilterrank.ranking._threshold import parse_with_k
+from skfilterrank.ranking._filtering.threshold import parse_with_k
 
 
 class AdaRankRanker(BaseEstimator):

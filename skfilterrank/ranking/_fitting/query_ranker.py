@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import find_groups
-from skfilterrank.ranking._adapters import needs_groups
-from skfilterrank.ranking._check_features import check_finite_columns
-from skfilterrank.ranking._delegation import FeaturesOfInner
-from skfilterrank.ranking._training_data import training_rows
+from skfilterrank.ranking._features.check_features import check_finite_columns
+from skfilterrank.ranking._fitting.adapters import needs_groups
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.training_data import training_rows
 
 
 class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):

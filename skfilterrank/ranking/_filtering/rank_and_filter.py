@@ -13,20 +13,20 @@ from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES
-from skfilterrank.ranking._delegation import FeaturesOfInner
-from skfilterrank.ranking._parameters import SEARCHES, check_parameters
-from skfilterrank.ranking._per_query import QueryThreshold
-from skfilterrank.ranking._risk import certify
-from skfilterrank.ranking._splits import is_prefit
-from skfilterrank.ranking._targets import learns_labels
-from skfilterrank.ranking._threshold import (
+from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
+from skfilterrank.ranking._filtering.per_query import QueryThreshold
+from skfilterrank.ranking._filtering.risk import certify
+from skfilterrank.ranking._filtering.threshold import (
     candidate_curve,
     has_exact_threshold,
     parse_with_k,
     threshold_curve,
 )
-from skfilterrank.ranking._training_data import training_rows
-from skfilterrank.ranking._tuning import fold_results, tuning_scores
+from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.splits import is_prefit
+from skfilterrank.ranking._fitting.targets import learns_labels
+from skfilterrank.ranking._fitting.training_data import training_rows
 
 # The margin nearest to 0 that still says "filtered".
 _TINY = float(np.finfo(np.float64).tiny)

@@ -7,10 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import final_step
 from skfilterrank._validation import check_choice
-from skfilterrank.ranking._carry import CARRIES
-from skfilterrank.ranking._risk import check_risk
-from skfilterrank.ranking._splits import check_cv, is_prefit
-from skfilterrank.ranking._targets import TARGETS
+from skfilterrank.ranking._filtering.risk import check_risk
+from skfilterrank.ranking._fitting.carry import CARRIES
+from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
+from skfilterrank.ranking._fitting.targets import TARGETS
 
 # What finds a threshold from scores of rows that the models have not seen.
 SEARCHES = ("tune", "per_query", "risk")

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
-from skfilterrank.ranking._adapters import fit_with_groups
-from skfilterrank.ranking._delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.adapters import fit_with_groups
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 _SEEDS = np.iinfo(np.int32).max
 

@@ -11,10 +11,10 @@ from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups
-from skfilterrank.ranking._rank_and_filter import RankAndFilter
-from skfilterrank.ranking._shared_features import share_features
-from skfilterrank.ranking._splits import is_prefit, make_splits
-from skfilterrank.ranking._threshold import parse_with_k
+from skfilterrank.ranking._features.shared_features import share_features
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.ranking._fitting.splits import is_prefit, make_splits
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._validation import check_choice
-from skfilterrank.ranking._lambdarank import LambdaRankRanker
-from skfilterrank.ranking._ordinal import OrdinalRanker
-from skfilterrank.ranking._shared_features import SharedFeatures
+from skfilterrank.ranking._features.shared_features import SharedFeatures
+from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
+from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 LEARNERS = ("linear", "trees", "blend")

@@ -20,7 +20,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import check_choice
-from skfilterrank.ranking._delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 
 class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):

@@ -6,9 +6,9 @@ import numpy as np
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._response import document_scores
-from skfilterrank.ranking._carry import needs_common_scale, to_refitted_scale
-from skfilterrank.ranking._out_of_fold import out_of_fold_scores
-from skfilterrank.ranking._splits import count_shared, is_prefit, make_splits
+from skfilterrank.ranking._fitting.carry import needs_common_scale, to_refitted_scale
+from skfilterrank.ranking._fitting.out_of_fold import out_of_fold_scores
+from skfilterrank.ranking._fitting.splits import count_shared, is_prefit, make_splits
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
 _CALIBRATION_SHARE = 0.3

@@ -9,9 +9,9 @@ from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_groups, find_groups
-from skfilterrank.ranking._adapters import needs_groups
-from skfilterrank.ranking._out_of_fold import TrainingRows
-from skfilterrank.ranking._targets import TargetEncoder, resolve_target
+from skfilterrank.ranking._fitting.adapters import needs_groups
+from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
+from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 
 
 def training_rows(

@@ -13,7 +13,7 @@ from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._check_features import check_finite_columns
+from skfilterrank.ranking._features.check_features import check_finite_columns
 
 
 class QueryRows(NamedTuple):

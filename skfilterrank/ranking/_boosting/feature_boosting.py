@@ -5,7 +5,7 @@ from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfilterrank.metrics._core.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank.ranking._boosting import (
+from skfilterrank.ranking._boosting.boosting import (
     QueryMeasure,
     QueryRows,
     column,

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice, check_groups
-from skfilterrank.ranking._fusion import as_run, score_table, table_index
-from skfilterrank.ranking._fusion_learned import LinearRankFusion
-from skfilterrank.ranking._fusion_lists import as_score_matrix
-from skfilterrank.ranking._splits import check_cv, is_prefit, make_splits
+from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
+from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
+from skfilterrank.ranking._fusion.learned import LinearRankFusion
+from skfilterrank.ranking._fusion.lists import as_score_matrix
 
 
 def linear_rank_fusion(

@@ -13,7 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skfilterrank.ranking._text_features import (
+from skfilterrank.ranking._features.text_features import (
     TextSimilarity,
     TextStatistics,
     TextVectors,
@@ -295,7 +295,7 @@ def make_text_features(
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> from skfilterrank.ranking._features import make_text_features
+    >>> from skfilterrank.ranking._features.features import make_text_features
     >>> X = pd.DataFrame(
     ...     {
     ...         "qid": [1, 1, 2, 2],

@@ -1,0 +1,1 @@
+"""AdaRank and RankBoost."""

@@ -1,0 +1,1 @@
+"""Scores of rankers as probabilities."""

@@ -1,0 +1,1 @@
+"""Features of documents and their texts."""

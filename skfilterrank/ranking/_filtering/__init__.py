@@ -1,0 +1,1 @@
+"""RankAndFilter, and the thresholds it chooses."""

@@ -1,0 +1,1 @@
+"""Several systems' scores as one."""

@@ -1,0 +1,1 @@
+"""LambdaRank with boosted trees."""
