@@ -257,6 +257,25 @@ class TestText:
         # 28 / 501 is above 0.05.
         assert "is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
 
+    @pytest.mark.parametrize("test", ["t", "bootstrap", "tukey"])
+    def test_says_when_differences_have_no_spread(self, test):
+        text = str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test=test))
+        assert "0 of 1 pair differs significantly" in text
+        assert "The systems of 1 pair differ by the same amount for every query" in text
+        assert "take test='sign'" in text
+        values = named(2, 9).values
+        text = str(compare_systems([*values, values[0] + 0.1, values[0] + 0.2], test="t"))
+        assert "The systems of 3 pairs differ by the same amount" in text
+
+    def test_differences_with_spread_are_not_remarked_on(self):
+        assert "same amount" not in str(compare_systems(named()))
+        assert "same amount" not in str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test="sign"))
+
+    @pytest.mark.parametrize("test", sorted(TESTS))
+    def test_says_when_all_values_are_equal(self, test):
+        text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128))
+        assert "have equal values for every query: nothing can be told apart. Check" in text
+
     def test_t_test_sets_no_such_bound(self):
         assert "No difference" not in str(compare_systems(named(3, 4), test="t"))
 

@@ -59,9 +59,9 @@ def test_difference_required_is_above_all_that_were_missed():
 
 def test_differences_that_tie_with_one_that_was_missed():
     # a and b differ by 0.3 = 0.1 + 0.2 always, a and c by as much on average only.
-    a = np.zeros(4)
-    b = np.full(4, 0.1) + 0.2
-    c = np.array([1.3, -0.7, 0.5, 0.1])
+    a = np.zeros(8)
+    b = np.full(8, 0.1) + 0.2
+    c = np.tile([1.3, -0.7, 0.5, 0.1], 2)
     found = discriminative_power([a, b, c], correction=None)
     assert found.n_significant == 1
     assert np.isnan(found.difference_required)

@@ -124,8 +124,8 @@ def compare_systems(
     - "bootstrap": Sakai's test [2]_: queries are drawn with replacement from d - mean(d), and p is
       (b + 1) / (n_resamples + 1) with b the number of resamples with a t statistic as far out as
       that of d: as little as for "randomization" falls below 1 / (n_resamples + 1), so that
-      corrections for many pairs need many resamples. A resample without spread has an infinite t (0 if its mean is 0). Effect
-      size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
+      corrections for many pairs need many resamples. A resample without spread has an infinite t
+      (0 if its mean is 0). Effect size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
       the standard error; unbounded where too many resamples have no spread.
     - "tukey": Tukey's honestly significant differences with queries as blocks [3]_: the difference
       of means against the studentized range of the means of all systems, with MSE, the residual
@@ -141,7 +141,11 @@ def compare_systems(
     so are differences in the ranks of "wilcoxon". A pair without any difference has
     p value 1, effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals
     all have the same width. A pair whose difference is the same for every query, and not 0, has no
-    spread: "t" and "bootstrap" give p value 0, and d_z is infinite with the sign of the difference.
+    spread, so that its t and d_z are infinite with the sign of the difference, for two queries as
+    for fifty. That is no evidence: "t" and "bootstrap" then go by the signs and give the p value
+    of n equal ones, 2 / 2**n (one-sided 1 / 2**n, or 1 on the other side), and "tukey", where no
+    pair has any spread, this times the number of pairs of all systems. Printing the comparison
+    tells.
 
     The time grows with n_pairs times n_queries (for "wilcoxon" its square) times the number of
     resamples. Memory is bounded by blocks of pairs, whatever the number of systems; "bootstrap"

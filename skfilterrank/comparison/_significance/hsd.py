@@ -11,7 +11,12 @@ experiments", ACM TOIS 30, 2012; Sakai, "Laboratory Experiments in Information R
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank.comparison._significance.pairs import PairFigures, mean_differences, ratio
+from skfilterrank.comparison._significance.pairs import (
+    PairFigures,
+    mean_differences,
+    ratio,
+    without_spread_p,
+)
 from skfilterrank.comparison._significance.studentized_range import studentized_range
 
 EFFECT = "difference / sqrt(MSE)"
@@ -45,6 +50,10 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
     q, back = np.unique(np.abs(ratio(difference, error)), return_inverse=True)
     # Rounding errors of the quadrature must not turn the order of two p values around.
     p_value = np.minimum.accumulate(distribution.sf(q))[back]
+    if mean_square == 0:
+        # An infinite q is no evidence: the signs are, for all pairs of the family.
+        n_pairs = n_systems * (n_systems - 1) / 2
+        p_value = np.minimum(n_pairs * without_spread_p(difference, n_queries, "two-sided"), 1.0)
     width = distribution.isf(1 - settings.confidence) * error
     return _figures(p_value, difference, mean_square, width)
 

@@ -160,3 +160,11 @@ def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np
 def smallest_flip_p(n_queries: int, alternative: str) -> float:
     """P value of differences that all have one sign, when either is as likely."""
     return 0.5 ** (n_queries - (alternative == "two-sided"))
+
+
+def without_spread_p(mean: np.ndarray, n_queries: int, alternative: str) -> np.ndarray:
+    """P value of differences that are all the same, by their signs alone."""
+    if alternative == "less":
+        mean = -mean
+    counts = mean != 0 if alternative == "two-sided" else mean > 0
+    return np.where(counts, smallest_flip_p(n_queries, alternative), 1.0)

@@ -185,6 +185,27 @@ class PairwiseComparison:
         return side + (f", against {self.baseline}" if self.baseline is not None else "")
 
     def _cannot_tell(self):
+        """A sentence for each reason why the values cannot tell what they are asked."""
+        if (self.n_tied == self.scores.n_queries).all():
+            return [
+                "The systems have equal values for every query: nothing can be told apart. Check "
+                "that they are different systems, or take a measure that tells more."
+            ]
+        return [*self._too_few(), *self._without_spread()]
+
+    def _without_spread(self):
+        """A sentence where a test by the spread of differences has none to go by."""
+        n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
+        if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
+            return []
+        who = "1 pair differ" if n_constant == 1 else f"{n_constant:,} pairs differ"
+        return [
+            f"The systems of {who} by the same amount for every query, of which a test by spread "
+            "can say nothing: p is that of the signs alone. Check these values, or take "
+            "test='sign'."
+        ]
+
+    def _too_few(self):
         """A sentence where the data are too few for any significance."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
         if best <= 0.05:

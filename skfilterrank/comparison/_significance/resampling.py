@@ -15,6 +15,7 @@ from skfilterrank.comparison._significance.pairs import (
     rounding_errors,
     sign_patterns,
     smallest_flip_p,
+    without_spread_p,
 )
 from skfilterrank.comparison._significance.t_test import paired_t
 
@@ -123,12 +124,13 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
         elif settings.alternative == "less":
             resampled, observed = -resampled, -observed
         at_least = observed - _TOLERANCE * np.where(np.isinf(observed), 0, 1 + np.abs(observed))
-        count = np.count_nonzero(resampled >= at_least[:, None], axis=1)
+        p_value = (np.count_nonzero(resampled >= at_least[:, None], axis=1) + 1) * smallest
+        by_signs = without_spread_p(mean, n_queries, settings.alternative)
         parts.append(
             PairFigures(
                 # The observed values count as a resample: a p value of 0 would stay 0 however many
                 # pairs it is corrected for.
-                p_value=(count + 1) * smallest,
+                p_value=np.where(deviation > 0, p_value, np.maximum(p_value, by_signs)),
                 effect_size=ratio(mean, deviation),
                 low=mean - width,
                 high=mean + width,

@@ -10,6 +10,7 @@ from skfilterrank.comparison._significance.pairs import (
     pair_blocks,
     ratio,
     rounding_errors,
+    without_spread_p,
 )
 
 
@@ -26,8 +27,12 @@ def paired_t(values, pairs, settings) -> PairFigures:
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
         parts.append(
             PairFigures(
-                # Without any difference there is nothing to claim in either direction.
-                p_value=np.where((mean == 0) & (deviation == 0), 1.0, p_value),
+                # An infinite t is no evidence: two queries suffice for it.
+                p_value=np.where(
+                    deviation > 0,
+                    p_value,
+                    without_spread_p(mean, n_queries, settings.alternative),
+                ),
                 effect_size=ratio(mean, deviation),
                 low=low,
                 high=high,
