@@ -19,7 +19,8 @@ from skfilterrank._groups import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
-from skfilterrank.ranking import LambdaRankRanker, _lambda_objective
+from skfilterrank.ranking import LambdaRankRanker
+from skfilterrank.ranking._lambdarank import objective
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
 # --- the gradient ------------------------------------------------------------------------------
@@ -126,8 +127,8 @@ def test_wide_queries_are_taken_in_steps(ragged, monkeypatch):
     scores = make_scores("spread", len(gains))
     index = GroupIndex.from_groups(groups)
     whole = LambdaObjective(gains, index, **settings)(scores)
-    monkeypatch.setattr(_lambda_objective, "_BLOCK_DOCUMENTS", 16)
-    monkeypatch.setattr(_lambda_objective, "_PAIRS", 128)
+    monkeypatch.setattr(objective, "_BLOCK_DOCUMENTS", 16)
+    monkeypatch.setattr(objective, "_PAIRS", 128)
     small = LambdaObjective(gains, index, **settings)(scores)
     np.testing.assert_allclose(small, whole, atol=1e-12)
 
