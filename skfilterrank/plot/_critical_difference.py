@@ -26,7 +26,9 @@ class CriticalDifferenceDisplay:
     do not differ significantly; only the longest such bars are drawn. Tests that look at each pair
     by itself may find a difference within a bar: the heat map of
     :class:`PairwiseComparisonDisplay` shows all pairs. The best systems are on the right, also
-    where lower values are better. Use :meth:`from_scores` to make one.
+    where lower values are better. A test of signs or ranks may find the system with the worse mean
+    significantly better, which the line cannot show: a note says so. Use :meth:`from_scores` to
+    make one.
 
     Parameters
     ----------
@@ -48,10 +50,12 @@ class CriticalDifferenceDisplay:
     critical_difference : float or None
         The difference from which on means differ significantly, where that is the same for all
         pairs: the two HSD tests with a confidence of 1 - alpha.
+    against_means : list of tuple of str
+        Pairs of shown systems of which the first is significantly better and has the worse mean.
     n_hidden : int
         Number of systems that are not shown.
     n_hidden_level : int
-        How many of those do not differ significantly from the best system.
+        How many of those are not significantly worse than the best system.
     points_ : matplotlib Line2D
         The means.
     stems_ : list of Line2D
@@ -108,13 +112,18 @@ class CriticalDifferenceDisplay:
         self.values = means.to_numpy()[:n_shown]
         place = {system: number for number, system in enumerate(comparison.scores.systems)}
         order = [place[system] for system in means.index]
-        differs = np.zeros((n_systems, n_systems), dtype=bool)
-        differs[comparison.first, comparison.second] = comparison.significant(alpha)
-        differs = (differs | differs.T)[np.ix_(order, order)]
-        self._runs = _level_runs(differs[:n_shown, :n_shown])
+        better = np.zeros((n_systems, n_systems), dtype=np.int8)
+        better[comparison.first, comparison.second] = comparison.better(alpha)
+        better = (better - better.T)[np.ix_(order, order)]
+        shown = better[:n_shown, :n_shown]
+        self._runs = _level_runs(shown != 0)
         self.groups = [self.systems[start : stop + 1] for start, stop in self._runs]
+        self.against_means = [
+            (self.systems[row], self.systems[column])
+            for row, column in np.argwhere(np.tril(shown > 0))
+        ]
         self.n_hidden = n_systems - len(self.systems)
-        self.n_hidden_level = int(np.count_nonzero(~differs[0, len(self.systems) :]))
+        self.n_hidden_level = int(np.count_nonzero(better[0, len(self.systems) :] <= 0))
         self.critical_difference = self._one_for_all()
 
     @classmethod
@@ -273,6 +282,11 @@ class CriticalDifferenceDisplay:
                 (self.scale_,) = ax.plot(
                     [middle - half, middle + half], [end, end], "|-", color="0.2", clip_on=False
                 )
+        if self.against_means:
+            winner, loser = shorten_all(self.against_means[0])
+            lines.append(f"against the means, {winner} is significantly better than {loser}")
+            if n_more := len(self.against_means) - 1:
+                lines[-1] += f", and {n_more} more {'pair is' if n_more == 1 else 'pairs are'} so"
         if self.n_hidden:
             level = f"{self.n_hidden_level} of them not" if self.n_hidden_level else "all"
             lines.append(

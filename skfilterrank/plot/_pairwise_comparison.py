@@ -14,8 +14,9 @@ class PairwiseComparisonDisplay:
 
     Systems stand in the order of their means, the best at the top and on the left. Blue says that
     the system of the row is better than that of the column, red that it is worse, also where lower
-    values are better; above the diagonal rows are the better ones, so that nothing is lost in
-    greyscale. Use :meth:`from_scores` to make one.
+    values are better; above the diagonal rows are the ones with the better means. Colours and dots
+    say what the test goes by, so that of a test of signs or ranks they may contradict the means:
+    then there is red above the diagonal. Use :meth:`from_scores` to make one.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ class PairwiseComparisonDisplay:
     advantage : ndarray of shape (n_systems, n_systems)
         By how much the mean of the row is better than that of the column. For the sign test, on
         what share of the queries that are not equal the row is better, less the share on which the
-        column is. NaN for pairs that were not compared.
+        column is; for Wilcoxon's the rank-biserial correlation. NaN for pairs that were not
+        compared.
     better : ndarray of shape (n_systems, n_systems), dtype int8
         1 where the row is significantly better than the column, -1 where it is worse, else 0.
     image_ : matplotlib AxesImage
@@ -73,9 +75,9 @@ class PairwiseComparisonDisplay:
         scores = comparison.scores
         self.systems = tuple(scores.means.index)
         sign = 1 if scores.greater_is_better else -1
-        # The sign test may contradict the means, and colours should not contradict the dots.
-        self._by_sign = comparison.test == "sign"
-        table = sign * comparison.matrix("effect_size" if self._by_sign else "difference")
+        # Signs and ranks may contradict the means, and colours should not contradict the dots.
+        self._by_mean = comparison.interval_of == "mean difference"
+        table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")
         self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
         better = np.zeros((scores.n_systems,) * 2, dtype=np.int8)
         better[comparison.first, comparison.second] = comparison.better(alpha)
@@ -158,7 +160,7 @@ class PairwiseComparisonDisplay:
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
-            what = "net share of queries" if self._by_sign else "difference of means"
+            what = "difference of means" if self._by_mean else self.comparison.effect_name
             self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
         ax.set_title(self._caption(), fontsize="medium")
         self.ax_, self.figure_ = ax, ax.figure

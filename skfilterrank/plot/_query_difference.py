@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,
@@ -21,7 +22,8 @@ from skfilterrank.plot._axes import (
 class QueryDifferenceDisplay:
     """Differences of two systems on each query, sorted, with the queries that decide.
 
-    Which system is ahead is the sign of the sum of the differences. The queries that *decide* are
+    Which system is ahead is the sign of the sum of the differences, whatever a test of signs or
+    ranks says of them. The queries that *decide* are
     those with the largest differences in favour of that system, down to the first size at which
     it would no longer be ahead without them; queries that differ equally are in or out together.
     Few deciding queries say that the outcome hangs on them. Of preferences only the sign counts,
@@ -126,14 +128,12 @@ class QueryDifferenceDisplay:
         second = next(free) if second is None else second
         if first == second:
             raise ValueError(f"first and second must be two systems, and both are {first!r}.")
-        ours, theirs = scores.select(systems=[first, second]).oriented
-        differences = ours - theirs
-        # Sums in different orders leave differences of nothing, which would count as wins.
-        scale = np.maximum(np.abs(ours), np.abs(theirs))
-        differences[np.abs(differences) <= 1e-12 * scale] = 0
+        scores.select(systems=[first, second])  # refuses unknown names
+        # Merged over all systems as for the tests, so that what ties there is no win here.
+        values = dict(zip(scores.systems, merge_values(scores.oriented)))
         index = pd.Index(scores.queries, name="qid", tupleize_cols=False)
         display = cls(
-            pd.Series(differences, index),
+            pd.Series(values[first] - values[second], index),
             first=first,
             second=second,
             measure=scores.measure or "measure",

@@ -102,6 +102,35 @@ def test_preferences_are_shown_by_mean_rank():
     assert low > high  # rank 1 on the right
 
 
+# By signs "b" > "a" and "a" > "c"; the means are in the order "a", "b", "c".
+SIGNS = np.array([[0.0] * 19 + [99], [1.0] * 20, [-1.0] * 20])
+
+
+@pytest.mark.parametrize("greater_is_better", [True, False])
+def test_what_the_line_contradicts_is_said(greater_is_better):
+    sign = 1 if greater_is_better else -1
+    contradicting = scores(
+        sign * SIGNS, systems=["a", "b", "c"], greater_is_better=greater_is_better
+    )
+    display = CriticalDifferenceDisplay.from_scores(contradicting, test="sign")
+    assert display.systems == ("a", "b", "c")
+    assert display.groups == []
+    assert display.against_means == [("b", "a")]
+    note = "against the means, b is significantly better than a"
+    assert display.note_.get_text() == note
+    # What is hidden and better than the best by its mean is not worse.
+    alone = CriticalDifferenceDisplay.from_scores(contradicting, test="sign", n_shown=1)
+    assert (alone.against_means, alone.n_hidden, alone.n_hidden_level) == ([], 2, 1)
+    both = scores(
+        sign * np.vstack([SIGNS, SIGNS[1]]),
+        systems=["a", "b", "c", "d"],
+        greater_is_better=greater_is_better,
+    )
+    display = CriticalDifferenceDisplay.from_scores(both, test="sign")
+    assert display.note_.get_text() == f"{note}, and 1 more pair is so"
+    assert CriticalDifferenceDisplay.from_scores(contradicting).against_means == []
+
+
 def test_only_the_best_are_shown_but_all_take_part():
     display = CriticalDifferenceDisplay.from_scores(scores(), n_shown=2)
     everything = CriticalDifferenceDisplay.from_scores(scores())
@@ -202,7 +231,7 @@ def test_degenerate_values():
     assert tied.scale_ is None
     zero = CriticalDifferenceDisplay.from_scores(np.zeros((2, 4)))
     assert zero.names_[0].get_text() == "0  0"
-    constant = CriticalDifferenceDisplay.from_scores([[1, 2, 3], [2, 3, 4]])
+    constant = CriticalDifferenceDisplay.from_scores([range(6), range(1, 7)])
     assert constant.systems == ("1", "0")
     assert constant.groups == []
     assert constant.bars_ == []

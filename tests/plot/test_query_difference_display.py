@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from skfilterrank.comparison import SystemScores
+from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import QueryDifferenceDisplay
 from skfilterrank.plot._query_difference import _spread
 
@@ -136,6 +136,16 @@ def test_rounding_errors_are_no_wins():
         scores([[0.1 + 0.2, 0.5, 0.5, 0.5, 0.5], [0.3, 0.5, 0.5, 0.5, 0.5]], is_preference=True)
     )
     assert display.leader is None
+
+
+def test_what_ties_in_the_tests_ties_here():
+    # Beside values of 1000 a difference of 1e-13 is rounding.
+    values = [[1, 1, 1 + 1e-13], [1, 1, 1], [9, 8, 1000]]
+    three = SystemScores(values, systems=["a", "b", "c"])
+    assert compare_systems(three).n_tied.tolist()[0] == 3
+    assert QueryDifferenceDisplay.from_scores(three, "a", "b").leader is None
+    two = three.select(systems=["a", "b"])
+    assert QueryDifferenceDisplay.from_scores(two, "a", "b").leader == "a"
 
 
 def test_names_beyond_the_limit_are_counted():
