@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank.plot._axes import new_axes
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 
 
@@ -161,14 +162,7 @@ class ThresholdCurveDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(
-                "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
-            ) from error
-        if ax is None:
-            _, ax = plt.subplots()
+        ax = new_axes(ax, (6.4, 4.8))
         low, high = self._range()
         self.fold_lines_ = []
         for number, fold in enumerate(self.fold_curves):
