@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.comparison._scores.rounding import merge_values, value_tolerance
 
 # Comparisons held in memory at a time.
 _BLOCK = 2**21
@@ -21,7 +22,8 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
     scores : SystemScores, or array-like of shape (n_systems, n_queries)
         Values of at least two systems.
     tolerance : float, default=0.0
-        Values that differ by at most this much are tied, in the unit of the measure.
+        Values that differ by at most this much are tied, in the unit of the measure. With 0 those
+        are that only rounding keeps apart.
 
     Returns
     -------
@@ -52,7 +54,8 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
     """
     scores = check_scores(scores, min_queries=1)
     tolerance = check_tolerance(tolerance)
-    values = np.sort(scores.values, axis=0)
+    values = np.sort(merge_values(scores.values), axis=0)
+    tolerance += value_tolerance(values)
     n_tied = 0
     for column in values.T:
         last = np.searchsorted(column, column + tolerance, side="right")
@@ -129,7 +132,8 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     second : SystemScores, or array-like of shape (n_systems, n_queries)
         Values of the same systems and queries by the measure that agrees or not.
     tolerance : float, default=0.0
-        Values that differ by at most this much are tied, in the unit of each measure.
+        Values that differ by at most this much are tied, in the unit of each measure. With 0
+        those are that only rounding keeps apart.
 
     Returns
     -------
@@ -216,6 +220,8 @@ def signs_of_pairs(values, tolerance: float = 0.0) -> Iterator[np.ndarray]:
     """Signs (+1, -1, 0 for ties) of all differences i - j, in blocks (some i, all j, query)."""
     n_systems, n_queries = values.shape
     n_rows = max(1, _BLOCK // (n_systems * n_queries))
+    # A difference of the tolerance itself is a tie, however it was rounded.
+    tolerance += value_tolerance(values)
     for start in range(0, n_systems, n_rows):
         with np.errstate(over="ignore"):
             difference = values[start : start + n_rows, None] - values[None]
@@ -227,6 +233,7 @@ def count_signs(first, second, tolerance=0.0):
 
     All ordered pairs are seen, which is each pair twice with the same outcome.
     """
+    first, second = merge_values(first), merge_values(second)
     counts = np.zeros((5, first.shape[1]), dtype=np.int64)
     for ours, theirs in zip(signs_of_pairs(first, tolerance), signs_of_pairs(second, tolerance)):
         product = ours * theirs

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_choice
-from skfilterrank.comparison._measures.sampled_means import TIE
 from skfilterrank.comparison._measures.sensitivity import draw_resamples
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS
 from skfilterrank.robustness._metrics import check_count, check_counts
 
 _KINDS = ("phi", "e_rho2")
@@ -103,7 +103,7 @@ class Reliability:
             return math.inf
         noise = residual + (queries if kind == "phi" else 0.0)
         # 19.000000000000004 is 19, rounded.
-        return max(1, math.ceil(target / (1 - target) * noise / systems * (1 - TIE)))
+        return max(1, math.ceil(target / (1 - target) * noise / systems * (1 - ROUNDING_OF_MEANS)))
 
     def distribution(self, *, kind: str = "phi", n_queries: int | None = None) -> np.ndarray:
         """Reliability of each resample of the queries, shape (n_resamples,).
@@ -285,7 +285,9 @@ def _variances(values, counts):
         some = slice(start, start + step)
         found[some] = _variances_of_parts(of_systems, of_queries, rest, counts[some])
     # Rounding must not count as a variance.
-    rounding = max((TIE * np.abs(values).max()) ** 2, TIE * values.var())
+    rounding = max(
+        (ROUNDING_OF_MEANS * np.abs(values).max()) ** 2, ROUNDING_OF_MEANS * values.var()
+    )
     found[np.abs(found) <= rounding] = 0.0
     return found
 

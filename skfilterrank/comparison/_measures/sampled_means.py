@@ -2,23 +2,14 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 from sklearn.utils import check_random_state
 
-# Means of equal values by another order of additions differ by less than this, relative to the
-# largest value, so that differences this small are none.
-TIE = 1e-12
 _BLOCK = 1 << 22
 
 
 def seeds_of(random_state) -> list[int]:
     """Seeds for numpy generators, of whatever scikit-learn takes as random_state."""
     return check_random_state(random_state).randint(2**31, size=4).tolist()
-
-
-def tolerance_of(values: np.ndarray) -> float:
-    """Size of a difference of means that is only rounding."""
-    return TIE * float(np.abs(values).max())
 
 
 def pair_rows(n_systems: int, n_columns: int) -> Iterator[tuple[int, slice, slice]]:

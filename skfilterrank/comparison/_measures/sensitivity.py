@@ -8,15 +8,13 @@ from tqdm import tqdm
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.sampled_means import (
-    TIE,
     n_pairs_of,
     pair_rows,
     seeds_of,
-    tolerance_of,
 )
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, mean_tolerance, merge_values
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
 from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.robustness._metrics import check_count
@@ -161,7 +159,7 @@ def sensitivity_curve(
     find = _disagreement if method == "paper" else _studentized
     asl = find(scores, n_resamples, random_state, verbose)
     # A level that is alpha but for rounding is not below it.
-    below = np.sort(asl).searchsorted(alphas * (1 - TIE), side="left")
+    below = np.sort(asl).searchsorted(alphas * (1 - ROUNDING_OF_MEANS), side="left")
     return SensitivityCurve(
         alpha=alphas,
         success_rate=below / len(asl),
@@ -186,7 +184,7 @@ def _disagreement(scores, n_resamples, random_state, verbose):
     counts = draw_resamples(scores.n_queries, n_resamples, random_state)
     means = values @ counts.T.astype(np.float64) / scores.n_queries
     observed = values.mean(axis=1)
-    tolerance = tolerance_of(values)
+    tolerance = mean_tolerance(values)
     asl = np.empty(n_pairs_of(n_systems))
     bar = tqdm(total=len(asl), unit="pair", disable=not verbose, leave=False)
     for first, others, places in pair_rows(n_systems, n_resamples):

@@ -11,10 +11,10 @@ from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
     seeds_of,
-    tolerance_of,
 )
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import mean_tolerance
 from skfilterrank.robustness._metrics import check_count
 
 
@@ -159,7 +159,7 @@ def stability_curve(
     n_samples = check_count(n_samples, "n_samples")
     fuzziness = _check_fuzziness(fuzziness)
     seeds = seeds_of(random_state)
-    tolerance = tolerance_of(scores.values)
+    tolerance = mean_tolerance(scores.values)
     rates = [
         _rates(scores.values, size, n_samples, fuzziness, relative, tolerance, seeds)
         for size in tqdm(sizes, unit="size", disable=not verbose, leave=False)

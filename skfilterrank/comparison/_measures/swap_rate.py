@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows, tolerance_of
+from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import values_of_both
 
 
@@ -53,20 +53,11 @@ def swap_rate(first, second) -> float:
     0.333
     """
     one, other, _ = values_of_both(first, second, ("first", "second"))
-    one, other = _without_rounding(one, "first"), _without_rounding(other, "second")
+    for values, name in ((one, "first"), (other, "second")):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must hold finite values, and some are infinite.")
     opposite = sum(
-        np.count_nonzero((one[rest] - one[place]) * (other[rest] - other[place]) < 0)
+        np.count_nonzero(np.sign(one[rest] - one[place]) * (other[rest] - other[place]) < 0)
         for place, rest, _ in pair_rows(len(one), 1)
     )
     return float(opposite / n_pairs_of(len(one)))
-
-
-def _without_rounding(values, name):
-    """Small whole numbers in the order of the values, alike where only rounding differs."""
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold finite values, and some are infinite.")
-    order = np.argsort(values, kind="stable")
-    steps = np.diff(values[order]) > tolerance_of(values)
-    levels = np.empty(len(values), dtype=np.int64)
-    levels[order] = np.concatenate([[0], np.cumsum(steps)])
-    return levels

@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.check import check_same_systems
+from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._scores.system_scores import SystemScores
 
 
 class Order:
-    """Names of systems and a value for each, greater is better."""
+    """Names of systems and a value for each, greater is better; what only rounding parts, ties."""
 
     def __init__(self, order, name):
         if isinstance(order, SystemScores):
-            systems, values = order.systems, order.oriented.mean(axis=1)
+            systems, values = order.systems, merge_means(order.oriented)
         elif isinstance(order, pd.Series):
             systems, values = order.index, order.to_numpy()
         elif isinstance(order, Mapping):
@@ -24,7 +25,8 @@ class Order:
             systems = _listed(order, name)
             values = np.arange(len(systems), 0, -1)
         self.systems = tuple(map(str, systems))
-        self.values = _numbers(values, name)
+        # Without the values behind them, relative to the means: scores of documents may be tiny.
+        self.values = merge(_numbers(values, name), relative=ROUNDING_OF_MEANS)
         if len(set(self.systems)) < len(self.systems):
             repeated = next(each for each in self.systems if self.systems.count(each) > 1)
             raise ValueError(

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.rounding import merge_values
 
 # Numbers held in memory at a time.
 _CELLS = 2**22
@@ -175,7 +176,7 @@ def order_systems(
         if not isinstance(value, Real) or not 0 < value < 1:
             raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
     scores = check_scores(scores, min_queries=2 if n_resamples else 1)
-    values, n_queries = scores.oriented, scores.n_queries
+    values, n_queries = merge_values(scores.oriented), scores.n_queries
 
     score = _METHODS[method]
     observed = score(values, np.ones((1, n_queries)), damping)[0]

@@ -41,8 +41,8 @@ def kendall_tau(truth, predicted) -> float:
 
     Notes
     -----
-    Values are tied if they are exactly equal: means that ought to be equal and differ in the last
-    digit are not. Round such values first.
+    Values are tied if only rounding keeps them apart: up to 1e-12 of the largest value for means of
+    SystemScores, up to 1e-12 of themselves for values of a Series or dict.
 
     Examples
     --------

@@ -6,19 +6,19 @@ Rounding to a grid would not do: some values lie at the border of two cells.
 import numpy as np
 
 # Values this close, relative to the largest one that they are compared with, differ by rounding.
-VALUES = 2.0**-47
+ROUNDING_OF_VALUES = 2.0**-47
 # Sums over queries, in whatever order, gather more.
-MEANS = 1e-12
+ROUNDING_OF_MEANS = 1e-12
 
 
 def value_tolerance(values: np.ndarray) -> float:
     """Size of a difference of two values that is only rounding."""
-    return VALUES * float(np.abs(values).max(initial=0.0))
+    return ROUNDING_OF_VALUES * float(np.abs(values).max(initial=0.0))
 
 
 def mean_tolerance(values: np.ndarray) -> float:
     """Size of a difference of means of such values that is only rounding."""
-    return MEANS * float(np.abs(values).max(initial=0.0))
+    return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
 
 
 def merge_values(values: np.ndarray) -> np.ndarray:
@@ -26,18 +26,23 @@ def merge_values(values: np.ndarray) -> np.ndarray:
     return merge(values.ravel(), value_tolerance(values)).reshape(values.shape)
 
 
-def merge_means(means: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
-    """The same for means of `values`; None: for numbers that may be means of anything."""
-    values = means[np.isfinite(means)] if values is None else values
-    return merge(means, mean_tolerance(values))
+def merge_means(values: np.ndarray) -> np.ndarray:
+    """Mean of each row, alike where only rounding keeps them apart."""
+    return merge(values.mean(axis=1), mean_tolerance(values))
 
 
-def merge(numbers: np.ndarray, tolerance) -> np.ndarray:
-    """Along the last axis, each that is within the tolerance of the next smaller one becomes it."""
+def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.ndarray:
+    """Along the last axis, each that is within the tolerance of the next smaller one becomes it.
+
+    What is relative is so to the two numbers themselves, which may be infinite.
+    """
     order = np.argsort(numbers, axis=-1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=-1)
+    below, above = ordered[..., :-1], ordered[..., 1:]
     with np.errstate(invalid="ignore", over="ignore"):
-        is_new = np.diff(ordered, axis=-1) > tolerance
+        if relative:
+            tolerance = tolerance + relative * np.minimum(np.abs(below), np.abs(above))
+        is_new = above - below > tolerance
     place = np.zeros(numbers.shape, dtype=np.intp)
     place[..., 1:] = np.where(is_new, np.arange(1, numbers.shape[-1]), 0)
     np.maximum.accumulate(place, axis=-1, out=place)

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
+from skfilterrank.comparison._scores.rounding import merge_means, merge_values
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _SHOWN = 3
@@ -248,7 +249,8 @@ class SystemScores:
     def means(self) -> pd.Series:
         """Mean over queries of each system, the best first."""
         means = pd.Series(self.values.mean(axis=1), list(self.systems), name=self.measure)
-        return means.sort_values(ascending=not self.greater_is_better, kind="stable")
+        # Equal means keep the order of the systems, whatever their last digits are.
+        return means.iloc[np.argsort(-merge_means(self.oriented), kind="stable")]
 
     def select(self, *, systems=None, queries=None):
         """Keep some systems or queries, in the order asked for.
@@ -298,7 +300,8 @@ class SystemScores:
         )
 
     def __str__(self) -> str:
-        best = self.oriented == self.oriented.max(axis=0, initial=-np.inf)
+        values = merge_values(self.oriented)
+        best = values == values.max(axis=0, initial=-np.inf)
         table = pd.DataFrame(
             {
                 "mean": self.values.mean(axis=1),

@@ -125,8 +125,9 @@ def compare_systems(
       (b + 1) / (n_resamples + 1) with b the number of resamples with a t statistic as far out as
       that of d: as little as for "randomization" falls below 1 / (n_resamples + 1), so that
       corrections for many pairs need many resamples. A resample without spread has an infinite t
-      (0 if its mean is 0). Effect size: as for "t". Interval: mean(d) minus and plus the quantile of the resampled abs(t) times
-      the standard error; unbounded where too many resamples have no spread.
+      (0 if its mean is 0). Effect size: as for "t". Interval: mean(d) minus and plus the quantile
+      of the resampled abs(t) times the standard error; unbounded where too many resamples have no
+      spread.
     - "tukey": Tukey's honestly significant differences with queries as blocks [3]_: the difference
       of means against the studentized range of the means of all systems, with MSE, the residual
       variance of the two-way layout, for all pairs alike. Effect size: difference / sqrt(MSE).

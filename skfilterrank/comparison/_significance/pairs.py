@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
-from skfilterrank.comparison._scores.rounding import VALUES, merge
+from skfilterrank.comparison._scores.rounding import ROUNDING_OF_VALUES, merge
 
 BLOCK_BYTES = 2**24
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -126,7 +126,7 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
     """By how much differences may differ that should be all alike, shape (n_pairs,)."""
     largest = np.abs(values).max(axis=1)
-    return VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
+    return ROUNDING_OF_VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
 
 
 def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -97,6 +97,27 @@ class PairwiseComparison:
         sign = 1 if self.scores.greater_is_better else -1
         return (sign * np.sign(self.effect_size) * self.significant(alpha)).astype(np.int8)
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence on values that tell a test nothing: all equal, or differences without spread.
+
+        Empty for other values.
+        """
+        if self._is_all_tied():
+            return [
+                "The systems have equal values for every query: nothing can be told apart. Check "
+                "that they are different systems, or take a measure that tells more."
+            ]
+        n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
+        if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
+            return []
+        who = "1 pair differ" if n_constant == 1 else f"{n_constant:,} pairs differ"
+        return [
+            f"The systems of {who} by the same amount for every query, of which a test by spread "
+            "can say nothing: p is that of the signs alone. Check these values, or take the sign "
+            "test."
+        ]
+
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
         """One figure of all pairs as a table of systems x systems.
 
@@ -165,7 +186,8 @@ class PairwiseComparison:
             f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
             f"{self.scores.n_queries} queries, {self._correction_name()}",
             f"{n_significant:,} of {n_pairs:,} {differ} significantly at 0.05{self._against()}",
-            *self._cannot_tell(),
+            *([] if self._is_all_tied() else self._too_few()),
+            *self.notes,
         ]
         order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))[:_N_SHOWN]
         lines.append(self._table(order).to_string(index=False))
@@ -184,26 +206,8 @@ class PairwiseComparison:
         side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
         return side + (f", against {self.baseline}" if self.baseline is not None else "")
 
-    def _cannot_tell(self):
-        """A sentence for each reason why the values cannot tell what they are asked."""
-        if (self.n_tied == self.scores.n_queries).all():
-            return [
-                "The systems have equal values for every query: nothing can be told apart. Check "
-                "that they are different systems, or take a measure that tells more."
-            ]
-        return [*self._too_few(), *self._without_spread()]
-
-    def _without_spread(self):
-        """A sentence where a test by the spread of differences has none to go by."""
-        n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
-        if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
-            return []
-        who = "1 pair differ" if n_constant == 1 else f"{n_constant:,} pairs differ"
-        return [
-            f"The systems of {who} by the same amount for every query, of which a test by spread "
-            "can say nothing: p is that of the signs alone. Check these values, or take "
-            "test='sign'."
-        ]
+    def _is_all_tied(self):
+        return bool((self.n_tied == self.scores.n_queries).all())
 
     def _too_few(self):
         """A sentence where the data are too few for any significance."""
