@@ -114,8 +114,8 @@ class PairwiseComparison:
         who = "1 pair differ" if n_constant == 1 else f"{n_constant:,} pairs differ"
         return [
             f"The systems of {who} by the same amount for every query, of which a test by spread "
-            "can say nothing: p is that of the signs alone. Check these values, or take the sign "
-            "test."
+            "can say nothing: p is that of the signs alone. Check these values, or take "
+            "test='sign'."
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
