@@ -173,6 +173,15 @@ def test_blocks_do_not_matter(monkeypatch, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_progress_is_shown_when_asked(method, capsys):
+    values = np.random.default_rng(2).random((4, 9))
+    order_systems(values, method=method, n_resamples=20)
+    assert capsys.readouterr().err == ""
+    order_systems(values, method=method, n_resamples=20, verbose=1)
+    assert "20" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_all_tied(method):
     found = order_systems(np.ones((5, 3)), method=method, n_resamples=20)
     for ranks in (found.rank, found.low, found.high):

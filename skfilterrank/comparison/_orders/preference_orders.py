@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
+from tqdm.auto import tqdm
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.short_table import short_table
@@ -86,6 +87,7 @@ def order_systems(
     confidence: float = 0.95,
     n_resamples: int = 1000,
     random_state=0,
+    verbose: int = 0,
 ) -> SystemOrder:
     r"""Put systems in one order from which is better than which, query by query.
 
@@ -118,6 +120,8 @@ def order_systems(
         Number of times that queries are resampled for it; 0 for no intervals.
     random_state : int, RandomState or None, default=0
         Resamples.
+    verbose : int, default=0
+        1 shows a progress bar of the resamples, which take long for many systems by "mc4".
 
     Returns
     -------
@@ -184,7 +188,13 @@ def order_systems(
     if n_resamples:
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         counts = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=n_resamples)
-        ranks = _ranks(score(values, counts.astype(np.float64), damping))
+        ranks = np.empty((n_resamples, scores.n_systems))
+        cells = scores.n_systems ** (2 if method == "mc4" else 1)
+        bar = tqdm(total=n_resamples, unit="resample", disable=not verbose, leave=False)
+        with bar:
+            for rows in _blocks(n_resamples, cells):
+                ranks[rows] = _ranks(score(values, counts[rows].astype(np.float64), damping))
+                bar.update(rows.stop - rows.start)
         tail = (1 - confidence) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
@@ -216,30 +226,24 @@ def _borda(values, counts, damping):
 
 def _copeland(values, counts, damping):
     """Systems beaten minus systems that beat it."""
-    found = np.empty((len(counts), len(values)))
-    for rows in _blocks(len(counts), len(values)):
-        for system in range(len(values)):
-            found[rows, system] = _majorities(values, system, counts[rows]).sum(axis=1)
-    return found
+    each = [_majorities(values, system, counts).sum(axis=1) for system in range(len(values))]
+    return np.column_stack(each)
 
 
 def _mc4(values, counts, damping):
     """Stationary distribution of the walk."""
     n_systems = len(values)
-    found = np.empty((len(counts), n_systems))
     diagonal = np.arange(n_systems)
-    for rows in _blocks(len(counts), n_systems**2):
-        # From each system (last axis) to each other.
-        moves = np.empty((rows.stop - rows.start, n_systems, n_systems))
-        for system in range(n_systems):
-            moves[:, :, system] = _majorities(values, system, counts[rows]) < 0
-        moves /= n_systems
-        moves[:, diagonal, diagonal] = 1 - moves.sum(axis=1)
-        moves *= -damping
-        moves[:, diagonal, diagonal] += 1
-        jumps = np.full((len(moves), n_systems, 1), (1 - damping) / n_systems)
-        found[rows] = np.linalg.solve(moves, jumps)[..., 0]
-    return found.round(12)
+    # From each system (last axis) to each other.
+    moves = np.empty((len(counts), n_systems, n_systems))
+    for system in range(n_systems):
+        moves[:, :, system] = _majorities(values, system, counts) < 0
+    moves /= n_systems
+    moves[:, diagonal, diagonal] = 1 - moves.sum(axis=1)
+    moves *= -damping
+    moves[:, diagonal, diagonal] += 1
+    jumps = np.full((len(moves), n_systems, 1), (1 - damping) / n_systems)
+    return np.linalg.solve(moves, jumps)[..., 0].round(12)
 
 
 _METHODS = {"win_rate": _win_rate, "borda": _borda, "copeland": _copeland, "mc4": _mc4}
