@@ -28,7 +28,8 @@ tests (--test), all over the same topics:
 output:
   table  for people, for each measure: the systems, the best mean first, with a
          95 % interval of the mean and how many others each beats and is beaten
-         by; then the pairs, the better system first, * where significant
+         by; then the pairs, the better system first, as the test has it, * where
+         significant
   csv    a line for each pair: measure, first, second, mean_first, mean_second,
          difference, low, high, effect_size, p_value, p_adjusted, significant
   json   an object for each measure, on a line of its own, with all of this

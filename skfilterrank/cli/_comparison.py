@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._gains import as_gains
-from skfilterrank.cli._comparison_output import FORMATS
+from skfilterrank.cli._comparison_output import FORMATS, in_order, notes
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.cli._run_files import (
@@ -205,6 +205,7 @@ def _lacking(error, n_runs, arguments):
 
 def _listed(topics):
     """The first topics."""
+    topics = in_order(topics)
     return ", ".join(map(str, topics[:_SHOWN])) + (", ..." if len(topics) > _SHOWN else "")
 
 
@@ -220,6 +221,8 @@ def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments, tell):
     if arguments.correction and any(each.is_family_wise for each in comparisons.values()):
         tell(f"--test {arguments.test} corrects for all pairs by itself: --correction is not used")
     for name, each in comparisons.items():
+        for note in notes(each):
+            tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
         best = adjust_p_values(np.full(len(each.first), each.smallest_p), each.correction)[0]
         if best > arguments.alpha:
             tell(

@@ -55,7 +55,7 @@ def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iter
             "greater_is_better": scores.greater_is_better,
             "is_preference": scores.is_preference,
             "n_topics": scores.n_queries,
-            "left_out": list(map(str, scores.dropped_queries)),
+            "left_out": list(map(str, in_order(scores.dropped_queries))),
             "test": comparison.test,
             "correction": comparison.correction,
             "baseline": comparison.baseline,
@@ -119,13 +119,43 @@ def interval_head(comparison) -> str:
     return f"{interval} of the {comparison.interval_of}"
 
 
+def contradictions(comparison, alpha) -> list[str]:
+    """That tests of signs or ranks find runs better whose means are worse, where they do."""
+    found = comparison.better(alpha)
+    sign = 1 if comparison.scores.greater_is_better else -1
+    n_against = int(np.count_nonzero(found * sign * comparison.difference < 0))
+    if not n_against:
+        return []
+    which = "1 pair the run with the worse mean is"
+    if n_against > 1:
+        which = f"{n_against:,} pairs the runs with the worse means are"
+    return [
+        f"of {which} significantly better: the test goes by the {comparison.effect_name}, not by "
+        "means"
+    ]
+
+
+def notes(comparison) -> list[str]:
+    """What the library remarks on the values, in words of the command."""
+    return [note.replace("test='sign'", "--test sign") for note in comparison.notes]
+
+
+def in_order(topics) -> list:
+    """Topics by number where all are whole numbers, else as they are."""
+    if all(str(topic).isdecimal() for topic in topics):
+        return sorted(topics, key=lambda topic: int(str(topic)))
+    return list(topics)
+
+
 def number(value, digits=3, sign="") -> str:
-    """A few digits after the point, or the leading ones of a number that has none there."""
+    """A few digits after the point, fewer of large numbers; of tiny ones the leading digits."""
     if not np.isfinite(value):
         return "-" if value != value else f"{value:{sign}}"
-    if 0 < abs(value) < 0.5 * 10**-digits:
+    size = abs(value)
+    if 0 < size < 0.5 * 10**-digits:
         return f"{value:{sign}.1e}"
-    return f"{value:{sign}.{digits}f}"
+    n_whole = int(np.log10(size)) if size >= 10 else 0
+    return f"{value:{sign}.{max(digits - n_whole, 0)}f}"
 
 
 def p_value(value) -> str:
@@ -171,6 +201,7 @@ def _pairs(comparison, alpha):
     ]
     n_significant = pairs["significant"].sum()
     lines = [f"{n_significant:,} of {count(len(pairs), 'pair')} differ (p <= {alpha:g})"]
+    lines += contradictions(comparison, alpha)
     lines += align_columns(rows)
     if len(pairs) > len(shown):
         lines.append(

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import _compare
+from skfilterrank.cli._comparison_output import in_order, number
 from skfilterrank.comparison import compare_systems, score_systems, summarize_pairs
 from skfilterrank.comparison._significance.compare import TESTS
 from skfilterrank.comparison._significance.corrections import CORRECTIONS
@@ -58,13 +59,14 @@ def test_table(compare):
     # Means 1, 3/4 and 5/12. Good minus poor is 2/3 1/2 1/2 2/3: the mean is 7/12, the standard
     # deviation 1 / sqrt(108), so that t = 2 * 7/12 * sqrt(108) = 12.12 with 3 degrees of freedom,
     # p = 0.0012, three times that by Holm. Fair minus poor has p = 0.116, twice that by Holm;
-    # good minus fair 0.182, which may not be less than the one before it.
+    # good minus fair 0.182, which may not be less than the one before it. The interval of fair
+    # ends at 1.2093 by Student's t, and at 1 as no reciprocal rank is above it.
     assert compare("--correction", "holm") == (
         "rr: 3 runs, 4 topics, paired t test, Holm's correction\n"
         "\n"
         "run     mean  95 % interval  beats  beaten by\n"
         "good  1.0000  1.0000 1.0000      1          0\n"
-        "fair  0.7500  0.2907 1.2093      0          0\n"
+        "fair  0.7500  0.2907 1.0000      0          0\n"
         "poor  0.4167  0.2636 0.5698      0          1\n"
         "\n"
         "1 of 3 pairs differ (p <= 0.05)\n"
@@ -123,7 +125,7 @@ def test_json(compare):
     # Constant differences have an infinite effect, for which JSON has no number.
     line = compare("--format", "json", runs=["good.txt", "poor"], measures=["precision@1"])
     (pair,) = json.loads(line)["pairs"]
-    assert (pair["difference"], pair["p_value"], pair["effect_size"]) == (1, 0, None)
+    assert (pair["difference"], pair["p_value"], pair["effect_size"]) == (1, 2 / 2**4, None)
 
 
 def test_names_of_trec_eval(compare):
@@ -137,18 +139,18 @@ def test_default_measures(compare):
 
 def test_how_measures_agree(compare):
     out = compare("--correction", "none", measures=["rr", "precision@1"])
-    # Both order good, fair, poor. By rr good and poor (0.001), by P@1 those only, as their
-    # difference is constant; fair and poor differ on two topics by either.
+    # Both order good, fair, poor. By rr good and poor differ (0.001); by P@1 on each topic by 1,
+    # of which four are too few. Fair and poor differ on two topics by either.
     assert out.endswith(
-        "\nrr and precision@1: Kendall's tau of the means 1.000; of 3 pairs, 1 differ by both, 0 "
+        "\nrr and precision@1: Kendall's tau of the means 1.000; of 3 pairs, 0 differ by both, 1 "
         "by rr only, 0 by precision@1 only, 0 in opposite ways, 2 by neither\n"
     )
 
 
 def test_many_pairs_are_cut(compare, files):
-    runs = [f"run{number}" for number in range(8)]
-    for number, name in enumerate(runs):
-        text = RUNS["poor"] if number % 2 else RUNS["fair"]
+    runs = [f"run{place}" for place in range(8)]
+    for place, name in enumerate(runs):
+        text = RUNS["poor"] if place % 2 else RUNS["fair"]
         (files / name).write_text(text)
     out = compare(runs=runs)
     assert out.endswith("8 more pairs: --format csv or json has all of them\n")
@@ -158,6 +160,73 @@ def test_many_pairs_are_cut(compare, files):
         ["run0", "run4"],
     ]
     assert len(from_csv(compare("--format", "csv", runs=runs))) == 28
+
+
+@pytest.fixture
+def contradicting(files):
+    """Values of which means and signs say opposite things, of topics 1 to 11."""
+    # "steady" is ahead on ten topics by 0.01, "lucky" on topic 10 by 0.9.
+    rows = [f"steady,{topic},{0.0 if topic == 10 else 0.06}" for topic in range(1, 12)]
+    rows += [f"lucky,{topic},{0.9 if topic == 10 else 0.05}" for topic in range(1, 12)]
+    (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
+    return ["compare", "--scores", "values", "--correction", "none", "--test"]
+
+
+def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting):
+    # Ten against one: p = 2 * (1 + 11) / 2**11 = 0.012.
+    code, out, err = run(*contradicting, "sign")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["lucky", "0.1273"] in [line[:2] for line in lines]
+    systems = {line[0]: line[-2:] for line in lines[3:5]}
+    assert systems == {"lucky": ["0", "1"], "steady": ["1", "0"]}
+    assert lines[-1][:3] == ["steady", "lucky", "-0.0727"]
+    assert lines[-1][-3:] == ["+0.82", "0.012", "*"]
+    assert (
+        "of 1 pair the run with the worse mean is significantly better: the test goes by the net "
+        "share of queries, not by means\n"
+    ) in out
+    (pair,) = from_csv(run(*contradicting, "sign", "--format", "csv")[1]).itertuples()
+    assert (pair.first, pair.second, pair.significant) == ("steady", "lucky", 1)
+    assert pair.mean_first < pair.mean_second
+    found = json.loads(run(*contradicting, "sign", "--format", "json")[1])
+    assert (found["pairs"][0]["first"], found["systems"][0]["system"]) == ("steady", "lucky")
+
+
+def test_a_test_of_means_contradicts_none(run, contradicting):
+    out = run(*contradicting, "t")[1]
+    assert out.splitlines()[-1].split()[:3] == ["lucky", "steady", "+0.0727"]
+    assert "worse mean" not in out
+
+
+def test_topics_are_named_by_number(run, files):
+    topics = [10, 2, 1, 30]
+    rows = [f"{name},{topic},0.{topic}" for name in "ab" for topic in topics]
+    rows += [f"a,{topic},0.5" for topic in (11, 100, 9)]
+    (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
+    args = ["compare", "--scores", "values", "--missing", "drop"]
+    assert "ap: 3 topics left out: 9, 11, 100\n" in run(*args)[2]
+    assert json.loads(run(*args, "--format", "json")[1])["left_out"] == ["9", "11", "100"]
+    assert "b: 9, 11, 100" in run(*args[:-2])[2]
+    assert in_order(["10", "q2", "1"]) == ["10", "q2", "1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.12345, "0.1235"),
+        (9.87654, "9.8765"),
+        (12.3456, "12.346"),
+        (-1234.5678, "-1234.6"),
+        (263814.5652, "263815"),
+        (0.00001, "1.0e-05"),
+        (0.0, "0.0000"),
+        (np.inf, "inf"),
+        (np.nan, "-"),
+    ],
+)
+def test_numbers_have_as_many_digits_as_are_read(value, text):
+    assert number(value, 4) == text
 
 
 def test_lower_is_better(compare):
@@ -183,7 +252,7 @@ def test_topics_that_runs_lack(run, files):
         "empty counts them as empty lists.\n"
     )
     code, out, err = run(*args, "--missing", "drop")
-    assert (code, err) == (0, "rr: 2 topics left out: 1, 2\n")
+    assert (code, err.splitlines()[0]) == (0, "rr: 2 topics left out: 1, 2")
     assert out.startswith("rr: 3 runs, 2 topics (2 left out), ")
     code, out, err = run(*args, "--missing", "empty")
     assert (code, err) == (0, "")
@@ -209,7 +278,8 @@ def test_negative_labels(run, files):
     code, out, err = run(*args)
     assert code == 0
     assert "documents with a label below 0 (-2: 1) are forbidden" in err
-    assert from_csv(out)["mean_second"].iloc[1] == library("ndcg_f@3").scores.means["poor"]
+    expected = library("ndcg_f@3").scores.means["poor"]
+    assert from_csv(out)["mean_second"].iloc[1] == pytest.approx(expected)
     code, other, err = run(*args, "--gains=-2=-9,1=1,2=2")
     assert (code, err) == (0, "")
     assert from_csv(other)["mean_second"].iloc[1] < from_csv(out)["mean_second"].iloc[1]
@@ -338,6 +408,17 @@ def test_equal_runs(compare, files):
     out = compare(runs=["fair", "same"])
     assert "0 of 1 pair differ" in out
     assert "1.000" in out
+
+
+def test_what_the_library_remarks_is_told(run, files):
+    (files / "same").write_text(RUNS["fair"])
+    err = run("compare", "qrels", "fair", "same", "-m", "rr")[2]
+    assert "rr: the systems have equal values for every query: nothing can be told apart." in err
+    # Good has reciprocal rank 1 on each topic at the first place, and poor 0.
+    err = run("compare", "qrels", "good.txt", "poor", "-m", "precision@1")[2]
+    assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err
+    assert "or take --test sign\n" in err
+    assert run("compare", "qrels", "good.txt", "fair", "-m", "rr")[2] == ""
 
 
 def test_the_choices_are_the_librarys():

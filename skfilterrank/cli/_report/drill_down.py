@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from skfilterrank.cli._comparison_output import number, p_value
+from skfilterrank.cli._comparison_output import in_order, number, p_value
 from skfilterrank.cli._report.elements import Html, element, join, number_cell, table
 from skfilterrank.comparison import moved_documents, summarize_pairs
 
@@ -33,6 +33,11 @@ def drill_down(key, name, comparison, lists, alpha, figures):
             "runs.",
             class_="note",
         )
+    scores = comparison.scores
+    scores = scores.select(queries=in_order(scores.queries))
+    frame = comparison.to_frame()
+    alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
+    alike = {frozenset(pair) for pair in alike.itertuples(index=False)}
     documents = None if lists is None else _Documents(name, lists)
     if documents is None:
         yield element(
@@ -41,10 +46,15 @@ def drill_down(key, name, comparison, lists, alpha, figures):
             "here: give judgments and runs to see which of them moved.",
             class_="note",
         )
-    parts = [
-        _pair(f"{key}-p{place}", name, comparison, pair, documents, figures)
-        for place, pair in enumerate(pairs.itertuples(), 1)
-    ]
+    parts = []
+    for place, pair in enumerate(pairs.itertuples(), 1):
+        content = (
+            [element("p", f"The two have the same value on each of {scores.n_queries:,} topics.")]
+            if {pair.first, pair.second} in alike
+            else _pair(name, comparison, scores, pair, documents, figures)
+        )
+        head = element("h4", f"{pair.first} against {pair.second}")
+        parts.append(element("section", head, *content, class_="pair", id=f"{key}-p{place}"))
     yield element("div", *parts, class_="pairs")
 
 
@@ -74,53 +84,60 @@ class _Documents:
         return lists.qrels.align(lists.runs[run], precision=lists.params["precision"])
 
 
-def _pair(key, name, comparison, pair, documents, figures) -> Html:
+def _pair(name, comparison, scores, pair, documents, figures):
     """One pair: the picture, the table of topics, and the documents of those that decide."""
     from skfilterrank.plot import QueryDifferenceDisplay
 
     displays = []
 
     def draw():
-        displays.append(
-            QueryDifferenceDisplay.from_scores(comparison.scores, pair.first, pair.second)
-        )
+        displays.append(QueryDifferenceDisplay.from_scores(scores, pair.first, pair.second))
         return displays[0]
 
     figure = figures.draw(
         draw, f"Difference of {pair.first} and {pair.second} in {name} on each topic, sorted."
     )
     (display,) = displays
-    is_better = "is significantly better" if pair.significant else "is not significantly better"
-    verdict = (
-        f"{pair.first} {is_better} than {pair.second}: difference of the means "
-        f"{number(pair.difference, 4, '+')}, p {p_value(pair.p_adjusted)}. "
-    )
-    n_deciding = len(display.deciding)
-    if display.leader is None:
-        verdict += "Over all topics the two are equal."
-    elif comparison.scores.is_preference:
-        verdict += (
-            f"{display.leader} is ahead on {n_deciding} of {len(display.differences)} topics."
-        )
-    else:
-        verdict += (
-            f"{display.leader} would not be ahead without {n_deciding} of the "
-            f"{len(display.differences)} topics, marked in the table."
-        )
     largest = display.differences.abs().sort_values(ascending=False, kind="stable")
     ordered = [
         *display.deciding.index,
         *largest.index.difference(display.deciding.index, sort=False),
     ]
-    parts = [
-        element("h4", f"{pair.first} against {pair.second}"),
-        element("p", verdict),
-        figure,
-        _topics(name, comparison.scores, pair, display, ordered),
-    ]
+    yield element("p", f"{_outcome(comparison, pair)} {_who_is_ahead(display)}")
+    yield figure
+    yield _topics(name, scores, pair, display, ordered)
     if documents is not None:
-        parts.append(_documents(pair, display, ordered, documents))
-    return element("section", *parts, class_="pair", id=key)
+        yield _documents(pair, display, ordered, documents)
+
+
+def _outcome(comparison, pair):
+    """What the test says, and where that is the opposite, what the means say."""
+    is_better = "is significantly better" if pair.significant else "is not significantly better"
+    said = f"{pair.first} {is_better} than {pair.second}: "
+    if comparison.interval_of != "mean difference":
+        said += f"{comparison.effect_name} {number(pair.effect_size, 2, '+')}, "
+    said += (
+        f"difference of the means {number(pair.difference, 4, '+')}, p {p_value(pair.p_adjusted)}."
+    )
+    sign = 1 if comparison.scores.greater_is_better else -1
+    if sign * pair.difference < 0:
+        said += " The means say the opposite."
+    return said
+
+
+def _who_is_ahead(display):
+    """Which run is ahead over all topics, and how many of them that hangs on."""
+    n_deciding, n_topics = len(display.deciding), len(display.differences)
+    if display.is_preference:
+        if display.leader is None:
+            return "Each is ahead on as many topics as the other."
+        return f"{display.leader} is ahead on {n_deciding} of {n_topics} topics."
+    if display.leader is None:
+        return "Over all topics the two are equal."
+    return (
+        f"By the means {display.leader} is ahead, and would not be without {n_deciding} of the "
+        f"{n_topics} topics, marked in the table."
+    )
 
 
 def _topics(name, scores, pair, display, ordered) -> Html:
@@ -170,8 +187,6 @@ def _documents(pair, display, ordered, documents) -> Html:
     """Documents of the topics with the largest differences."""
     topics = [topic for topic in ordered if display.differences[topic] != 0]
     topics = topics[:_N_TOPICS_WITH_DOCUMENTS]
-    if not topics:
-        return element("p", "The two runs have the same value on every topic.")
     found = documents.of(pair.first, pair.second, topics)
     by_topic = dict(list(found.groupby(level="qid", sort=False)))
     parts = [

@@ -5,9 +5,12 @@ from string import Template
 
 import skfilterrank
 from skfilterrank.cli._comparison_output import (
+    contradictions,
     describe_agreement,
     describe_test,
+    in_order,
     interval_head,
+    notes,
     number,
     p_value,
 )
@@ -23,6 +26,8 @@ _N_SYSTEMS_OF_PAIRS = 20
 # With fewer topics the curves have hardly a point, and say nothing.
 _N_TOPICS_OF_CURVES = 10
 _N_SIZES = 25
+# A share of the means, since measures have different units; as Buckley and Voorhees have it.
+_FUZZINESS = 0.05
 _N_LISTED = 20
 
 
@@ -93,7 +98,7 @@ def _summary(comparisons, alpha) -> Html:
         "left out",
         "test",
         f"pairs that differ (p ≤ {alpha:g})",
-        "best run",
+        "run with the best mean",
         "mean",
     ]
     parts = [table("What was compared, by each measure", head, rows, sortable=False)]
@@ -103,7 +108,7 @@ def _summary(comparisons, alpha) -> Html:
     for name, comparison in comparisons.items():
         dropped = comparison.scores.dropped_queries
         if dropped:
-            shown = ", ".join(map(str, dropped[:_N_LISTED]))
+            shown = ", ".join(map(str, in_order(dropped)[:_N_LISTED]))
             more = f" and {len(dropped) - _N_LISTED:,} more" if len(dropped) > _N_LISTED else ""
             parts.append(
                 element(
@@ -118,11 +123,11 @@ def _summary(comparisons, alpha) -> Html:
 def _measure(key, name, comparison, lists, alpha, figures) -> Html:
     """Everything about one measure."""
     scores = comparison.scores
-    notes = []
+    remarks = [element("p", note) for note in notes(comparison)]
     if not scores.greater_is_better:
-        notes.append(element("p", "Lower values are better."))
+        remarks.append(element("p", "Lower values are better."))
     if scores.is_preference:
-        notes.append(
+        remarks.append(
             element(
                 "p",
                 "The measure only says which of two runs is better on a topic. The value of a "
@@ -132,7 +137,7 @@ def _measure(key, name, comparison, lists, alpha, figures) -> Html:
         )
     return section(
         name,
-        *notes,
+        *remarks,
         section("Runs", _systems(name, comparison, alpha), level=3),
         section("Which runs differ", *_differences(name, comparison, alpha, figures), level=3),
         section("Pairs", *_pairs(name, comparison, alpha), level=3),
@@ -176,10 +181,13 @@ def _differences(name, comparison, alpha, figures):
             f"Means of the best runs by {name}. Bars join runs that do not differ significantly; "
             "the best are on the right.",
         )
+    what = "by how much the run of the row is better on average than that of the column"
+    if comparison.interval_of != "mean difference":
+        what = f"{comparison.effect_name}, blue where the run of the row is better"
     yield figures.draw(
         lambda: PairwiseComparisonDisplay(comparison, alpha=alpha).plot(),
-        f"Every run against every other by {name}: by how much the run of the row is better than "
-        "that of the column, and where this is significant. The table of pairs has the numbers.",
+        f"Every run against every other by {name}: {what}, and where this is significant. The "
+        "table of pairs has the numbers.",
     )
 
 
@@ -219,7 +227,9 @@ def _pairs(name, comparison, alpha):
         ]
         for row in shown.itertuples()
     ]
-    yield table(f"Pairs of runs by {name}, the run with the better mean first", head, rows)
+    yield table(f"Pairs of runs by {name}, the better run by the test first", head, rows)
+    for line in contradictions(comparison, alpha):
+        yield element("p", f"{line[0].upper()}{line[1:]}.", class_="note")
     if note:
         yield element("p", note, class_="note")
 
@@ -237,7 +247,13 @@ def _curves(comparisons, random_state, figures):
     if not scores:
         return None
     stability = {
-        name: stability_curve(each, sizes=_sizes(each.n_queries), random_state=random_state)
+        name: stability_curve(
+            each,
+            sizes=_sizes(each.n_queries),
+            fuzziness=_FUZZINESS,
+            relative=True,
+            random_state=random_state,
+        )
         for name, each in scores.items()
     }
     return section(
@@ -251,7 +267,8 @@ def _curves(comparisons, random_state, figures):
         figures.draw(
             lambda: StabilityCurveDisplay.from_curves(stability),
             "Stability: share of decisions from fewer topics that go against the more frequent "
-            "one. Lower is better.",
+            f"one. Means within {100 * _FUZZINESS:g} % of the greater one are taken for equal. "
+            "Lower is better.",
         ),
         figures.draw(
             lambda: SensitivityCurveDisplay.from_scores(scores, random_state=random_state),
