@@ -193,7 +193,7 @@ class TestResult:
         np.testing.assert_array_equal(found.significant(0.1), 3 * found.p_value <= 0.1)
         np.testing.assert_array_equal(found.better(0.1) != 0, found.significant(0.1))
 
-    @pytest.mark.parametrize("alpha", [0, 1, 5])
+    @pytest.mark.parametrize("alpha", [0, 1, 5, "a", None, True, np.nan])
     def test_alpha_is_a_share(self, alpha):
         with pytest.raises(ValueError, match="alpha must be a number between 0 and 1, got"):
             compare_systems(named()).significant(alpha)
@@ -217,7 +217,7 @@ class TestText:
         )
         assert lines[1] == "2 of 3 pairs differ significantly at 0.05"
         assert lines[2].split() == [
-            *("first", "second", "difference", "95%", "interval", "Cohen's", "d_z", "p"),
+            *("first", "second", "difference", "95", "%", "interval", "Cohen's", "d_z", "p"),
             *("adjusted", "p"),
         ]
         assert len(lines) == 6
@@ -234,9 +234,23 @@ class TestText:
         text = str(compare_systems(named(), baseline="run1", alternative="greater"))
         assert "(first greater), against run1" in text
 
+    def test_level_is_that_of_the_intervals(self):
+        scores = named(2, 4)
+        found = compare_systems(scores, confidence=0.99)
+        assert 0.01 < found.p_value < 0.05
+        assert "0 of 1 pair differs significantly at 0.01\n" in str(found)
+        assert "1 of 1 pair differs significantly at 0.05\n" in str(compare_systems(scores))
+
+    def test_one_pair_is_no_pairs(self):
+        assert "1 pairs" not in repr(compare_systems(named(2))) + str(compare_systems(named(2)))
+
     def test_says_what_the_interval_is_of(self):
-        assert "90% of effect" in str(compare_systems(named(), test="sign", confidence=0.9))
-        assert "95% of pseudo-median" in str(compare_systems(named(), test="wilcoxon"))
+        assert "90 % interval of the effect" in str(
+            compare_systems(named(), test="sign", confidence=0.9)
+        )
+        assert "95 % interval of the pseudo-median" in str(
+            compare_systems(named(), test="wilcoxon")
+        )
 
     @pytest.mark.parametrize("test", ["sign", "wilcoxon", "randomization"])
     def test_says_when_there_are_too_few_queries(self, test):
@@ -296,6 +310,9 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
+            ({"test": ["t"]}, r"test must be one of 't', 'wilcoxon', .*, got \['t'\]"),
+            ({"correction": ["holm"]}, r"correction must be one of 'holm', .* got \['holm'\]"),
+            ({"alternative": 1}, r"one of 'two-sided', 'greater', 'less', got 1"),
             ({"test": "anova"}, r"test must be one of 't', 'wilcoxon', .*, got 'anova'"),
             ({"correction": "sidak"}, r"correction must be one of 'holm', .* got 'sidak'"),
             ({"baseline": "bm25"}, r"one of the 4 systems, such as 'run0', .*, got 'bm25'"),

@@ -102,7 +102,12 @@ def test_table():
         ["opposite"] + ["only first"] * 2 + ["only second"] + ["agree"] * 2
     )
     text = str(found)
-    assert text.startswith("one and two disagree on 4 of 6 pairs (66.7%) at alpha = 0.05")
+    assert text.startswith(
+        "one and two disagree on 4 of 6 pairs (66.7 %) at alpha = 0.05, p values not corrected"
+    )
+    assert "<0.0001" in text
+    corrected = str(conflicts(FIRST, SECOND, correction="holm"))
+    assert "Holm's correction for 6 pairs" in corrected
     assert "only one (first): 2; only two (second): 1; neither: 0" in text
     assert "disagree on 4" in repr(found)
 

@@ -106,6 +106,11 @@ def test_table():
     assert frame["significant"].sum() == found.n_significant
     text = str(found)
     assert text.startswith(f"ap tells {found.n_significant} of 28 pairs apart")
+    assert "paired t test, Holm's correction for 28 pairs, alpha = 0.05)" in text
+    # The least p value is far below the last digit.
+    assert "<0.0001" in text
+    assert "0.0000" not in text
+    assert "of 1 pair apart" in str(discriminative_power(noisy(2)))
     assert "8 more rows, see to_frame()" in text
     assert "by ap" in repr(found)
 

@@ -260,6 +260,9 @@ def test_result_is_a_table(values):
     ]
     assert "Reliability of ap: 7 systems, 20 queries" in str(found)
     assert "resampled" not in repr(found)
+    assert "interval" not in str(found)
+    text = str(reliability(SystemScores(values, measure="ap"), n_resamples=1000))
+    assert "20 queries; low and high: 95 % interval, 1,000 resamples of queries" in text
 
 
 def test_bad_parameters(values):

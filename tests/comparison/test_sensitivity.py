@@ -154,7 +154,7 @@ def test_result_is_a_table(values):
     matrix = curve.matrix()
     assert matrix.loc["c", "a"] == matrix.loc["a", "c"] == curve.asl[1]
     assert (np.diag(matrix) == 1).all()
-    assert "Sensitivity of ap: 21 pairs of 7 systems, 1000 resamples" in str(curve)
+    assert "Sensitivity of ap: 21 pairs of 7 systems, 1,000 resamples" in str(curve)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,13 @@ def test_result_is_a_table(values):
     assert "Stability of ndcg_f@20: 21 pairs of 7 systems, 200 samples" in text
     assert "to_frame()" not in text
     long = stability_curve(np.random.RandomState(0).uniform(size=(3, 40)), n_samples=2)
-    assert "... and 19 more rows, see to_frame()" in str(long)
+    lines = str(long).splitlines()
+    assert lines[-1] == "... and 19 more rows between, see to_frame()"
+    shown = [int(line.split()[0]) for line in lines[3:-1]]
+    # From the first to the last.
+    assert (shown[0], shown[-1], len(shown)) == (2, 40, 20)
+    assert max(np.diff(shown)) <= 3
+    assert "1 pair of 2 systems" in str(stability_curve(values[:2]))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 
@@ -186,8 +186,9 @@ class MeasureConflicts:
     def _headline(self):
         first, second = self.first.scores.measure, self.second.scores.measure
         return (
-            f"{first} and {second} disagree on {self.n_disagreements} of {self.n_pairs} pairs "
-            f"({100 * self.share:.1f}%) at alpha = {self.alpha:g}"
+            f"{first} and {second} disagree on {self.n_disagreements:,} of "
+            f"{counted(self.n_pairs, 'pair')} ({100 * self.share:.1f} %) at alpha = "
+            f"{self.alpha:g}, {self.first.correction_text()}"
         )
 
 
@@ -214,7 +215,7 @@ def conflicts(
         preferences.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
         Correction of the p values for the number of pairs; None, as in the paper, takes each pair
-        by itself.
+        by itself, where :func:`compare_systems` and :func:`discriminative_power` correct.
     **params
         `n_resamples`, `random_state` and whatever else :func:`compare_systems` takes; for both
         measures. A `baseline` leaves only the pairs with that system.

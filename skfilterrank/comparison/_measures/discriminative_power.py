@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 
@@ -63,22 +63,20 @@ class DiscriminativePower:
     def __repr__(self) -> str:
         scores = self.comparison.scores
         return (
-            f"<DiscriminativePower: {self.share:.3f} for {self.n_pairs} pairs of "
+            f"<DiscriminativePower: {self.share:.3f} for {counted(self.n_pairs, 'pair')} of "
             f"{scores.n_systems} systems by {scores.measure}>"
         )
 
     def __str__(self) -> str:
         comparison = self.comparison
-        how = comparison.title or comparison.test
-        if comparison.correction is not None:
-            how += f", {comparison.correction}"
         if np.isnan(self.difference_required):
             required = "No difference is reliably significant."
         else:
             required = f"Differences of {self.difference_required:.4f} and more are significant."
         head = (
-            f"{comparison.scores.measure} tells {self.n_significant} of {self.n_pairs} pairs apart "
-            f"({100 * self.share:.1f}%; {how}, alpha = {self.alpha:g}).\n{required}"
+            f"{comparison.scores.measure} tells {self.n_significant:,} of "
+            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; {comparison.title}, "
+            f"{comparison.correction_text()}, alpha = {self.alpha:g}).\n{required}"
         )
         return short_table(head, self.to_frame())
 

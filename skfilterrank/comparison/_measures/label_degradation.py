@@ -16,6 +16,7 @@ from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
 from skfilterrank.comparison._scores.score_systems import _kind
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.comparison._scores.text import counted
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
 from skfilterrank.metrics._evaluate import parse_measures
@@ -94,9 +95,9 @@ class LabelDegradation:
     def __str__(self) -> str:
         table = self.to_frame()
         lines = [
-            f"{len(self.systems)} systems, {len(self.queries)} queries, "
-            f"{self.fraction_tied.shape[2]} samples of the {self.n_relevant} relevant documents "
-            f"({self.sampling})"
+            f"{len(self.systems)} systems, {counted(len(self.queries), 'query', 'queries')}, "
+            f"{counted(self.fraction_tied.shape[2], 'sample')} of the "
+            f"{counted(self.n_relevant, 'relevant document')} ({self.sampling})"
         ]
         for name, head in (
             ("fraction_tied", "Share of comparisons that are tied"),
@@ -148,7 +149,7 @@ def label_degradation(
         How the documents are drawn without replacement: all alike, or by the number of runs that
         return them, so that those few runs return are the last to go.
     n_samples : int, default=10
-        Number of draws.
+        Number of draws, each without replacement.
     missing : {"raise", "drop", "empty"}, default="raise"
         What becomes of a topic with relevant documents that is not in some run, as in
         :func:`score_systems`.
@@ -206,7 +207,7 @@ def label_degradation(
     ...     for name, order in {"x": "abcd", "y": "bcad", "z": "cadb"}.items()
     ... }
     >>> print(label_degradation(runs, qrels, ["ap", "rr"], shares=[0.5], n_samples=4))
-    3 systems, 1 queries, 4 samples of the 2 relevant documents (uniform)
+    3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
     Share of comparisons that are tied:
     removed   0.0   0.5
     ap      0.000 0.000

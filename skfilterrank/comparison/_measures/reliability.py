@@ -9,13 +9,14 @@ import pandas as pd
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.sensitivity import draw_resamples
-from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS
+from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 from skfilterrank.robustness._metrics import check_count, check_counts
 
 _KINDS = ("phi", "e_rho2")
 _COMPONENTS = ("systems", "queries", "residual")
+_CONFIDENCE = 0.95
 _BLOCK = 1 << 22
 
 
@@ -130,7 +131,7 @@ class Reliability:
     def to_frame(self) -> pd.DataFrame:
         """Components and coefficients as column "value"; "low" and "high" if resampled.
 
-        These bound the middle 95 % of the resamples.
+        These are the ends of the 95 % interval, by the percentiles of the resamples.
         """
         names = [f"variance_{name}" for name in _COMPONENTS] + list(_KINDS)
         values = [*self._variances, self.phi, self.e_rho2]
@@ -138,13 +139,19 @@ class Reliability:
         if len(self.resampled_variances):
             coefficients = [self.distribution(kind=kind) for kind in _KINDS]
             resampled = np.column_stack([self.resampled_variances, *coefficients])
-            table["low"], table["high"] = np.quantile(resampled, [0.025, 0.975], axis=0)
+            ends = [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2]
+            table["low"], table["high"] = np.quantile(resampled, ends, axis=0)
         return table
 
     def __str__(self) -> str:
         head = f"Reliability of {self.measure}: {self.n_systems} systems, {self.n_queries} queries"
         if self.negative:
             head += f"; negative variance of {' and '.join(self.negative)} set to 0"
+        if n_resamples := len(self.resampled_variances):
+            head += (
+                f"; low and high: {interval_text(_CONFIDENCE)}, "
+                f"{counted(n_resamples, 'resample')} of queries"
+            )
         return short_table(head, self.to_frame())
 
     @property

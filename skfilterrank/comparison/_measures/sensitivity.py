@@ -12,9 +12,9 @@ from skfilterrank.comparison._measures.sampled_means import (
     pair_rows,
     seeds_of,
 )
-from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, mean_tolerance, merge_values
+from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
 from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.robustness._metrics import check_count
@@ -66,9 +66,11 @@ class SensitivityCurve:
 
     def __str__(self) -> str:
         return short_table(
-            f"Sensitivity of {self.measure}: {len(self.asl)} pairs of {len(self.systems)} "
-            f"systems, {self.n_resamples} resamples of queries, method {self.method!r}",
+            f"Sensitivity of {self.measure}: {counted(len(self.asl), 'pair')} of "
+            f"{len(self.systems)} systems, {counted(self.n_resamples, 'resample')} of queries, "
+            f"method {self.method!r}",
             self.to_frame(),
+            spread=True,
         )
 
 
@@ -146,7 +148,7 @@ def sensitivity_curve(
     ...     measure="ap",
     ... )
     >>> print(sensitivity_curve(scores, alphas=[0.01, 0.05]))
-    Sensitivity of ap: 3 pairs of 3 systems, 1000 resamples of queries, method 'paper'
+    Sensitivity of ap: 3 pairs of 3 systems, 1,000 resamples of queries, method 'paper'
            success_rate
     alpha
     0.01         0.6667

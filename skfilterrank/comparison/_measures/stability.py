@@ -12,9 +12,9 @@ from skfilterrank.comparison._measures.sampled_means import (
     pair_rows,
     seeds_of,
 )
-from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import mean_tolerance
+from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.robustness._metrics import check_count
 
 
@@ -61,10 +61,11 @@ class StabilityCurve:
     def __str__(self) -> str:
         fuzziness = f"{self.fuzziness:g}" + (" of the greater mean" if self.relative else "")
         return short_table(
-            f"Stability of {self.measure}: {n_pairs_of(self.n_systems)} pairs of "
-            f"{self.n_systems} systems, {self.n_samples} samples of queries, ties up to "
+            f"Stability of {self.measure}: {counted(n_pairs_of(self.n_systems), 'pair')} of "
+            f"{self.n_systems} systems, {counted(self.n_samples, 'sample')} of queries, ties up to "
             f"{fuzziness}",
             self.to_frame(),
+            spread=True,
         )
 
 
@@ -91,7 +92,8 @@ def stability_curve(
     sizes : int or array-like of shape (n_sizes,), default=None
         Numbers of queries to draw, from 1 to all. None takes 2 to all.
     n_samples : int, default=200
-        Number of samples of each size.
+        Number of samples of each size, drawn without replacement (`n_resamples` elsewhere are
+        drawn with).
     fuzziness : float, default=0.01
         Two systems tie on a sample if their means differ by no more than this, in the unit of the
         measure.

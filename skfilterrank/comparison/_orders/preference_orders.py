@@ -1,7 +1,7 @@
 """One order of the systems over all queries, from their order query by query."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from skfilterrank._validation import check_choice
-from skfilterrank.comparison._measures.short_table import short_table
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank.comparison._scores.text import counted, interval_text, short_table
+from skfilterrank.robustness._metrics import check_count
 
 # Numbers held in memory at a time.
 _CELLS = 2**22
@@ -66,14 +67,14 @@ class SystemOrder:
 
     def __str__(self) -> str:
         head = (
-            f"{len(self.systems)} systems by {self.method} over {self.n_queries} queries "
-            f"({self.measure})"
+            f"{len(self.systems)} systems by {self.method} over "
+            f"{counted(self.n_queries, 'query', 'queries')} ({self.measure})"
         )
         table = self.to_frame().rename_axis(index=None)
         for name in ("rank", "low", "high"):
             table[name] = table[name].map("{:g}".format)
         if self.n_resamples:
-            head += f", ranks with {100 * self.confidence:g} % intervals"
+            head += f", ranks with {interval_text(self.confidence)}s"
         else:
             table = table.drop(columns=["low", "high"])
         return short_table(head, table)
@@ -174,8 +175,7 @@ def order_systems(
     array([ 2.,  0., -2.])
     """
     check_choice(method, "method", tuple(_METHODS))
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, Integral) or n_resamples < 0:
-        raise ValueError(f"n_resamples must be an integer of at least 0, got {n_resamples!r}.")
+    n_resamples = check_count(n_resamples, "n_resamples", least=0)
     for name, value in (("damping", damping), ("confidence", confidence)):
         if not isinstance(value, Real) or not 0 < value < 1:
             raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
@@ -209,7 +209,7 @@ def order_systems(
         n_preferred=np.array([(each > values).sum(axis=1) for each in values]),
         confidence=confidence,
         n_queries=n_queries,
-        n_resamples=int(n_resamples),
+        n_resamples=n_resamples,
     )
 
 

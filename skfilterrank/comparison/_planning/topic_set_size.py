@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from skfilterrank.comparison._measures.short_table import short_table
+from skfilterrank._validation import check_choice
 from skfilterrank.comparison._planning.power import (
     anova_power,
     paired_power,
@@ -15,6 +15,7 @@ from skfilterrank.comparison._planning.power import (
     smallest_n,
 )
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.text import short_table
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
 
@@ -86,11 +87,10 @@ class TopicSetSize:
             f"{self.power:.3f} (wanted: {self.target_power:g}).\n"
             f"{what}, alpha = {self.alpha:g}, variance {self.variance:.4g}, by {self.method}"
         )
-        places = np.linspace(0, len(self.sizes) - 1, min(_SHOWN, len(self.sizes)))
         wanted = np.searchsorted(self.sizes, self.n_queries)
-        shown = np.union1d(places.round().astype(int), wanted)
-        table = self.to_frame().iloc[shown].set_index("n_queries")
-        return short_table(head, table)
+        return short_table(
+            head, self.to_frame().set_index("n_queries"), n_rows=_SHOWN, spread=True, also=[wanted]
+        )
 
 
 def topic_set_size(
@@ -199,8 +199,8 @@ def topic_set_size(
     >>> size.n_queries, round(size.power, 3)
     (29, 0.805)
     """
-    _check_choice("method", method, METHODS)
-    _check_choice("design", design, DESIGNS)
+    check_choice(method, "method", METHODS)
+    check_choice(design, "design", DESIGNS)
     _check_range("difference", difference, 0, np.inf)
     _check_range("alpha", alpha, 0, 1)
     _check_range("power", power, alpha, 1, low_name="alpha")
@@ -338,11 +338,6 @@ def _check_trials(n_resamples):
             f"n_resamples must be a whole number of at least 100, got {n_resamples!r}."
         )
     return int(n_resamples)
-
-
-def _check_choice(name, value, known):
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}.")
 
 
 def _check_range(name, value, low, high, *, low_name=None):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import NamedTuple
 
+from skfilterrank._validation import check_choice
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
@@ -78,7 +79,8 @@ def compare_systems(
         the greater values; or the lower ones. This is about values, also where lower is better.
     confidence : float, default=0.95
         Confidence of the intervals, which are two-sided whatever the alternative and not
-        corrected for the number of pairs (but those of the Tukey tests are).
+        corrected for the number of pairs (but those of the Tukey tests are). When printed, the
+        comparison counts pairs as significant at the level 1 - `confidence`.
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
     random_state : int, RandomState instance or None, default=0
@@ -171,7 +173,7 @@ def compare_systems(
     >>> print(compare_systems(sleep))
     hours: paired t test of 2 systems for 10 queries, p values not corrected
     1 of 1 pair differs significantly at 0.05
-     first second difference   95% interval Cohen's d_z      p
+     first second difference  95 % interval Cohen's d_z      p
     drug 1 drug 2      -1.58 [-2.46, -0.70]       -1.28 0.0028
     >>> found = compare_systems(sleep, test="randomization")
     >>> found.p_value, found.better()
@@ -180,15 +182,11 @@ def compare_systems(
     scores = check_scores(scores)
     if test is None:
         test = "sign" if scores.is_preference else "t"
-    if test not in TESTS:
-        raise ValueError(f"test must be one of {_listed(TESTS)}, got {test!r}.")
+    check_choice(test, "test", tuple(TESTS))
     method = TESTS[test]
     check_correction(correction)
     _check_numbers(confidence, n_resamples)
-    if alternative not in ALTERNATIVES:
-        raise ValueError(
-            f"alternative must be one of {_listed(ALTERNATIVES)}, got {alternative!r}."
-        )
+    check_choice(alternative, "alternative", ALTERNATIVES)
     if method.is_family_wise and alternative != "two-sided":
         raise ValueError(
             f"alternative must be 'two-sided' for test={test!r}, which compares ranges and knows "

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.stats import false_discovery_control
 
+from skfilterrank._validation import check_choice
+
 
 def holm(p_value):
     """Step-down: the k-th smallest of m times m - k + 1, never below a smaller one's."""
@@ -73,6 +75,4 @@ def adjust_p_values(p_value, method="holm"):
 
 def check_correction(method, *, name="correction"):
     """The correction must be known."""
-    if method is not None and method not in CORRECTIONS:
-        known = ", ".join(map(repr, CORRECTIONS))
-        raise ValueError(f"{name} must be one of {known} or None, got {method!r}.")
+    check_choice(method, name, (*CORRECTIONS, None))

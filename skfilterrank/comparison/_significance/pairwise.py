@@ -1,11 +1,13 @@
 """What a comparison of pairs of systems found."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.text import counted, interval_text, p_text
 from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
 
 _N_SHOWN = 20
@@ -84,7 +86,7 @@ class PairwiseComparison:
 
     def significant(self, alpha: float = 0.05) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
-        if not 0 < alpha < 1:
+        if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
         return self.p_adjusted <= alpha
 
@@ -111,11 +113,10 @@ class PairwiseComparison:
         n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
         if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
             return []
-        who = "1 pair differ" if n_constant == 1 else f"{n_constant:,} pairs differ"
         return [
-            f"The systems of {who} by the same amount for every query, of which a test by spread "
-            "can say nothing: p is that of the signs alone. Check these values, or take "
-            "test='sign'."
+            f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
+            "query, of which a test by spread can say nothing: p is that of the signs alone. Check "
+            "these values, or take test='sign'."
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
@@ -174,33 +175,40 @@ class PairwiseComparison:
 
     def __repr__(self) -> str:
         return (
-            f"<PairwiseComparison: {self.test} of {len(self.first)} pairs of "
+            f"<PairwiseComparison: {self.test} of {counted(len(self.first), 'pair')} of "
             f"{self.scores.n_systems} systems by {self.scores.measure}>"
         )
 
     def __str__(self) -> str:
         n_pairs = len(self.first)
-        n_significant = np.count_nonzero(self.significant())
+        n_significant = np.count_nonzero(self.significant(self._alpha))
         differ = "pair differs" if n_pairs == 1 else "pairs differ"
         lines = [
             f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
-            f"{self.scores.n_queries} queries, {self._correction_name()}",
-            f"{n_significant:,} of {n_pairs:,} {differ} significantly at 0.05{self._against()}",
+            f"{self.scores.n_queries} queries, {self.correction_text()}",
+            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self._alpha:g}"
+            f"{self._against()}",
             *([] if self._is_all_tied() else self._too_few()),
             *self.notes,
         ]
         order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))[:_N_SHOWN]
         lines.append(self._table(order).to_string(index=False))
         if n_pairs > _N_SHOWN:
-            lines.append(f"... and {n_pairs - _N_SHOWN:,} more pairs, see to_frame()")
+            lines.append(f"... and {counted(n_pairs - _N_SHOWN, 'more pair')}, see to_frame()")
         return "\n".join(lines)
 
-    def _correction_name(self):
+    def correction_text(self) -> str:
+        """How p values are corrected, in words."""
         if self.is_family_wise:
             return "which corrects for all of them"
         if self.correction is None or len(self.first) == 1:
             return "p values not corrected"
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
+
+    @property
+    def _alpha(self):
+        """The level that goes with the confidence; 1 - 0.95 is not 0.05 in binary numbers."""
+        return round(1 - self.confidence, 12)
 
     def _against(self):
         side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
@@ -212,7 +220,7 @@ class PairwiseComparison:
     def _too_few(self):
         """A sentence where the data are too few for any significance."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
-        if best <= 0.05:
+        if best <= self._alpha:
             return []
         # As many patterns of signs as queries allow, or as many as there are resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
@@ -228,8 +236,9 @@ class PairwiseComparison:
     def _table(self, order):
         """Pairs of this order as text."""
         names = np.array(self.scores.systems, dtype=object)
-        of_what = "interval" if self.interval_of == "mean difference" else f"of {self.interval_of}"
-        interval = f"{100 * self.confidence:.4g}% {of_what}"
+        interval = interval_text(self.confidence)
+        if self.interval_of != "mean difference":
+            interval += f" of the {self.interval_of}"
         digits = _digits(self.difference)
         table = {
             "first": names[self.first[order]],
@@ -240,10 +249,10 @@ class PairwiseComparison:
                 for low, high in zip(self.low[order], self.high[order])
             ],
             self.effect_name: [f"{value:.2f}" for value in self.effect_size[order]],
-            "p": [_p_text(value) for value in self.p_value[order]],
+            "p": [p_text(value) for value in self.p_value[order]],
         }
         if self.correction is not None and len(self.first) > 1:
-            table["adjusted p"] = [_p_text(value) for value in self.p_adjusted[order]]
+            table["adjusted p"] = [p_text(value) for value in self.p_adjusted[order]]
         return pd.DataFrame(table)
 
 
@@ -251,7 +260,3 @@ def _digits(difference):
     """Decimals that show the greatest difference to three figures, from 0 to 9."""
     greatest = np.abs(difference).max(initial=0.0)
     return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
-
-
-def _p_text(value):
-    return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
