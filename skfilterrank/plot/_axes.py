@@ -56,6 +56,11 @@ def _shared_beginning(names):
     return next((place for place, each in letters if len(set(each)) > 1), min(map(len, names)))
 
 
+def number(value, digits):
+    """The leading digits, without an exponent where a number is merely large."""
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
 def check_positive_int(value, name):
     """A count of things to show."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -10,6 +10,7 @@ from skfilterrank.plot._axes import (
     FONT_SIZE,
     check_positive_int,
     new_axes,
+    number,
     shorten_all,
 )
 from skfilterrank.plot._pairwise_comparison import correction_words
@@ -110,7 +111,7 @@ class CriticalDifferenceDisplay:
         means = comparison.scores.means
         self.systems = tuple(means.index[:n_shown])
         self.values = means.to_numpy()[:n_shown]
-        place = {system: number for number, system in enumerate(comparison.scores.systems)}
+        place = {system: row for row, system in enumerate(comparison.scores.systems)}
         order = [place[system] for system in means.index]
         better = np.zeros((n_systems, n_systems), dtype=np.int8)
         better[comparison.first, comparison.second] = comparison.better(alpha)
@@ -249,9 +250,9 @@ class CriticalDifferenceDisplay:
         largest = float(np.abs(self.values).max())
         places = 3 - int(np.floor(np.log10(largest))) if largest else 0
         form = f".{min(max(places, 0), 6)}f"
-        for number, (name, value) in enumerate(zip(shorten_all(self.systems), self.values)):
-            is_right = number < n_right
-            row = first_row + (number if is_right else n_shown - 1 - number)
+        for rank, (name, value) in enumerate(zip(shorten_all(self.systems), self.values)):
+            is_right = rank < n_right
+            row = first_row + (rank if is_right else n_shown - 1 - rank)
             side = best if is_right else worst
             self.stems_ += ax.plot(
                 [value, value, side], [0, row, row], color="0.5", linewidth=0.8, zorder=1
@@ -274,7 +275,7 @@ class CriticalDifferenceDisplay:
         self.scale_ = None
         lines = []
         if self.critical_difference is not None:
-            lines.append(f"critical difference {self.critical_difference:.4g}")
+            lines.append(f"critical difference {number(self.critical_difference, 4)}")
             low, high = sorted(ax.get_xlim())
             if 0 < self.critical_difference < high - low:
                 middle = (low + high) / 2

@@ -13,6 +13,7 @@ from skfilterrank.plot._axes import (
     WORSE,
     check_positive_int,
     new_axes,
+    number,
     points,
     shorten,
     shorten_all,
@@ -258,7 +259,7 @@ class QueryDifferenceDisplay:
         leader = shorten(self.leader)
         if self.is_preference:
             return f"{leader} is preferred on {self.n_needed} more of {n_queries} queries"
-        ahead = f"{leader} is ahead by {abs(self.differences.mean()):.3g} on average"
+        ahead = f"{leader} is ahead by {number(abs(self.differences.mean()), 3)} on average"
         best = "its best query" if self.n_needed == 1 else f"its {self.n_needed} best queries"
         return f"{ahead} over {n_queries} queries;\nwithout {best} it would not be"
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.plot import QueryDifferenceDisplay
+from skfilterrank.plot import CriticalDifferenceDisplay, QueryDifferenceDisplay
 from skfilterrank.plot._query_difference import _spread
 
 # Differences 5, 3, -2, -1, 0: five queries, and "a" is ahead by 5 in all.
@@ -57,6 +57,14 @@ def test_the_query_that_decides_is_named():
     assert line.get_xydata()[0].tolist() == [0, 5]  # from the top of its bar
     assert "a is ahead by 1 on average over 5 queries" in display.ax_.get_title()
     assert "without its best query it would not be" in display.ax_.get_title()
+
+
+def test_large_numbers_are_written_out():
+    display = QueryDifferenceDisplay.from_scores(scores(1e5 * np.array(VALUES)))
+    assert "a is ahead by 100000 on average" in display.ax_.get_title()
+    large = SystemScores(1e5 * np.array(VALUES))
+    note = CriticalDifferenceDisplay.from_scores(large).note_.get_text()
+    assert note.removeprefix("critical difference ").isdecimal()
 
 
 def test_queries_of_the_second_system_decide_where_it_is_ahead():
