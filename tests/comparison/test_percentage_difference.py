@@ -42,6 +42,8 @@ def test_averages_tables_first():
     assert percentage_absolute_difference(table[[5, 10]]) == pytest.approx(50)
     # Means are equal: 0.5 and 0.5.
     assert percentage_absolute_difference(table) == pytest.approx(0, abs=1e-12)
+    assert percentage_absolute_difference([[0.2, 0.4], [0.4, 0.8]]) == pytest.approx(50)
+    assert percentage_absolute_difference(table.to_numpy()) == pytest.approx(0, abs=1e-12)
     scores = SystemScores(table, greater_is_better=False)
     assert percentage_absolute_difference(scores) == pytest.approx(0, abs=1e-12)
 
@@ -70,6 +72,8 @@ def test_negative_means_are_taken_by_the_letter_with_one_warning():
         (pd.DataFrame({5: [0.1, np.nan], 10: [0.2, 0.3]}), "missing"),
         (pd.Series([0.1, 0.2], ["a", "a"]), "more than once"),
         ([0.1, 0.2], "got list"),
+        (np.array([0.1, 0.2]), "got ndarray"),
+        ([[0.1], [np.nan]], "missing"),
     ],
 )
 def test_bad_input(means, message):

@@ -76,9 +76,20 @@ class TestSystemScores:
         assert low.splitlines()[2].split() == ["a", "0.417", "0.144", "2"]
         assert "left out" in str(SystemScores([[1, NAN], [1, 2]], missing="drop"))
 
+    @pytest.mark.parametrize("names", [[[1], [2]], [NAN, NAN], [None, "a"], [pd.NA, "a"]])
+    @pytest.mark.parametrize("argument", ["systems", "queries"])
+    def test_what_is_no_name(self, names, argument):
+        with pytest.raises(ValueError, match=f"{argument} must be names such as texts or numbers"):
+            SystemScores(np.eye(2), **{argument: names})
+
+    def test_one_is_no_many(self):
+        assert repr(SystemScores([[1.0]])) == "<SystemScores: score of 1 system for 1 query>"
+        with pytest.raises(ValueError, match="'a' occurs more than once"):
+            SystemScores(np.eye(2), systems=["a", "a"])
+
     def test_missing_values(self):
         values = [[1.0, NAN, 3.0], [4.0, 5.0, 6.0]]
-        with pytest.raises(ValueError, match=r"1 values are missing.*'a' has none for query 'q2'"):
+        with pytest.raises(ValueError, match=r"1 value is missing.*'a' has none for query 'q2'"):
             SystemScores(values, systems="ab", queries=["q1", "q2", "q3"])
         dropped = SystemScores(values, queries=["q1", "q2", "q3"], missing="drop")
         assert dropped.queries == ("q1", "q3")
@@ -87,6 +98,11 @@ class TestSystemScores:
         filled = SystemScores(values, missing=0)
         assert filled.values[0].tolist() == [1, 0, 3]
         assert filled.n_filled == 1
+        assert str(filled).startswith("score of 2 systems for 3 queries, 1 missing value filled in")
+        assert filled.select(systems=["1", "0"]).n_filled == 1
+        assert filled.select(queries=[2, 1], systems=["0"]).n_filled == 1
+        assert filled.select(systems=["1"]).n_filled == filled.select(queries=[0, 2]).n_filled == 0
+        assert filled.select(queries=[2, 1]).select(queries=[1]).n_filled == 1
         with pytest.raises(ValueError, match="leaves no query"):
             SystemScores([[NAN, 1], [1, NAN]], missing="drop")
 
@@ -104,8 +120,8 @@ class TestSystemScores:
             ([[1, np.inf]], {}, "must be finite, got inf in row 0, column 1"),
             ([[1, 2]], {"systems": ["a", "b"]}, "must name the 1 rows of values, got 2"),
             ([[1, 2]], {"queries": ["a"]}, "must name the 2 columns of values, got 1"),
-            ([[1], [2]], {"systems": ["a", "a"]}, "'a' occur more than once"),
-            ([[1], [2]], {"systems": [1, "1"]}, "'1' occur more than once"),
+            ([[1], [2]], {"systems": ["a", "a"]}, "'a' occurs more than once"),
+            ([[1], [2]], {"systems": [1, "1"]}, "'1' occurs more than once"),
             ([[1, 2]], {"queries": ["a", "a"]}, "queries must all have different names"),
         ],
     )
@@ -179,7 +195,7 @@ class TestFromFrame:
         with pytest.raises(ValueError, match="several rows for run 'a' and qid 2"):
             SystemScores.from_frame(frame.assign(run="a"), "x")
         gap = pd.DataFrame({"run": ["a", "a", "b"], "qid": [1, 2, 1], "x": [1, 2, 3]})
-        with pytest.raises(ValueError, match="1 values are missing"):
+        with pytest.raises(ValueError, match="1 value is missing"):
             SystemScores.from_frame(gap)
 
 

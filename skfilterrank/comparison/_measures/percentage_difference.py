@@ -19,10 +19,10 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
 
     Parameters
     ----------
-    means : SystemScores, DataFrame, Series or dict
-        SystemScores are averaged over queries. A DataFrame of shape (n_systems, n_columns) has a
-        row for each system and is averaged over its columns, such as the cutoffs of a measure. A
-        Series or dict holds the mean of each system.
+    means : SystemScores, array-like or DataFrame of shape (n_systems, n_columns), Series or dict
+        SystemScores are averaged over queries. A table or matrix has a row for each system and is
+        averaged over its columns, such as queries or the cutoffs of a measure. A Series or dict
+        holds the mean of each system.
     average : bool, default=True
         If False, return the value of each pair.
 
@@ -91,12 +91,14 @@ def _means_of(means):
     if isinstance(means, SystemScores):
         values = means.values.mean(axis=1)
     else:
+        if isinstance(means, np.ndarray | list | tuple) and np.ndim(means) == 2:
+            means = pd.DataFrame(means)
         if isinstance(means, pd.DataFrame):
             means = means.mean(axis=1, skipna=False)
         if not isinstance(means, pd.Series | dict):
             raise ValueError(
-                "means must be SystemScores, a DataFrame of systems x columns, or a Series or dict "
-                f"of means by system, got {type(means).__name__}."
+                "means must be SystemScores, a table or matrix of systems x columns, or a Series "
+                f"or dict of means by system, got {type(means).__name__}."
             )
         values = Order(means, "means").values
     if len(values) < 2:

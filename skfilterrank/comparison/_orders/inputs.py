@@ -9,6 +9,7 @@ import pandas as pd
 from skfilterrank.comparison._scores.check import check_same_systems
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.text import counted
 
 
 class Order:
@@ -56,6 +57,12 @@ def values_of_both(first, second, names):
 def _listed(order, name):
     """Names in a list, best first."""
     is_names = not isinstance(order, str) and hasattr(order, "__iter__")
+    # Values of systems without their names, where a list of whole numbers may be names.
+    if isinstance(order, np.ndarray) and order.dtype.kind in "biufc":
+        raise ValueError(
+            f"{name} must name the systems, and is an array of numbers: give a Series or dict of "
+            "values by system, or a list of names, the best first."
+        )
     systems = list(order) if is_names else []
     if not is_names or any(
         (isinstance(each, Number) and not isinstance(each, (int, np.integer))) or np.ndim(each) > 0
@@ -76,8 +83,9 @@ def _numbers(values, name):
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold a number for each system: {error}.") from None
     if np.isnan(values).any():
+        missing = counted(np.count_nonzero(np.isnan(values)), "is", "are")
         raise ValueError(
-            f"{name} must hold a value for each system, and {np.count_nonzero(np.isnan(values))} "
-            "are missing (NaN): leave those systems out of both orders."
+            f"{name} must hold a value for each system, and {missing} missing (NaN): leave those "
+            "systems out of both orders."
         )
     return values

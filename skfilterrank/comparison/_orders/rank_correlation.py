@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import kendalltau, rankdata
 
 from skfilterrank.comparison._orders.inputs import values_of_both
+from skfilterrank.comparison._scores.text import counted
 
 _TRUTH_NAMES = ("truth", "predicted")
 _NAMES = ("first", "second")
@@ -115,9 +116,9 @@ def tau_ap(truth, predicted) -> float:
     if len(tied):
         one, other = (systems[order[place]] for place in (tied[0], tied[0] + 1))
         raise ValueError(
-            f"predicted must not have ties, and {len(tied)} systems are tied with the one before "
-            f"them, such as {one!r} and {other!r}: use tau_ap_b, or give a list of names that "
-            "says how ties are broken."
+            f"predicted must not have ties, and {counted(len(tied), 'pair')} of neighbors "
+            f"{'is' if len(tied) == 1 else 'are'} tied, such as {one!r} and {other!r}: use "
+            "tau_ap_b, or give a list of names that says how ties are broken."
         )
     return _walk(truth, predicted)
 

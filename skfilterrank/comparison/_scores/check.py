@@ -1,6 +1,7 @@
 """What comparisons ask of the values they are given."""
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.text import counted
 
 
 def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="scores"):
@@ -43,6 +44,6 @@ def _difference(what, ours, theirs, names):
     odd = sorted(set(ours) ^ set(theirs), key=str)
     holder = names[0] if odd[0] in set(ours) else names[1]
     return (
-        f"{names[0]} and {names[1]} must have the same {what}, and {len(odd)} are in one of them "
-        f"only, such as {odd[0]!r} in {holder}."
+        f"{names[0]} and {names[1]} must have the same {what}, and {counted(len(odd), 'is', 'are')} "
+        f"in one of them only, such as {odd[0]!r} in {holder}."
     )

@@ -291,5 +291,5 @@ def _system_scores(table, name, missing):
         is_preference=True,
     )
     preferences.dropped_queries = scores.dropped_queries
-    preferences.n_filled = scores.n_filled
+    preferences._is_filled = scores._is_filled
     return preferences

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison._scores.rounding import merge_means, merge_values
+from skfilterrank.comparison._scores.text import counted
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _SHOWN = 3
@@ -112,7 +113,9 @@ class SystemScores:
         self.measure = measure
         self.greater_is_better = bool(greater_is_better)
         self.is_preference = bool(is_preference)
-        self.dropped_queries, self.n_filled = (), 0
+        self.dropped_queries = ()
+        # Which values `missing` filled in; None for none of them.
+        self._is_filled = None
         self.values = self._settle(array, missing)
         self.values.flags.writeable = False
 
@@ -246,6 +249,11 @@ class SystemScores:
         return len(self.queries)
 
     @property
+    def n_filled(self) -> int:
+        """Number of values that `missing` filled in."""
+        return 0 if self._is_filled is None else int(np.count_nonzero(self._is_filled))
+
+    @property
     def means(self) -> pd.Series:
         """Mean over queries of each system, the best first."""
         means = pd.Series(self.values.mean(axis=1), list(self.systems), name=self.measure)
@@ -271,11 +279,12 @@ class SystemScores:
         ValueError
             If a name or query is unknown, or asked for twice.
         """
-        table = self.to_frame()
+        rows, columns = slice(None), slice(None)
         if systems is not None:
-            table = table.loc[_known(systems, self.systems, "systems")]
+            rows = _known(systems, self.systems, "systems")
         if queries is not None:
-            table = table[_known(queries, self.queries, "queries")]
+            columns = _known(queries, self.queries, "queries")
+        table = self.to_frame().iloc[rows, columns]
         chosen = SystemScores(
             table,
             measure=self.measure,
@@ -283,6 +292,8 @@ class SystemScores:
             is_preference=self.is_preference,
         )
         chosen.dropped_queries = self.dropped_queries
+        if self._is_filled is not None:
+            chosen._is_filled = self._is_filled[rows][:, columns]
         return chosen
 
     def to_frame(self) -> pd.DataFrame:
@@ -294,10 +305,7 @@ class SystemScores:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"<SystemScores: {self.measure} of {self.n_systems} systems for "
-            f"{self.n_queries} queries>"
-        )
+        return f"<SystemScores: {self._headline()}>"
 
     def __str__(self) -> str:
         values = merge_values(self.oriented)
@@ -310,10 +318,16 @@ class SystemScores:
             },
             index=list(self.systems),
         ).loc[self.means.index]
-        head = f"{self.measure} of {self.n_systems} systems for {self.n_queries} queries"
+        head = self._headline()
         if self.dropped_queries:
-            head += f" ({len(self.dropped_queries)} left out)"
+            head += f" ({len(self.dropped_queries):,} left out)"
+        if self.n_filled:
+            head += f", {counted(self.n_filled, 'missing value')} filled in"
         return f"{head}\n{table.to_string(float_format='{:.3f}'.format)}"
+
+    def _headline(self):
+        systems = counted(self.n_systems, "system")
+        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query', 'queries')}"
 
     def _settle(self, array, missing):
         """Values without holes, by the policy that was named."""
@@ -335,7 +349,8 @@ class SystemScores:
         if missing == "raise":
             system, query = np.argwhere(is_missing)[0]
             raise MissingValuesError(
-                f"{np.count_nonzero(is_missing)} values are missing (NaN): system "
+                f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing (NaN): "
+                "system "
                 f"{self.systems[system]!r} has none for query {self.queries[query]!r}. Systems are "
                 "compared on the same queries: give missing='drop' to leave out such queries for "
                 "all systems, or a number that stands for a missing value.",
@@ -345,7 +360,7 @@ class SystemScores:
                     if lacks.any()
                 },
             )
-        self.n_filled = int(np.count_nonzero(is_missing))
+        self._is_filled = is_missing
         return np.where(is_missing, float(missing), array)
 
 
@@ -373,6 +388,12 @@ def _numbers(values):
 def _names(names, n_expected, argument, what, *, as_text=False):
     """Different names, as many as expected."""
     names = tuple(range(n_expected)) if names is None else tuple(names)
+    for name in names:
+        if not isinstance(name, Hashable) or (not isinstance(name, tuple) and pd.isna(name)):
+            raise ValueError(
+                f"{argument} must be names such as texts or numbers, none of them missing, and one "
+                f"is {name!r}."
+            )
     if as_text:
         names = tuple(map(str, names))
     if len(names) != n_expected:
@@ -384,23 +405,25 @@ def _names(names, n_expected, argument, what, *, as_text=False):
     ]
     if repeated:
         shown = ", ".join(map(repr, repeated[:_SHOWN]))
+        occur = "occurs" if len(repeated) == 1 else "occur"
         raise ValueError(
-            f"{argument} must all have different names, and {shown} occur more than once: rename "
-            "them, or leave out copies."
+            f"{argument} must all have different names, and {shown} {occur} more than once: "
+            "rename them, or leave out copies."
         )
     return names
 
 
 def _known(names, known, argument):
-    """The names, all of which must be known."""
+    """Places of the names, all of which must be known."""
     names = [names] if isinstance(names, str) else list(names)
-    unknown = [name for name in names if name not in known]
+    places = {name: place for place, name in enumerate(known)}
+    unknown = [name for name in names if not isinstance(name, Hashable) or name not in places]
     if unknown:
         raise ValueError(
             f"{argument}: {unknown[0]!r} is not among {len(known)} known ones such as "
             f"{', '.join(map(repr, known[:_SHOWN]))}."
         )
-    return names
+    return [places[name] for name in names]
 
 
 def greater_is_better(measure) -> bool:
