@@ -213,8 +213,9 @@ def test_topics_that_decide(report):
 @pytest.fixture
 def contradicting(folder):
     """Values of eleven topics: steady is ahead on ten of them by a little, lucky on one by far."""
-    rows = [f"steady,{topic},{0.0 if topic == 10 else 0.06}" for topic in range(1, 12)]
-    rows += [f"lucky,{topic},{0.9 if topic == 10 else 0.05}" for topic in range(1, 12)]
+    topics = sorted(range(1, 12), key=str)
+    rows = [f"steady,{topic},{0.0 if topic == 10 else 0.06}" for topic in topics]
+    rows += [f"lucky,{topic},{0.9 if topic == 10 else 0.05}" for topic in topics]
     (folder / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
     return ["--scores", "values"]
 
