@@ -318,7 +318,7 @@ class TestErrors:
             ({"baseline": "bm25"}, r"one of the 4 systems, such as 'run0', .*, got 'bm25'"),
             ({"alternative": "better"}, r"one of 'two-sided', 'greater', 'less', got 'better'"),
             ({"confidence": 95}, "confidence must be a number between 0 and 1, got 95"),
-            ({"n_resamples": 99}, "n_resamples must be a whole number of at least 100, got 99"),
+            ({"n_resamples": 99}, "n_resamples must be a whole number at least 100, got 99"),
             ({"n_resamples": 1e4}, "n_resamples must be a whole number .*, got 10000.0"),
             ({"n_resamples": True}, "n_resamples must be a whole number .*, got True"),
         ],

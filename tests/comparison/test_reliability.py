@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, reliability
 from skfilterrank.comparison._measures.reliability import _variances
-from skfilterrank.comparison._measures.sensitivity import draw_resamples
+from skfilterrank.comparison._scores.resamples import draw_resamples
 
 # Systems a, b and queries 1, 2, 3 with grand mean 0.5.
 #            1    2    3   mean

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from skfilterrank.comparison import compare_systems
+from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._significance import pairs as pairs_module
-from skfilterrank.comparison._significance.pairs import Settings
-from skfilterrank.comparison._significance.resampling import _bootstrap_counts, _studentized
+from skfilterrank.comparison._significance.resampling import _studentized
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 
@@ -139,7 +139,7 @@ class TestBootstrap:
     def test_each_resample_as_scipys_t(self):
         shifted = np.random.default_rng(9).normal(size=(2, 12))
         shifted -= shifted.mean(axis=1, keepdims=True)
-        counts = _bootstrap_counts(12, Settings(n_resamples=700))
+        counts = draw_resamples(12, 700, 0)
         assert (counts.sum(axis=1) == 12).all()
         found = _studentized(shifted, counts.astype(float))
         for pair, row in enumerate(shifted):
@@ -149,7 +149,7 @@ class TestBootstrap:
                 np.testing.assert_allclose(found[pair, resample], theirs)
 
     def test_every_query_is_drawn_as_often(self):
-        counts = _bootstrap_counts(10, Settings(n_resamples=5000)).astype(int)
+        counts = draw_resamples(10, 5000, 0).astype(int)
         # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
         assert (np.abs(counts.sum(axis=0) - 5000) < 5 * 67).all()
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, compare_systems, sensitivity_curve
-from skfilterrank.comparison._measures.sensitivity import draw_resamples
+from skfilterrank.comparison._scores.resamples import draw_resamples
 
 # Values in tenths, so that means tie.
 TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, stability_curve
-from skfilterrank.comparison._measures.sampled_means import pair_rows, seeds_of
+from skfilterrank.comparison._measures.sampled_means import pair_rows
 from skfilterrank.comparison._measures.stability import draw_samples
+from skfilterrank.comparison._scores.resamples import seeds_of
 
 # Values in tenths, so that means tie and stand on the boundary of the fuzziness.
 TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(

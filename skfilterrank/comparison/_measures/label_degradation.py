@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.utils import check_random_state
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
+from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.score_systems import _kind
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
 from skfilterrank.metrics._evaluate import parse_measures
+from skfilterrank.robustness._metrics import check_count
 from skfilterrank.trec import evaluate_run
 from skfilterrank.trec._evaluate import named_runs
 
@@ -221,8 +222,7 @@ def label_degradation(
     shares = np.concatenate([[0.0], _check_shares(shares)])
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
-    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
-        raise ValueError(f"n_samples must be a positive integer, got {n_samples!r}.")
+    n_samples = check_count(n_samples, "n_samples")
     tolerance = check_tolerance(tolerance)
     named = list(named_runs(runs))
     if len(named) < 2:
@@ -251,7 +251,7 @@ def label_degradation(
         found = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
         found[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
         n_removed = labels.n_removed(shares)
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+        rng = np.random.default_rng(seeds_of(random_state))
         for sample in range(n_samples):
             places = labels.draw(rng, sampling)
             removed = [np.flatnonzero(places < counts[labels.codes]) for counts in n_removed[1:]]

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_choice
-from skfilterrank.comparison._measures.sensitivity import draw_resamples
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 from skfilterrank.robustness._metrics import check_count, check_counts

@@ -2,14 +2,7 @@
 
 from collections.abc import Iterator
 
-from sklearn.utils import check_random_state
-
 _BLOCK = 1 << 22
-
-
-def seeds_of(random_state) -> list[int]:
-    """Seeds for numpy generators, of whatever scikit-learn takes as random_state."""
-    return check_random_state(random_state).randint(2**31, size=4).tolist()
 
 
 def pair_rows(n_systems: int, n_columns: int) -> Iterator[tuple[int, slice, slice]]:

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
-    seeds_of,
 )
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, mean_tolerance, merge_values
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
@@ -171,13 +171,6 @@ def sensitivity_curve(
         systems=scores.systems,
         measure=scores.measure,
     )
-
-
-def draw_resamples(n_queries: int, n_resamples: int, random_state) -> np.ndarray:
-    """How often each query is drawn with replacement, shape (n_resamples, n_queries)."""
-    rng = np.random.default_rng(seeds_of(random_state))
-    share = np.full(n_queries, 1 / n_queries)
-    return rng.multinomial(n_queries, share, size=n_resamples)
 
 
 def _disagreement(scores, n_resamples, random_state, verbose):

@@ -5,14 +5,14 @@ from numbers import Real
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
-    seeds_of,
 )
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.rounding import mean_tolerance
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.robustness._metrics import check_count

@@ -6,11 +6,11 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 from skfilterrank.robustness._metrics import check_count
@@ -186,8 +186,7 @@ def order_systems(
     observed = score(values, np.ones((1, n_queries)), damping)[0]
     low, high = np.full((2, scores.n_systems), np.nan)
     if n_resamples:
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-        counts = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=n_resamples)
+        counts = draw_resamples(n_queries, n_resamples, random_state)
         ranks = np.empty((n_resamples, scores.n_systems))
         cells = scores.n_systems ** (2 if method == "mc4" else 1)
         bar = tqdm(total=n_resamples, unit="resample", disable=not verbose, leave=False)

@@ -1,11 +1,10 @@
 """How many topics are needed to detect a difference between systems."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._planning.power import (
@@ -15,9 +14,11 @@ from skfilterrank.comparison._planning.power import (
     smallest_n,
 )
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.text import short_table
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
+from skfilterrank.robustness._metrics import check_count
 
 DESIGNS = ("paired", "anova", "blocked_anova")
 METHODS = ("formula", "simulation")
@@ -234,7 +235,13 @@ def topic_set_size(
     if method == "simulation":
         residuals = _residuals(scores, pair)
         n_queries, sizes, powers = _simulate(
-            residuals, difference, alpha, power, n_queries, _check_trials(n_resamples), random_state
+            residuals,
+            difference,
+            alpha,
+            power,
+            n_queries,
+            check_count(n_resamples, "n_resamples", least=100),
+            random_state,
         )
     elif n_queries is None:
         raise _too_many(difference, _MOST)
@@ -258,8 +265,7 @@ def topic_set_size(
 
 def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
     """Number of queries from which on power suffices, and the curve it was read off."""
-    state = check_random_state(random_state)
-    seed = state.randint(2**31, size=4)
+    seed = seeds_of(random_state)
     n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
     while n_max <= _MOST_SIMULATED:
         generator = np.random.default_rng(seed)
@@ -327,17 +333,7 @@ def _check_n_systems(n_systems, scores, design):
         if scores is None:
             raise ValueError(f"n_systems must be given for design={design!r} without scores.")
         return scores.n_systems
-    if isinstance(n_systems, bool) or not isinstance(n_systems, Integral) or n_systems < 2:
-        raise ValueError(f"n_systems must be a whole number of at least 2, got {n_systems!r}.")
-    return int(n_systems)
-
-
-def _check_trials(n_resamples):
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, Integral) or n_resamples < 100:
-        raise ValueError(
-            f"n_resamples must be a whole number of at least 100, got {n_resamples!r}."
-        )
-    return int(n_resamples)
+    return check_count(n_systems, "n_systems", least=2)
 
 
 def _check_range(name, value, low, high, *, low_name=None):

@@ -44,6 +44,6 @@ def _difference(what, ours, theirs, names):
     odd = sorted(set(ours) ^ set(theirs), key=str)
     holder = names[0] if odd[0] in set(ours) else names[1]
     return (
-        f"{names[0]} and {names[1]} must have the same {what}, and {counted(len(odd), 'is', 'are')} "
-        f"in one of them only, such as {odd[0]!r} in {holder}."
+        f"{names[0]} and {names[1]} must have the same {what}, and "
+        f"{counted(len(odd), 'is', 'are')} in one of them only, such as {odd[0]!r} in {holder}."
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.io import QrelsIndex, align

@@ -1,7 +1,7 @@
 """Which differences between systems are more than chance."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import NamedTuple
 
 from skfilterrank._validation import check_choice
@@ -21,6 +21,7 @@ from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 from skfilterrank.comparison._significance.rank_tests import sign_test, wilcoxon_test
 from skfilterrank.comparison._significance.resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._significance.t_test import paired_t
+from skfilterrank.robustness._metrics import check_count
 
 
 class SystemTest(NamedTuple):
@@ -185,7 +186,10 @@ def compare_systems(
     check_choice(test, "test", tuple(TESTS))
     method = TESTS[test]
     check_correction(correction)
-    _check_numbers(confidence, n_resamples)
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}.")
+    # P values of fewer resamples are too coarse.
+    n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
     if method.is_family_wise and alternative != "two-sided":
         raise ValueError(
@@ -226,17 +230,6 @@ def compare_systems(
 
 def _listed(names):
     return ", ".join(map(repr, names))
-
-
-def _check_numbers(confidence, n_resamples):
-    """Confidence is a share, resamples are enough to say something."""
-    if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}.")
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, Integral) or n_resamples < 100:
-        raise ValueError(
-            f"n_resamples must be a whole number of at least 100, got {n_resamples!r}: p values "
-            "of fewer resamples are too coarse. 10000 is a good choice."
-        )
 
 
 def _place(systems, baseline):

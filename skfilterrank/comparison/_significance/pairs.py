@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_VALUES, merge
 
 BLOCK_BYTES = 2**24
@@ -50,8 +50,7 @@ class Settings:
 
     def generator(self) -> np.random.Generator:
         """Random numbers that repeat with the random state."""
-        state = check_random_state(self.random_state)
-        return np.random.default_rng(state.randint(2**31, size=4))
+        return np.random.default_rng(seeds_of(self.random_state))
 
 
 @dataclass(frozen=True, eq=False)

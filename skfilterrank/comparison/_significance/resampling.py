@@ -6,6 +6,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import limit_threads
+from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     differences,
@@ -96,7 +97,7 @@ def _random_signs(n_queries, settings):
 def bootstrap_test(values, pairs, settings) -> PairFigures:
     """Studentized mean difference against that of resampled queries, shifted to no difference."""
     n_queries = values.shape[1]
-    counts = _bootstrap_counts(n_queries, settings)
+    counts = draw_resamples(n_queries, settings.n_resamples, settings.random_state)
     smallest = 1 / (settings.n_resamples + 1)
     parts = []
     starts = _starts(settings.n_resamples, n_queries)
@@ -139,20 +140,6 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
             )
         )
     return PairFigures.join(parts)
-
-
-def _bootstrap_counts(n_queries, settings):
-    """How often each query is in each resample, shape (n_resamples, n_queries)."""
-    generator = settings.generator()
-    # A query that is drawn 256 times does not happen: its chance is below 1 / 256!.
-    counts = np.empty((settings.n_resamples, n_queries), dtype=np.uint8)
-    starts = _starts(settings.n_resamples, n_queries)
-    for start in starts:
-        some = counts[start : start + starts.step]
-        drawn = generator.integers(n_queries, size=some.shape)
-        drawn += n_queries * np.arange(len(some))[:, None]
-        some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
-    return counts
 
 
 def _studentized(shifted, counts, rounding=0.0):
