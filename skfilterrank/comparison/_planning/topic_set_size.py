@@ -233,15 +233,10 @@ def topic_set_size(
 
     n_queries = smallest_n(power_at, power, _MOST)
     if method == "simulation":
+        n_resamples = check_count(n_resamples, "n_resamples", least=100)
         residuals = _residuals(scores, pair)
         n_queries, sizes, powers = _simulate(
-            residuals,
-            difference,
-            alpha,
-            power,
-            n_queries,
-            check_count(n_resamples, "n_resamples", least=100),
-            random_state,
+            residuals, difference, alpha, power, n_queries, n_resamples, random_state
         )
     elif n_queries is None:
         raise _too_many(difference, _MOST)
