@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -241,7 +242,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     batches = (
         delayed(_evaluate_batch)(
             # A process that joblib uses again may stand in another folder.
-            [(name, run, _absolute(run)) for name, run in named[begin : begin + _BATCH]],
+            [(name, run, found_from_anywhere(run)) for name, run in named[begin : begin + _BATCH]],
             index,
             measures,
             params,
@@ -267,24 +268,31 @@ def _evaluate_batch(runs, index, measures, params):
     ]
 
 
-def _absolute(run):
+def found_from_anywhere(run):
     """A path from the root; what is no path as it is."""
     return os.path.abspath(run) if isinstance(run, str | os.PathLike) else run
 
 
-def _evaluate_named(name, run, index, measures, params, found_at=None):
-    """One run, or its error, which says which run it was."""
+@contextmanager
+def errors_of(name, run, found_at) -> Iterator[None]:
+    """Errors say which run they came up with, and name its file as the caller did."""
     try:
-        aligned, values = _evaluate(
-            run if found_at is None else found_at, index, measures, **params
-        )
+        yield
     except (ValueError, OSError) as error:
-        # The file is named as the caller did.
-        if found_at is not None and getattr(error, "file", None) == found_at:
-            error.file = os.fspath(run)
-        if found_at is not None and getattr(error, "filename", None) == found_at:
-            error.filename = os.fspath(run)
+        for attribute in ("file", "filename"):
+            if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
+                setattr(error, attribute, os.fspath(run))
         error.add_note(f"This came up with the run {name!r}.")
+        raise
+
+
+def _evaluate_named(name, run, index, measures, params, found_at=None):
+    """One run, or its error."""
+    found_at = run if found_at is None else found_at
+    try:
+        with errors_of(name, run, found_at):
+            aligned, values = _evaluate(found_at, index, measures, **params)
+    except (ValueError, OSError) as error:
         return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 

@@ -259,6 +259,20 @@ class TestScoreSystems:
             assert scores.systems == ("good", "bad", "half")
             np.testing.assert_array_equal(scores.values, two[name].values)
 
+    def test_relative_paths_after_a_change_of_folder(self, tmp_path, monkeypatch):
+        for folder in ("one", "two"):
+            (tmp_path / folder).mkdir()
+            monkeypatch.chdir(tmp_path / folder)
+            for name in ("a", "b"):
+                (tmp_path / folder / name).write_text(
+                    "1 Q0 a 0 1.0 x\n2 Q0 a 0 1 x\n3 Q0 e 0 1 x\n"
+                )
+            found = score_systems(["a", "b"], QRELS, "ap", n_jobs=2)
+            assert found["ap"].values.tolist() == [[0.5, 1, 0]] * 2
+        (tmp_path / "two" / "b").write_text("1 Q0 a\n")
+        with pytest.raises(ValueError, match=r"^b:1: "):
+            score_systems(["a", "b"], QRELS, "ap", n_jobs=2)
+
     def test_gains_reach_values_and_preferences(self):
         gains = {2: 0, 1: 1, 0: 0, -1: 0}
         found = score_systems(RUNS, QRELS, ["rr", "lexirecall"], gains=gains)

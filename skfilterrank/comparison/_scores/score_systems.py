@@ -19,7 +19,7 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.metrics._evaluate import parse_measures
 from skfilterrank.trec import evaluate_run
-from skfilterrank.trec._evaluate import named_runs
+from skfilterrank.trec._evaluate import errors_of, found_from_anywhere, named_runs
 
 # Measures whose values only order rankings, which is done exactly instead.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
@@ -102,7 +102,10 @@ def score_systems(
     params = {"gains": gains, "unjudged": unjudged}
     evaluating = {"ties": ties, "undefined": undefined, **params, **options}
     jobs = (
-        delayed(_score_run)(name, run, index, precision, wanted, params, evaluating)
+        # A process that joblib uses again may stand in another folder.
+        delayed(_score_run)(
+            name, run, found_from_anywhere(run), index, precision, wanted, params, evaluating
+        )
         for name, run in named
     )
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
@@ -214,11 +217,11 @@ class _RunScores(NamedTuple):
     missing_topics: tuple[str, ...]
 
 
-def _score_run(name, run, index, precision, wanted, params, evaluating):
+def _score_run(name, run, found_at, index, precision, wanted, params, evaluating):
     """Values of one run; an error says which run it was."""
     valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    try:
-        aligned = align(run, index, missing="empty", precision=precision)
+    with errors_of(name, run, found_at):
+        aligned = align(found_at, index, missing="empty", precision=precision)
         values = evaluate_run(aligned, None, valued, **evaluating) if valued else None
         positions = None
         if len(valued) < len(wanted):
@@ -231,9 +234,6 @@ def _score_run(name, run, index, precision, wanted, params, evaluating):
                 ties="stable" if ties == "docno" else ties,
                 **params,
             )
-    except (ValueError, OSError) as error:
-        error.add_note(f"This came up with the run {name!r}.")
-        raise
     return _RunScores(values, positions, aligned.missing_topics)
 
 
