@@ -228,10 +228,10 @@ of the linear algebra library. statsmodels {version("statsmodels")}.
 
 The randomization test of all pairs takes **{seconds["randomization"]:.2f} s** (bound 20 s:
 {verdict(seconds["randomization"], 20)}), Tukey's HSD **{seconds["tukey"]:.2f} s** (bound 1 s:
-{verdict(seconds["tukey"], 1)}). With {N_RESAMPLES:,} permutations no p value of the randomization
-test is below {results["randomization"].smallest_p:.1e}, and Holm's correction for {n_pairs:,}
-pairs leaves {results["randomization"].significant().sum()} significant, as its documentation
-warns.
+{verdict(seconds["tukey"], 1)}). With {N_RESAMPLES:,} resamples no p value of the randomization
+test and the bootstrap test is below {results["randomization"].smallest_p:.1e}, and Holm's
+correction for {n_pairs:,} pairs leaves {results["randomization"].significant().sum()} and
+{results["bootstrap"].significant().sum()} significant, as their documentation warns.
 
 ## Beside scipy
 
