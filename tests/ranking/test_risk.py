@@ -25,7 +25,13 @@ from skfilterrank.metrics import (
     qwa_score,
 )
 from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.ranking import RankAndFilter, RiskCertificate, risk_threshold, threshold_curve
+from skfilterrank.ranking import (
+    RankAndFilter,
+    RiskCertificate,
+    make_logistic,
+    risk_threshold,
+    threshold_curve,
+)
 from skfilterrank.ranking._filtering.risk import RISKS
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
@@ -626,11 +632,21 @@ class TestRankAndFilter:
             else (model.threshold_ > certificate.limit)
         )
 
-    def test_pure_filtering_without_queries(self, data):
-        with pytest.warns(UserWarning, match="without query ids"):
-            model = RankAndFilter(
-                LogisticRegression(), threshold="risk", risk="any_forbidden", level=0.1
-            ).fit(data.X, data.y)
+    @pytest.mark.parametrize("estimator", [LogisticRegression(), make_logistic()], ids=repr)
+    def test_no_promise_about_queries_without_queries(self, data, estimator):
+        model = RankAndFilter(
+            estimator, k=3, threshold="risk", risk="any_forbidden", level=0.1, cv=0.5
+        )
+        for y in (data.y, pd.Series(data.y), list(data.y)):
+            with pytest.raises(ValueError, match=r"it needs query ids: pass groups=.*named 'qid'"):
+                model.fit(data.X, y)
+        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+        assert model.fit(data.X, y).risk_certificate_.n_queries == 300
+
+    def test_pure_filtering_where_each_row_is_a_query(self, data):
+        model = RankAndFilter(
+            LogisticRegression(), threshold="risk", risk="any_forbidden", level=0.1
+        ).fit(data.X, data.y, groups=np.arange(len(data.y)))
         kept = model.predict(data.X) > NO
         assert model.risk_certificate_.n_queries == math.ceil(0.3 * len(data.y))
         # Each row is a query: the share of all rows that are shown and forbidden.
@@ -695,10 +711,20 @@ class TestRankAndFilter:
             fit(data)
 
 
-@pytest.mark.filterwarnings("ignore:.*fitted without query ids:UserWarning")
+class RowsAreQueries(RankAndFilter):
+    """For scikit-learn's checks, which know no queries."""
+
+    def fit(self, X, y, groups=None):
+        rows = np.arange(len(y)) if y is not None and np.ndim(y) else None
+        return super().fit(X, y, groups=rows if groups is None else groups)
+
+    def score(self, X, y, groups=None):
+        return super().score(X, y, groups=np.arange(len(y)) if groups is None else groups)
+
+
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @parametrize_with_checks(
-    [RankAndFilter(Ridge(), threshold="risk", risk="any_forbidden", level=0.9, confidence=0.5)]
+    [RowsAreQueries(Ridge(), threshold="risk", risk="any_forbidden", level=0.9, confidence=0.5)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import final_step
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, find_groups
 from skfilterrank.ranking._filtering.risk import check_risk
 from skfilterrank.ranking._fitting.carry import CARRIES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
@@ -38,6 +38,16 @@ def check_parameters(model, measure) -> None:
         raise ValueError(
             f"risk={model.risk!r} is only kept with threshold='risk', but threshold is "
             f"{threshold!r}: use threshold='risk', or risk=None."
+        )
+
+
+def check_queries(model, groups, y, X) -> None:
+    """Raise a ValueError where a rate over queries is to be certified without query ids."""
+    if model.threshold == "risk" and y is not None and find_groups(groups, y, X) is None:
+        raise ValueError(
+            "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, "
+            "the query id of each row, or give y as a Series with an index level named 'qid'. "
+            "Where each row really is a query of its own, say so with groups=np.arange(len(y))."
         )
 
 

@@ -13,7 +13,7 @@ from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES
-from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
+from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters, check_queries
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import (
@@ -139,7 +139,7 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     -----
     The learning to rank and filter framework of section 5 in [1]_; there the threshold is tuned
     on one validation set. Fitted without any query ids, each row is its own query (pure
-    filtering), with a warning.
+    filtering), with a warning; estimators that learn within queries and ``threshold="risk"`` raise.
 
     The guarantee of ``threshold="risk"`` is exact where the model that is used has given the
     scores of the calibration queries without having seen them: with one split and without refit,
@@ -252,12 +252,13 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         ------
         ValueError
             If a parameter is out of range, arrays have different lengths, a label has no gain, a
-            ranker is given no queries, a classifier nothing to tell apart, or there are fewer
-            queries than folds, or than `risk` needs.
+            ranker or ``threshold="risk"`` is given no queries, a classifier nothing to tell apart,
+            or there are fewer queries than folds, or than `risk` needs.
         """
         parsed = parse_with_k(self.scoring, self.k)
         measure, k, options = parsed
         check_parameters(self, measure)
+        check_queries(self, groups, y, X)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         data, gains, self._has_queries = training_rows(
