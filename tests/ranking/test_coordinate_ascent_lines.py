@@ -187,12 +187,38 @@ def test_best_time():
     assert best([-1.0, 1.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 0
     # The nearer of two.
     assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.0, -1.0]) == 1.5
-    # 0.1 for each 0.5: the first gains 1 - 0.2, the other 1.3 - 0.6.
+    assert best([-5.0, -3.0, -2.0, -1.0], [1.0, -1.0, 1.0, -1.0]) == -1.5
+    # 0.1 for each 0.5, and steps of 1.5 and 4: the first gains 1 - 0.3, the other 1.3 - 0.8.
     assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.3, -1.3], 0.1) == 1.5
     assert best([1.0, 2.0, 3.0, 5.0], [1.0, -1.0, 1.3, -1.3], 0.01) == 4
     # Too short for rounding.
     assert best([1.0, 1.0 + 1e-13, 2.0, 4.0], [9.0, -9.0, 1.0, -1.0]) == 3
-    assert between(np.array([1.0, 2.0]), 1, 7.0) == 1.5
+    np.testing.assert_array_equal(
+        between(np.array([1.0, 2.0, 5.0]), np.arange(4), 7.0), [-6, 1.5, 3.5, 12]
+    )
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_penalty_is_that_of_the_step_taken(side):
+    def best(times, changes, penalty):
+        changes = np.array(changes)
+        steps = Steps(np.array(times), changes)
+        if side < 0:
+            steps = Steps(-steps.times[::-1], -changes[::-1])
+        return side * best_time(steps, 1.0, penalty)
+
+    # The middle, 2.55, costs 0.255 at 0.1 for each 1, and gains 0.05.
+    assert best([0.1, 5.0], [0.05, -0.01], 0.1) == 0
+    assert best([0.1, 5.0], [0.05, -0.01], 0.0196) == pytest.approx(2.55)
+    assert best([0.1, 5.0], [0.05, -0.01], 0.0197) == 0
+    # Beyond the outermost crossing the step is 3 + 1.
+    assert best([3.0], [1.0], 0.249) == 4
+    assert best([3.0], [1.0], 0.251) == 0
+    # Two documents that are equal now: there is no staying, and the shorter step wins.
+    assert best([0.0, 2.0, 3.0], [1.0, 0.1, -1.0], 0.01) == pytest.approx(2.5)
+    assert best([0.0, 2.0, 3.0], [1.0, 0.1, -1.0], 0.1) == pytest.approx(1.0)
+    # Crossings beyond what can be charged.
+    assert best([-1.0, 1e300], [-1.0, 1.0], 1e20) == 0
 
 
 def test_extreme_scores_and_features():
@@ -227,3 +253,40 @@ def test_candidates_never_lose_and_find_the_best_of_few(name):
         assert objective(scores + t * feature) == pytest.approx(best)
         t = CandidateSearch(objective, 2).best(scores, feature, None, 1.0)
         assert objective(scores + t * feature) >= objective(scores)
+
+
+def test_candidates_are_searched_twice():
+    # Document 0 crosses the others at t = 1, 2, ..., 64; the best interval is around 39.5.
+    scores, feature = np.arange(65.0), np.append(1.0, np.zeros(64))
+    gains = np.append(1.0, np.zeros(64))
+
+    class Slope:
+        """Rises towards a score of 39.5 of the first document."""
+
+        index, parsed = GroupIndex.from_groups(np.zeros(65)), parse_measure("err")
+
+        def __call__(self, scores, threshold=None):
+            return -abs(scores[0] - 39.5)
+
+    objective = Slope()
+    objective.gains = gains
+    # First at 0, 8, ..., 64 crossings passed, then at the 16 between the neighbours of the best.
+    assert CandidateSearch(objective, 9).best(scores, feature, None, 1.0) == pytest.approx(
+        39.5, abs=1.0
+    )
+    # A second pass of 17 sees each of the 16.
+    assert CandidateSearch(objective, 17).best(scores, feature, None, 1.0) == pytest.approx(39.5)
+
+
+def test_candidates_pay_for_their_steps():
+    # Documents of gain 1 and 0 cross at t = 1; beyond is t = 2, which reciprocal-like err gains.
+    gains, index = np.array([1.0, 0.0]), GroupIndex.from_groups(["q", "q"])
+    objective = Objective(gains, index, parse_measure("err"))
+    scores, feature = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    gain = objective(scores + 2 * feature) - objective(scores)
+    assert gain > 0
+    for penalty, expected in ((0.49 * gain, 2.0), (0.51 * gain, 0.0)):
+        search = CandidateSearch(objective, 4, penalty)
+        assert search.best(scores, feature, None, 1.0) == expected
+        # The other way round the step is as long.
+        assert search.best(scores, -feature, None, 1.0) == -expected

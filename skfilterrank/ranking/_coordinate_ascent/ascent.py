@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skfilterrank.ranking._coordinate_ascent.columns import spread
+
 # The place of the threshold among the coordinates.
 _THRESHOLD = -1
 
@@ -50,6 +52,8 @@ class Problem:
         Features of the training rows.
     spreads : ndarray of shape (n_features,)
         Spread of each; 0 where it cannot change anything.
+    queries : tuple
+        Codes and sizes of the queries, where scores vary within queries; else empty.
     objective : Objective
         The measure on the training rows.
     search : LineSearch or CandidateSearch
@@ -62,6 +66,7 @@ class Problem:
 
     columns: object
     spreads: np.ndarray
+    queries: tuple
     objective: object
     search: object
     held_out: list
@@ -86,7 +91,7 @@ class Problem:
                         threshold, value = candidate, reached
                     continue
                 feature = self.columns[j]
-                unit = (scores.std() or 1.0) / self.spreads[j]
+                unit = (spread(scores, *self.queries) or 1.0) / self.spreads[j]
                 t = self.search.best(scores, feature, threshold, unit)
                 if t == 0:
                     continue

@@ -6,6 +6,25 @@ from scipy import sparse
 from skfilterrank._groups import GroupIndex
 
 
+def spread(values, codes=None, sizes=None) -> float:
+    """Standard deviation, within queries where their codes and sizes are given.
+
+    0 for values that vary by no more than rounding.
+    """
+    # Scaled first: squares of extreme values leave the range of float64.
+    largest = np.abs(values).max()
+    if largest == 0:
+        return 0.0
+    values = values / largest
+    if codes is None:
+        values = values - values.mean()
+    else:
+        values = values - (np.bincount(codes, values) / sizes)[codes]
+    if np.abs(values).max() <= 1e-12:
+        return 0.0
+    return largest * np.sqrt(np.mean(values**2))
+
+
 class Columns:
     """A feature matrix of which one dense column at a time is wanted."""
 
@@ -52,19 +71,5 @@ class Columns:
 
         Columns that vary by no more than rounding have 0.
         """
-        spreads = np.zeros(self.n_columns)
-        if index is not None:
-            codes, sizes = index.codes(), index.sizes
-        for j in range(self.n_columns):
-            # Scaled first: squares of extreme values leave the range of float64.
-            column, largest = self[j], np.abs(self[j]).max()
-            if largest == 0:
-                continue
-            column = column / largest
-            if index is None:
-                column = column - column.mean()
-            else:
-                column = column - (np.bincount(codes, column) / sizes)[codes]
-            if np.abs(column).max() > 1e-12:
-                spreads[j] = largest * np.sqrt(np.mean(column**2))
-        return spreads
+        queries = () if index is None else (index.codes(), index.sizes)
+        return np.array([spread(self[j], *queries) for j in range(self.n_columns)])

@@ -60,8 +60,9 @@ class CoordinateAscentRanker(BaseEstimator):
         Ridge penalty of the regression, of features divided by their spread.
     penalty : float, default=0.0
         What a step of a weight must gain, for each standard deviation of the scores that it moves
-        the scores by. Above 0, such as 0.01 to 0.1, the weights stay closer to the start, which
-        overfits less where features are many and queries are few.
+        the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to 0.1,
+        the weights stay closer to the start, which overfits less where features are many and
+        queries are few.
     n_restarts : int, default=0
         Number of further starts, from random weights. The best of all starts is kept.
     max_iter : int, default=25
@@ -274,6 +275,7 @@ class CoordinateAscentRanker(BaseEstimator):
         problem = Problem(
             columns=columns,
             spreads=self.scale_ if self.filter or has_pair(gains, index) else 0 * self.scale_,
+            queries=() if self.filter else (index.codes(), index.sizes),
             objective=objective,
             search=self._search(objective),
             held_out=self._held_out(eval_set, eval_groups, parsed),

@@ -225,33 +225,34 @@ def _finished(changes, queries, first, finish):
 def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
     """The t of the highest value; of several, the one nearest to 0, where t is now.
 
-    The value of an interval is less by `penalty` for each `unit` that it lies away from 0.
+    The value of an interval is less by `penalty` for each `unit` of the step that is taken to it.
     Intervals that are too short for the rounding of scores are left out.
     """
     times = steps.times
     if not len(times):
         return 0.0
     lower, upper = np.append(-np.inf, times), np.append(times, np.inf)
-    distance = np.maximum(lower, -upper)
+    # Documents that are equal now cross here, up to the bits that were set.
+    here = _SHORTEST * unit
+    is_here = (lower < -here) & (upper > here)
     values = np.append(0.0, np.cumsum(steps.changes))
-    values -= penalty / unit * np.maximum(distance, 0.0)
+    if penalty:
+        points = between(times, np.arange(len(values)), unit)
+        with np.errstate(over="ignore"):
+            values -= penalty * (np.abs(np.where(is_here, 0.0, points)) / unit)
     size = np.abs(times)
     short = np.diff(times) <= _SHORTEST * (np.maximum(size[1:], size[:-1]) + unit)
     values[1:-1][short] = -np.inf
     highest = values.max()
     best = np.flatnonzero(values >= highest - _SAME_VALUE * max(1.0, abs(highest)))
-    nearest = best[distance[best].argmin()]
-    # Documents that are equal now cross here, up to the bits that were set.
-    here = _SHORTEST * unit
-    if lower[nearest] < -here and upper[nearest] > here:
-        return 0.0
-    return between(times, nearest, unit)
+    nearest = best[np.maximum(lower, -upper)[best].argmin()]
+    return 0.0 if is_here[nearest] else float(between(times, nearest, unit))
 
 
-def between(times, position: int, unit: float) -> float:
-    """The middle between the steps around a position, or `unit` beyond the outermost one."""
-    if position == 0:
-        return times[0] - unit
-    if position == len(times):
-        return times[-1] + unit
-    return times[position - 1] / 2 + times[position] / 2
+def between(times, position, unit: float):
+    """The middle between the steps around each position, or `unit` beyond the outermost one."""
+    last = len(times) - 1
+    left, right = times[np.maximum(position - 1, 0)], times[np.minimum(position, last)]
+    # At either end both are the outermost step.
+    beyond = np.where(position == 0, -unit, np.where(position > last, unit, 0.0))
+    return left / 2 + right / 2 + beyond
