@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
@@ -329,6 +331,35 @@ def test_logistic_is_scikit_learns(data):
     np.testing.assert_allclose(ranker.predict(data.X), expected.predict_proba(X)[:, 1])
     np.testing.assert_allclose(ranker.coef_, expected.coef_[0])
     assert roc_auc_score(data.y > 0, ranker.predict(data.X)) > 0.7
+
+
+def test_logistic_on_sparse_features(data):
+    # Zeros among features that are far from a mean of 0.
+    X = np.where(np.abs(data.X) < 0.5, 0.0, data.X + 3.0)
+    dense = make_logistic(tol=1e-8).fit(X, data.y)
+    for as_sparse in (sparse.csr_array, sparse.csr_matrix, sparse.coo_array):
+        ranker = make_logistic(tol=1e-8).fit(as_sparse(X), data.y)
+        # The penalty leaves the intercept alone, so that a shift of the features changes nothing.
+        np.testing.assert_allclose(ranker.coef_, dense.coef_, atol=1e-5)
+        for model in (ranker, dense):
+            for rows in (X, sparse.csr_array(X)):
+                np.testing.assert_allclose(model.predict(rows), dense.predict(X), atol=1e-5)
+        assert ranker.n_features_in_ == 5
+    zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
+    assert zeros.nnz == np.count_nonzero(X)
+    assert get_tags(ranker).input_tags.sparse
+    model = RankAndFilter(make_logistic(), k=3, cv=3)
+    assert model.fit(sparse.csr_array(X), data.y, groups=data.groups).best_score_ > 0.6
+    X = sparse.csr_array(np.where(X > X.max() - 0.1, np.nan, X))
+    with pytest.raises(ValueError, match=r"NaN in column .*LogisticRegression"):
+        make_logistic().fit(X, data.y)
+
+
+def test_scaled_features_have_names(data):
+    X = pd.DataFrame(data.X, columns=list("abcde"))
+    ranker = make_logistic().fit(X, data.y)
+    assert list(ranker.feature_names_in_) == list("abcde")
+    assert list(ranker.estimator_["scale"].get_feature_names_out()) == list("abcde")
 
 
 def test_probabilities_and_gains_are_carried_over_as_they_are(data):

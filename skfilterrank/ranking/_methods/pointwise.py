@@ -3,9 +3,9 @@
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
+from skfilterrank.ranking._methods.standardizer import Standardizer
 
 
 def make_random_forest(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryRanker:
@@ -77,15 +77,17 @@ def make_logistic(*, gains=None, random_state=0, n_jobs=None, **params) -> Query
     Returns
     -------
     QueryRanker
-        Around a Pipeline of "scale" (StandardScaler) and "model" (LogisticRegression); in a search
-        the parameters are ``estimator__model__C`` and so on. Its `coef_` weigh standardised
-        features.
+        Around a Pipeline of "scale" and "model" (LogisticRegression); in a search the parameters
+        are ``estimator__model__C`` and so on. Its `coef_` weigh standardised features.
 
     Notes
     -----
     Documents are learned one by one, and queries play no part. Grades above 0 count the same, so
     that the order of good documents among themselves is learned only as far as better documents
     are surer to be good.
+
+    Features are standardised, as StandardScaler does. Of sparse X each feature is divided by its
+    standard deviation and the mean stays, so that zeros stay zeros; the intercept makes up for it.
 
     NaN in X raises, and so do gains all above 0 or none above 0.
 
@@ -100,4 +102,4 @@ def make_logistic(*, gains=None, random_state=0, n_jobs=None, **params) -> Query
     """
     settings = {"max_iter": 1000, "random_state": random_state}
     model = LogisticRegression(**settings | params)
-    return QueryRanker(Pipeline([("scale", StandardScaler()), ("model", model)]), gains=gains)
+    return QueryRanker(Pipeline([("scale", Standardizer()), ("model", model)]), gains=gains)
