@@ -3,6 +3,7 @@
 import math
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -569,6 +570,8 @@ class TestRankAndFilter:
         assert certificate.n_queries == n_queries
         assert len(model.fold_threshold_curves_) == n_splits
         assert ("approximately at most 0.15" in str(certificate)) is not exact
+        assert not certificate.if_unseen
+        assert "if the estimator" not in str(certificate)
         if not exact:
             all_rows = LogisticRegression().fit(data.X, data.y > 0)
             np.testing.assert_allclose(model.estimator_.coef_, all_rows.coef_)
@@ -580,13 +583,18 @@ class TestRankAndFilter:
             inner, k=3, threshold="risk", risk="any_forbidden", level=0.15, cv="prefit"
         ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
         scores = inner.predict_proba(data.X[~train])[:, 1]
-        assert model.risk_certificate_ == risk_threshold(
+        certificate = model.risk_certificate_
+        expected = risk_threshold(
             data.y[~train],
             scores,
             groups=data.groups[~train],
             risk="any_forbidden",
             level=0.15,
             k=3,
+        )
+        assert certificate == replace(expected, if_unseen=True)
+        assert str(certificate) == (
+            f"{expected} This holds if the estimator has not seen these queries."
         )
         assert model.estimator_ is inner
 

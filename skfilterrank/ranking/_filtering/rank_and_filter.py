@@ -148,6 +148,11 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     calibrated. Then the guarantee is an approximation, for which no theorem speaks: it gains
     training and calibration queries, and ``risk_certificate_.exact`` is False.
 
+    Two things the certificate cannot know. What a "prefit" estimator was fitted on is up to you,
+    and the certificate says so. And settings that were chosen with the help of the same queries, as
+    by a GridSearchCV around this, have seen them as well: whatever ``exact`` says, the guarantee is
+    then an approximation. Choose settings on some queries, and fit the chosen model on others.
+
     Fit parameters other than `groups` go to the estimator: per-row ones are cut to each fold, and
     ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
     names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
@@ -457,7 +462,7 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             held_out = f"cv={self.cv!r} gives {tuning.index.n_queries} queries to calibrate on."
             error.add_note(held_out)
             raise
-        return replace(certificate, exact=tuning.is_calibrated)
+        return replace(certificate, exact=tuning.is_calibrated, if_unseen=is_prefit(self.cv))
 
     def _curve(self, gains, scores, groups):
         """The measure at every threshold."""

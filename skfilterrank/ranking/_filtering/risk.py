@@ -54,6 +54,9 @@ class RiskCertificate:
     exact : bool
         Whether the promise holds exactly. False where the scores of the calibration queries come
         from other models than the one that is used.
+    if_unseen : bool
+        Whether that rests on a condition that nothing here can check: that the estimator, which
+        came fitted (``cv="prefit"``), has not seen the calibration queries.
     """
 
     risk: str
@@ -68,6 +71,7 @@ class RiskCertificate:
     observed: float
     upper_bound: float
     exact: bool = True
+    if_unseen: bool = False
 
     def __str__(self):
         top = "list" if self.k is None else f"top {self.k}"
@@ -77,10 +81,14 @@ class RiskCertificate:
             "false_reject_rate": "the share of a query's good documents that is filtered",
         }[self.risk]
         promise = "at most" if self.exact else "approximately at most"
+        condition = (
+            " This holds if the estimator has not seen these queries." if self.if_unseen else ""
+        )
         return (
             f"With confidence {self.confidence:g}, {rate} is {promise} {self.level:g} on new "
             f"queries, at threshold {self.threshold:.4g}: on {self.n_queries} calibration queries "
             f"it is {self.observed:.4f}, with an upper bound of {self.upper_bound:.4f}."
+            f"{condition}"
         )
 
 
