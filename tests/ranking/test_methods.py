@@ -350,7 +350,7 @@ def test_logistic_on_sparse_features(data):
     assert get_tags(ranker).input_tags.sparse
     model = RankAndFilter(make_logistic(), k=3, cv=3)
     assert model.fit(sparse.csr_array(X), data.y, groups=data.groups).best_score_ > 0.6
-    X = sparse.csr_array(np.where(X > X.max() - 0.1, np.nan, X))
+    X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))
     with pytest.raises(ValueError, match=r"NaN in column .*LogisticRegression"):
         make_logistic().fit(X, data.y)
 
@@ -426,3 +426,20 @@ def test_query_ranker_refuses_what_it_cannot_fit(data):
     infinite[2, 4] = np.inf
     with pytest.raises(ValueError, match="infinity in column 4"):
         make_logistic().fit(infinite, data.y)
+
+
+def test_infinity_is_named_whatever_the_estimator_says(data):
+    X = pd.DataFrame(data.X, columns=list("abcde"))
+    X.iloc[4, 1], X.iloc[9, 3] = np.nan, np.inf
+    message = r"^X contains infinity in column 3 \('d'\) \(1 value, the first at row 9\): XGBRanker"
+    with pytest.raises(ValueError, match=message) as raised:
+        make("ranknet").fit(X, data.y, groups=data.groups)
+    assert "Stack trace" not in str(raised.value)
+    assert raised.value.__suppress_context__
+    X = data.X.copy()
+    X[2, 2] = 1e39
+    with pytest.raises(ValueError, match=r"beyond 3.4e\+38, which is the largest that XGBRanker"):
+        make("ranknet").fit(X, data.y, groups=data.groups)
+    for name in ("random_forest", "logistic"):
+        with pytest.raises(ValueError, match=r"infinity in column 4 \("):
+            make(name).fit(np.where(np.arange(5) == 4, np.inf, data.X), data.y)

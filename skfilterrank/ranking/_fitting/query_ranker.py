@@ -141,8 +141,10 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         try:
             self.estimator_ = data.fit(self.estimator)
         except ValueError as error:
-            _name_columns(error, X, self.estimator)
-            raise
+            found = _bad_columns(error, X, self.estimator)
+            if found is None:
+                raise
+            raise found from None
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -162,8 +164,10 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         try:
             scores = document_scores(self.estimator_, X)
         except ValueError as error:
-            _name_columns(error, X, self.estimator)
-            raise
+            found = _bad_columns(error, X, self.estimator)
+            if found is None:
+                raise
+            raise found from None
         return scores.astype(np.float64, copy=False)
 
     @property
@@ -191,17 +195,30 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _name_columns(error, X, estimator):
-    """Raise an error that names the columns, where NaN or infinity is what was complained of."""
-    if "NaN" not in str(error) and "infinity" not in str(error):
-        return
+def _bad_columns(error, X, estimator):
+    """An error that names the columns, where NaN or infinity is what was complained of, or None."""
+    message = str(error)
+    # XGBoost, which takes NaN, says `inf`.
+    if not any(word in message for word in ("NaN", "infinity", "`inf`")):
+        return None
     final = type(final_step(estimator)).__name__
     has_names = isinstance(X, pd.DataFrame) and all(isinstance(name, str) for name in X.columns)
     names = {"feature_names_in_": np.asarray(X.columns)} if has_names else {}
     try:
         values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
     except (TypeError, ValueError):
-        return
-    # Its class and its names are all that the message takes from an estimator, and one that could
-    # not be fitted has no names.
-    check_finite_columns(values, estimator=type(final, (), names)())
+        return None
+    try:
+        # Its class and its names are all that the message takes from an estimator, and one that
+        # could not be fitted has no names.
+        inner = type(final, (), names)()
+        check_finite_columns(values, estimator=inner, allow_nan="NaN" not in message)
+    except ValueError as found:
+        return found
+    if "`inf`" in message:
+        largest = np.finfo(np.float32).max
+        return ValueError(
+            f"X, or an X of eval_set, contains infinity or a number beyond {largest:.3g}, which is "
+            f"the largest that {final} takes: replace it by a smaller one."
+        )
+    return None
