@@ -388,6 +388,27 @@ def test_by_hand():
     )
 
 
+def test_rounding_does_not_lift_the_upper_bound_over_the_level():
+    # The smallest level that 45 queries without a failure allow, to the last digit.
+    n = 45
+    low, level = 0.01, 0.99
+    while low < (middle := (low + level) / 2) < level:
+        if BinomialBound(n, middle, 0.9).rules_out(np.zeros(n)):
+            level = middle
+        else:
+            low = middle
+    assert level < BinomialBound(n, level, 0.9).upper(np.zeros(n)) < level + 1e-12
+    found = risk_threshold(
+        np.tile([1, -1], n),
+        np.tile([0.9, 0.1], n),
+        groups=np.repeat(np.arange(n), 2),
+        risk="any_forbidden",
+        level=level,
+    )
+    assert found.observed == 0
+    assert found.upper_bound == level
+
+
 def test_limit_within_a_stretch_of_equal_value():
     # Only the first document of each query is a step of the measure, at k = 1; the limit is at the
     # second ones. Of equally good thresholds the best keeps most.
