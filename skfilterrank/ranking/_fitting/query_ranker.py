@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_array, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import document_scores, final_step
-from skfilterrank._sklearn_compat import num_samples
+from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
 from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import needs_groups
@@ -82,7 +83,9 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.gains = gains
 
-    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None) -> "QueryRanker":
+    def fit(
+        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+    ) -> "QueryRanker":
         """Fit the estimator.
 
         Parameters
@@ -99,6 +102,12 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             Held-out sets for estimators that stop early, with labels as in `y`.
         eval_groups : array-like or list of array-like, default=None
             Query ids of each held-out set; None looks for an index level "qid".
+        **fit_params
+            Passed to the estimator's `fit`, such as `sample_weight`; entries with one value per
+            row lose those of unjudged rows and follow the order in which the estimator wants the
+            rows. XGBoost's ranker weighs whole queries: one weight for all rows of a query. In a
+            Pipeline "step__parameter" names the step, and plain names go to the last. With
+            scikit-learn's metadata routing, what the estimator requests.
 
         Returns
         -------
@@ -114,6 +123,8 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         """
         if y is None:
             raise ValueError("QueryRanker requires y to be passed, but the target y is None.")
+        if metadata_routing_enabled():
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         found = find_groups(groups, y, X)
         if found is None and not needs_groups(self.estimator):
             # Without this, training_rows would warn of what does not matter here.
@@ -128,7 +139,7 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             prefit=False,
             eval_set=eval_set,
             eval_groups=eval_groups,
-            fit_params={},
+            fit_params=fit_params,
         )
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
         judged_gains = gains[data.judged]
@@ -186,6 +197,23 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         if inner is None:
             raise AttributeError(f"QueryRanker has no fitted estimator: no {name}.")
         return getattr(final_step(inner), name)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
