@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
+from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import needs_groups
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
@@ -76,6 +77,7 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     """
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn; what the estimator inside wants is made of that here.
     _ranking_target = "gain"
 
@@ -126,6 +128,7 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         found = find_groups(groups, y, X)
+        self._has_queries = found is not None
         if found is None and not needs_groups(self.estimator):
             # Without this, training_rows would warn of what does not matter here.
             found = np.arange(num_samples(X))
@@ -180,6 +183,37 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
                 raise
             raise found from None
         return scores.astype(np.float64, copy=False)
+
+    def score(self, X, y, groups=None) -> float:
+        """Mean nDCG_f over the queries of X, whatever the estimator's own score is.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; where
+            there is none and there was none in `fit`, all rows are one list.
+
+        Returns
+        -------
+        float
+            :func:`skfilterrank.metrics.ndcg_f_score` of whole lists, with the ranker's `gains`.
+            For another measure or a cut-off give model selection a scorer, such as
+            ``make_ranking_scorer("ndcg_f@10")``.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing though there were some in `fit`, or a label has no gain.
+        """
+        check_is_fitted(self)
+        found = find_groups(groups, y, X)
+        if found is None and not self._has_queries:
+            found = np.zeros(num_samples(X), dtype=np.int64)
+        return make_ranking_scorer("ndcg_f", gains=self.gains)(self, X, y, groups=found)
 
     @property
     def feature_importances_(self):
