@@ -17,8 +17,14 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    get_scorer,
+    log_loss,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -199,6 +205,62 @@ class TestOrder:
         for _ in range(20):
             scores = rng.normal(size=8)
             prefit(scores, [1, -1] * 4)
+
+
+class TestDecisionFunction:
+    @pytest.mark.parametrize("method", ["isotonic", "sigmoid"])
+    def test_is_the_log_odds_of_the_score(self, data, method):
+        model = CalibratedRanker(Ridge(), method=method, cv=3)
+        model.fit(data.X, data.y, groups=data.groups)
+        good, odds = model.predict(data.X), model.decision_function(data.X)
+        np.testing.assert_allclose(odds, np.log(good / (1 - good)))
+        assert odds.shape == good.shape
+        np.testing.assert_array_equal(odds >= 0, good >= 0.5)
+        assert (np.diff(odds[np.argsort(good)]) >= 0).all()
+
+    def test_filtered_rows_are_finite_and_last(self, data):
+        inner = RankAndFilter(Ridge(), cv=3).fit(data.X, data.y, groups=data.groups)
+        model = CalibratedRanker(inner, cv="prefit").fit(data.X, data.y, groups=data.groups)
+        odds, is_filtered = model.decision_function(data.X), np.isneginf(model.predict(data.X))
+        assert np.isfinite(odds).all()
+        assert odds[is_filtered].max() < -700 < -20 < odds[~is_filtered].min()
+
+    def test_the_surest_rows_are_finite(self):
+        rng = np.random.default_rng(0)
+        scores = np.sort(rng.normal(size=2000))
+        model = prefit(scores * 1e9, scores > 0, method="sigmoid")
+        assert np.isfinite(model.decision_function(as_column([-1e300, -1e9, 1e9, 1e300]))).all()
+
+    @pytest.mark.parametrize(
+        ("scoring", "expected"),
+        [
+            ("roc_auc", lambda y, model, X: roc_auc_score(y, model.predict(X))),
+            ("average_precision", lambda y, model, X: average_precision_score(y, model.predict(X))),
+            ("neg_log_loss", lambda y, model, X: -log_loss(y, model.predict_proba(X)[:, 1])),
+            (
+                "neg_brier_score",
+                lambda y, model, X: -brier_score_loss(y, model.predict_proba(X)[:, 1]),
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+    def test_scorers_of_scikit_learn(self, data, scoring, expected, routing):
+        y = pd.Series((data.y > 0).astype(int), index=pd.Index(data.groups, name="qid"))
+        model = CalibratedRanker(LGBMRanker(**QUIET), cv=3).fit(data.X, y)
+        found = get_scorer(scoring)(model, data.X, y)
+        assert found == pytest.approx(expected(y, model, data.X), rel=1e-9)
+        with sklearn.config_context(enable_metadata_routing=routing):
+            params = {"params": {"groups": data.groups}} if routing else {"groups": data.groups}
+            scores = cross_val_score(
+                CalibratedRanker(LGBMRanker(**QUIET), cv=2),
+                data.X,
+                y,
+                cv=GroupKFold(2),
+                scoring=scoring,
+                error_score="raise",
+                **params,
+            )
+        assert np.isfinite(scores).all()
 
 
 class TestHeldOut:

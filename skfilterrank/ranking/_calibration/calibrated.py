@@ -4,6 +4,7 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.special import logit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags, get_tags
@@ -26,6 +27,9 @@ from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import training_rows
+
+# What stands for the probability of filtered rows in log-odds, and the highest below 1.
+_LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
 class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
@@ -97,7 +101,10 @@ class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     To scikit-learn this is a ranker, not a classifier: it takes labels of any gains, and
-    :meth:`predict` gives scores.
+    :meth:`predict` gives scores. It has no `score` of its own, since lists and probabilities are
+    measured by different things: give model selection ``make_ranking_scorer("ndcg_f@10")``, or
+    where `y` is 0 or 1 one of scikit-learn's names for probabilities, such as "roc_auc",
+    "average_precision", "neg_log_loss" and "neg_brier_score".
 
     A curve never falls, so the order of the estimator's scores is kept. Held-out scores that order
     good and bad rows worse than chance, by more than chance explains, come with a warning; the
@@ -144,6 +151,7 @@ class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
+    __metadata_request__decision_function = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn, and that its scores need no common scale.
     _ranking_target = "gain"
     _scores_are_probabilities = True
@@ -281,6 +289,24 @@ class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         """
         _, good = self._scores_and_probabilities(X, groups)
         return np.column_stack([1.0 - good, good])
+
+    def decision_function(self, X, groups=None) -> np.ndarray:
+        """Log-odds that the gain of each row is above 0: finite, in the order of :meth:`predict`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents.
+        groups : array-like of shape (n_rows,), default=None
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            ``log(p / (1 - p))`` of what :meth:`predict` gives, at least 0 where that is at least
+            0.5; where the estimator filters about -708, which is below all others.
+        """
+        return logit(np.clip(self.predict(X, groups=groups), _LEAST, _MOST))
 
     def _queries(self, groups, X, y):
         """The query ids; without any, one for each row where the estimator does not need them."""
