@@ -3,6 +3,9 @@ from pathlib import Path
 
 # Tests run side by side: one thread each, or they wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# LightGBM asks for all processors whatever that says, and its threads wait for each other by
+# spinning: beside another worker a fit of a second takes half a minute.
+os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
 import pytest
 from hypothesis import settings
