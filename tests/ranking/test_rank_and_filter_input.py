@@ -22,7 +22,19 @@ from xgboost import XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking import (
+    AdaRankRanker,
+    CalibratedRanker,
+    CoordinateAscentRanker,
+    FilterOnly,
+    LambdaRankRanker,
+    LinearRankFusion,
+    OrdinalRanker,
+    QueryRanker,
+    RankAndFilter,
+    RankBoostRanker,
+    make_lambdamart,
+)
 
 SCORER = make_ranking_scorer("ndcg_f@3")
 
@@ -304,6 +316,52 @@ class TestBadInput:
     def test_missing_groups_for_a_ranker(self, data, estimator):
         with pytest.raises(ValueError, match=r"(LGBM|XGB)Ranker needs queries: pass groups="):
             self.fit(data, estimator, groups=None)
+
+    @pytest.mark.parametrize(
+        ("estimator", "name"),
+        [
+            (make_lambdamart(n_estimators=2), "LGBMRanker"),
+            (QueryRanker(make_pipeline(StandardScaler(), XGBRanker())), "XGBRanker"),
+            (GridSearchCV(QueryRanker(LGBMRanker()), {"gains": [None]}), "LGBMRanker"),
+            (CalibratedRanker(make_lambdamart()), "LGBMRanker"),
+            (make_pipeline(StandardScaler(), LambdaRankRanker()), "LambdaRankRanker"),
+            (CoordinateAscentRanker(), "CoordinateAscentRanker"),
+            (AdaRankRanker(), "AdaRankRanker"),
+            (CalibratedRanker(RankBoostRanker()), "RankBoostRanker"),
+            (LinearRankFusion(), "LinearRankFusion"),
+        ],
+        ids=lambda value: type(value).__name__,
+    )
+    @pytest.mark.parametrize("wrap", [RankAndFilter, CalibratedRanker])
+    def test_missing_groups_for_what_learns_within_queries(self, data, wrap, estimator, name):
+        with pytest.raises(ValueError, match=f"^{name} needs queries: pass groups="):
+            wrap(estimator).fit(data.X, data.y)
+        if wrap is RankAndFilter:
+            with pytest.raises(ValueError, match=f"^{name} needs queries"):
+                FilterOnly(wrap(estimator)).fit(data.X, data.y)
+
+    @pytest.mark.parametrize(
+        "estimator",
+        [
+            QueryRanker(Ridge()),
+            GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=GroupKFold(2)),
+            CalibratedRanker(QueryRanker(Ridge())),
+            OrdinalRanker(),
+        ],
+    )
+    def test_others_learn_without_groups(self, data, estimator):
+        with pytest.warns(UserWarning, match="without query ids"):
+            model = self.fit(data, estimator, groups=None, threshold=None)
+        assert np.ptp(model.predict(data.X)) > 0
+
+    def test_a_search_may_hold_what_learns_within_queries(self, data):
+        search = GridSearchCV(
+            QueryRanker(LGBMRanker(n_estimators=2, verbose=-1, n_jobs=1)),
+            {"gains": [None]},
+            scoring=SCORER,
+            cv=GroupKFold(2),
+        )
+        assert np.ptp(self.fit(data, search, threshold=None).predict(data.X)) > 0
 
     def test_missing_query_id(self, data):
         groups = np.where(data.groups == 3, np.nan, data.groups)

@@ -150,6 +150,8 @@ class RankBoostRanker(BaseEstimator):
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
+    # A RankAndFilter around it raises without query ids: there is no order to learn.
+    _needs_queries = True
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_groups, find_groups
-from skfilterrank.ranking._fitting.adapters import needs_groups
+from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
 from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 
@@ -64,9 +64,10 @@ def _number_queries(estimator, groups, n_rows):
     if groups is not None:
         return check_groups(groups, n_rows=n_rows).codes()
     if needs_groups(estimator):
+        name = type(estimators_inside(estimator)[-1]).__name__
         raise ValueError(
-            f"{type(final_step(estimator)).__name__} needs queries: pass groups=, the query id of "
-            "each row, or give y as a Series with an index level named 'qid'."
+            f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
+            "with an index level named 'qid'."
         )
     warnings.warn(
         "RankAndFilter was fitted without query ids: each row is taken for a query of its own "

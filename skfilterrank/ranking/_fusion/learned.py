@@ -107,6 +107,8 @@ class LinearRankFusion(BaseEstimator):
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
+    # A RankAndFilter around it raises without query ids: there is no order to learn.
+    _needs_queries = True
 
     def __init__(
         self,
