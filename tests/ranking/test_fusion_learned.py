@@ -245,6 +245,35 @@ class TestOneCall:
             expected[test] = model.predict(X[test], groups=groups[test])
         np.testing.assert_allclose(fused, expected, atol=1e-9)
 
+    def test_two_calls_are_the_same(self):
+        X, y, groups = make_systems(n_queries=10, n_rows=6)
+        first, second, two_jobs, other = (
+            linear_rank_fusion(X, y, groups=groups, cv=2, **options)
+            for options in ({}, {}, {"n_jobs": 2}, {"random_state": 1})
+        )
+        np.testing.assert_array_equal(first, second)
+        np.testing.assert_array_equal(first, two_jobs)
+        assert not np.array_equal(first, other)
+
+    def test_the_seed_of_a_given_fusion_counts(self):
+        X, y, groups = make_systems(n_queries=10, n_rows=6)
+        seeded, unseeded = (LinearRankFusion(measure="ap", random_state=s) for s in (3, None))
+        found, by_argument, other = (
+            linear_rank_fusion(X, y, groups=groups, cv=2, fusion=fusion, random_state=seed)
+            for fusion, seed in ((seeded, 0), (unseeded, 3), (unseeded, 0))
+        )
+        np.testing.assert_array_equal(found, by_argument)
+        assert not np.array_equal(found, other)
+        assert unseeded.random_state is None
+
+    def test_progress(self, data, capsys):
+        X, y, groups = data
+        fusion = LinearRankFusion("logistic")
+        linear_rank_fusion(X, y, groups=groups, fusion=fusion, cv=3)
+        assert capsys.readouterr().err == ""
+        linear_rank_fusion(X, y, groups=groups, fusion=fusion, cv=3, verbose=1)
+        assert "folds" in capsys.readouterr().err
+
     def test_without_holding_out(self, data):
         X, y, groups = data
         fusion = LinearRankFusion("logistic")
