@@ -260,7 +260,10 @@ def promise(task, found, tables, form, level):
     """What became of the promise at one level, in a sentence."""
     kept = [name for name in tables if np.isfinite(found[name][form].certificate.threshold)]
     trivial = [name for name in tables if name not in kept]
-    text = f"* At most {level:g}: certified without filtering everything for {len(kept)} of {len(tables)}"
+    text = (
+        f"* At most {level:g}: certified without filtering everything for {len(kept)} of "
+        f"{len(tables)}"
+    )
     if kept:
         values = pd.DataFrame({name: table["ndcg_f@3"] for name, table in tables.items()})
         cost = (values.loc["one threshold"] - values.loc[form])[kept]
