@@ -9,7 +9,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
+from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.training_data import training_rows
@@ -36,8 +38,8 @@ class LinearRankFusion(BaseEstimator):
         CombSUM; logistic regression of ``gain > 0``; or any estimator that has `coef_` once it is
         fitted, such as ``Ridge(positive=True)``.
     measure : str, default="ndcg_f@10"
-        What coordinate ascent optimizes, see :class:`CoordinateAscentRanker`. Not used by other
-        learners.
+        What coordinate ascent optimizes, see :class:`CoordinateAscentRanker`, and what `score`
+        measures, whatever the learner.
     normalize : {"minmax", "zscore", "rank"} or None, default="minmax"
         How each system's scores for a query are brought to one scale, as in :func:`fuse_scores`.
     filtered : {"all", "any", "majority"}, default="all"
@@ -105,6 +107,7 @@ class LinearRankFusion(BaseEstimator):
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
     # A RankAndFilter around it raises without query ids: there is no order to learn.
@@ -216,6 +219,36 @@ class LinearRankFusion(BaseEstimator):
         fused = normalized(scores, index, self.normalize) @ self.coef_ + self.intercept_
         fused[is_filtered(scores > -np.inf, self.filtered)] = -np.inf
         return fused
+
+    def score(self, X, y, groups=None) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_systems)
+            Scores of each system, whole queries in any order of rows.
+        y : array-like of shape (n_rows,)
+            Labels, as in `fit`; NaN where unjudged.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; where
+            there is none and there was none in `fit`, all rows are one list.
+
+        Returns
+        -------
+        float
+            The measure of the fused lists; negated where lower is better, as scikit-learn's scorers
+            do.
+
+        Raises
+        ------
+        ValueError
+            As `predict`, if `measure` is unknown, or if a label has no gain.
+        """
+        check_is_fitted(self, "coef_")
+        found = find_groups(groups, y, X)
+        if found is None and not self._has_queries:
+            found = np.zeros(num_samples(X), dtype=np.int64)
+        return make_ranking_scorer(self.measure, gains=self.gains)(self, X, y, groups=found)
 
     def _make_learner(self):
         """The unfitted learner."""
