@@ -74,8 +74,11 @@ ESTIMATORS = {
     "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
     "AdaRankRanker()": AdaRankRanker(n_estimators=5),
     "RankBoostRanker()": RankBoostRanker(n_estimators=5),
+    "CoordinateAscentRanker()": CoordinateAscentRanker(),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
-    "LinearRankFusion()": LinearRankFusion(),
+    "LinearRankFusion('logistic', normalize=None, gains=odd_is_good)": LinearRankFusion(
+        "logistic", normalize=None, gains=odd_is_good
+    ),
     "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
     "FilterAll()": FilterAll(),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),

@@ -446,8 +446,18 @@ class TestBadInput:
 
     def test_queries(self, data):
         X, y, groups = data
+        for fusion, why in (
+            (LinearRankFusion(), "CoordinateAscentRanker orders the documents of a query"),
+            (LinearRankFusion(normalize=None), "CoordinateAscentRanker orders"),
+            (LinearRankFusion("logistic"), "normalize='minmax' compares the scores of a query's"),
+            (LinearRankFusion(Ridge(), normalize="rank"), "normalize='rank' compares"),
+        ):
+            with pytest.raises(ValueError, match=rf"groups is missing: {why}"):
+                fusion.fit(X, y)
         with pytest.warns(UserWarning, match="LinearRankFusion was given no query ids"):
-            LinearRankFusion("logistic").fit(X, y)
+            single = LinearRankFusion("logistic", normalize=None).fit(X, y)
+        alone = LogisticRegression(max_iter=1000).fit(X, y > 0)
+        np.testing.assert_array_equal(single.coef_, alone.coef_[0])
         fusion = LinearRankFusion("logistic").fit(X, y, groups=groups)
         with pytest.raises(ValueError, match=r"groups is missing.*X as a DataFrame"):
             fusion.predict(X)

@@ -14,6 +14,7 @@ from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._features.check_features import check_finite_columns
+from skfilterrank.ranking._fitting.adapters import group_parameter
 from skfilterrank.ranking._fitting.training_data import training_rows
 from skfilterrank.ranking._fusion.lists import (
     FILTERED,
@@ -141,7 +142,8 @@ class LinearRankFusion(BaseEstimator):
             Labels; rows with a NaN label are not learned from, with a warning.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none, each row is its own query, with a warning.
+            `X`. Where there is none, each row is its own query, with a warning: only with
+            ``normalize=None`` and a learner that knows no queries.
 
         Returns
         -------
@@ -152,7 +154,8 @@ class LinearRankFusion(BaseEstimator):
         ------
         ValueError
             If a parameter is out of range, a score is +inf, arrays have different lengths, a label
-            has no gain, no row is judged, or the learner is not linear or cannot learn from this.
+            has no gain, no row is judged, query ids are missing, or the learner is not linear or
+            cannot learn from this.
         """
         check_choice(self.normalize, "normalize", NORMALIZATIONS)
         check_choice(self.filtered, "filtered", FILTERED)
@@ -163,13 +166,7 @@ class LinearRankFusion(BaseEstimator):
         scores = self._check_X(X, reset=True)
         self._has_queries = found is not None
         if found is None:
-            warnings.warn(
-                "LinearRankFusion was given no query ids: each row is its own query, so that there "
-                "is no order to learn. Pass groups=, the query id of each row, or give y an index "
-                "level named 'qid'.",
-                UserWarning,
-                stacklevel=2,
-            )
+            self._check_single_rows(learner)
             found = np.arange(len(scores))
         index = check_groups(found, n_rows=len(scores))
         data, _, _ = training_rows(
@@ -198,7 +195,7 @@ class LinearRankFusion(BaseEstimator):
             Scores of each system, whole queries in any order of rows.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `X`. Not needed with
-            ``normalize=None``, nor where the fusion was fitted without.
+            ``normalize=None``.
 
         Returns
         -------
@@ -213,7 +210,7 @@ class LinearRankFusion(BaseEstimator):
         check_is_fitted(self, "coef_")
         scores = self._check_X(X, reset=False)
         found = find_groups(groups, X)
-        if found is None and (self.normalize is None or not self._has_queries):
+        if found is None and self.normalize is None:
             found = np.arange(len(scores))
         index = check_groups(found, n_rows=len(scores), carrier="X as a DataFrame")
         fused = normalized(scores, index, self.normalize) @ self.coef_ + self.intercept_
@@ -265,6 +262,28 @@ class LinearRankFusion(BaseEstimator):
                 f"{self.learner!r}."
             )
         return self.learner
+
+    def _check_single_rows(self, learner):
+        """Without query ids, only a learner of single rows of comparable scores learns anything."""
+        has_order = group_parameter(final_step(learner)) is not None
+        if has_order or self.normalize is not None:
+            why = (
+                f"{type(final_step(learner)).__name__} orders the documents of a query"
+                if has_order
+                else f"normalize={self.normalize!r} compares the scores of a query's documents"
+            )
+            raise ValueError(
+                f"groups is missing: {why}. Pass groups=, the query id of each row, or give y as a "
+                "pandas Series whose index has a level named 'qid'; or use normalize=None and "
+                "learner='logistic', which learns from single documents."
+            )
+        warnings.warn(
+            "LinearRankFusion was given no query ids: each row is its own query, and its scores "
+            "are learned from as they are. Pass groups=, the query id of each row, or give y an "
+            "index level named 'qid'.",
+            UserWarning,
+            stacklevel=3,
+        )
 
     def _read_weights(self):
         """Weights and intercept of the fitted learner."""
