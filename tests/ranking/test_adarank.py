@@ -326,6 +326,19 @@ def test_warm_start_equals_one_go(halves, patience):
     assert len(ranker.set_params(warm_start=False).fit(X, y, groups, **held_out).alphas_) == 1
 
 
+def test_warm_start_keeps_to_its_measure(halves):
+    (X, y, groups), _ = halves
+    ranker = AdaRankRanker(measure="ndcg_f@3", n_estimators=1, warm_start=True).fit(X, y, groups)
+    ranker.set_params(measure="ap", n_estimators=5)
+    with pytest.raises(ValueError, match=r"learned for measure='ndcg_f@3'.*is now 'ap'.*mix"):
+        ranker.fit(X, y, groups)
+    anew = ranker.set_params(warm_start=False).fit(X, y, groups)
+    same_model(anew, AdaRankRanker(measure="ap", n_estimators=5).fit(X, y, groups))
+    # The same measure in other words.
+    ranker = AdaRankRanker(measure="rbp@10", n_estimators=1, warm_start=True).fit(X, y, groups)
+    ranker.set_params(measure="rbp()@10", n_estimators=2).fit(X, y, groups)
+
+
 # --- as a scikit-learn estimator ---------------------------------------------------------------
 
 
@@ -373,9 +386,9 @@ def test_verbose_shows_a_bar(small, capsys):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"measure": "dcg@10"}, r"cannot be optimised.*\[-inf, inf\].*Those.*: ap, bpref"),
-        ({"measure": "search_length"}, "cannot be optimised.*ndcg_f"),
-        ({"measure": "judged@3"}, "cannot be optimised.*does not depend on the order"),
+        ({"measure": "dcg@10"}, r"cannot be optimized.*\[-inf, inf\].*Those.*: ap, bpref"),
+        ({"measure": "search_length"}, "cannot be optimized.*ndcg_f"),
+        ({"measure": "judged@3"}, "cannot be optimized.*does not depend on the order"),
         ({"measure": "ndgc"}, "'ndgc' is not a measure"),
         # Range and order of these depend on the gains and the queries.
         ({"measure": "ndcg"}, "gives -.* on these queries.*nonnegative gains.*ndcg_f"),

@@ -84,6 +84,17 @@ def test_history_is_the_measure_and_never_falls(judged, filtering):
     assert ranker.score_ == ranker.history_[ranker.best_iteration_]
 
 
+@pytest.mark.parametrize("unit", [1 / 64, 1.0, 64.0])
+def test_weights_and_threshold_are_rescaled_together(judged, unit):
+    X, y, groups = judged
+    # nDCG_f does not change with the unit of the gains; the regression's weights do.
+    ranker = CoordinateAscentRanker(**FAST, filter=True, gains=lambda label: unit * label)
+    ranker.fit(X, y, groups)
+    assert (np.diff(ranker.history_) >= -1e-9).all()
+    assert ranker.history_[-1] > ranker.history_[0]
+    assert 1 <= np.abs(ranker.coef_) @ ranker.scale_ < 2
+
+
 def test_beats_the_regression_it_starts_from(judged):
     X, y, groups = judged
     ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
@@ -369,6 +380,34 @@ def test_held_out_queries_choose_the_start(judged):
     assert chosen >= alone - 1e-12
 
 
+def test_held_out_queries_overrule_the_training_queries(judged):
+    X, y, groups = judged
+    settings = FAST | {"n_restarts": 8, "max_iter": 0}
+    reversed_set = {"eval_set": (X, -y), "eval_groups": groups}
+    by_training = CoordinateAscentRanker(**settings).fit(X, y, groups)
+    by_held_out = CoordinateAscentRanker(**settings).fit(X, y, groups, **reversed_set)
+    assert by_held_out.score_ < by_training.score_
+    reached, other = (
+        ndcg_f_score(-y, ranker.predict(X), groups=groups, k=3)
+        for ranker in (by_held_out, by_training)
+    )
+    assert reached > other
+    assert by_held_out.evals_result_["valid_0"]["ndcg_f@3"] == [pytest.approx(reached)]
+
+
+@pytest.mark.parametrize("patience", [1, 2, 3])
+def test_stops_after_so_many_sweeps_without_a_gain(judged, patience):
+    X, y, groups = judged
+    held = groups % 2 == 0
+    settings = {"measure": "ndcg_f", "random_state": 0, "tol": 0.0, "init": "uniform"}
+    data = X[~held], y[~held], groups[~held]
+    evaluation = {"eval_set": (X[held], y[held]), "eval_groups": groups[held]}
+    ranker = CoordinateAscentRanker(**settings, early_stopping_rounds=patience)
+    ranker.fit(*data, **evaluation)
+    assert CoordinateAscentRanker(**settings).fit(*data).n_iter_ > ranker.n_iter_
+    assert ranker.n_iter_ == ranker.best_iteration_ + patience
+
+
 @pytest.mark.parametrize("filtering", [False, True])
 def test_warm_start_goes_on(judged, filtering):
     X, y, groups = judged
@@ -479,8 +518,6 @@ def test_parameters_out_of_range(separable, settings, message):
 def test_data_that_does_not_fit_together(separable):
     X, y, groups = separable
     ranker = CoordinateAscentRanker()
-    with pytest.raises(ValueError, match=r"groups is missing.*query id of each row.*filter=True"):
-        ranker.fit(X, y)
     with pytest.raises(ValueError, match="y has 179 labels but X has 180 rows"):
         ranker.fit(X, y[1:], groups)
     with pytest.raises(ValueError, match="groups has 179 entries but there are 180 rows"):

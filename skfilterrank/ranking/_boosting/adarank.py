@@ -8,15 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._gains import Gains
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
-    check_count,
-    check_features,
-    check_flag,
-    check_not_negative,
     check_rounds,
-    column,
     held_out_sets,
     run_rounds,
-    training_rows,
 )
 from skfilterrank.ranking._boosting.feature_boosting import (
     BLIND_TO_ORDER,
@@ -25,6 +19,15 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     optimizable_measures,
 )
 from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.ranking._fitting.rows import (
+    check_count,
+    check_features,
+    check_flag,
+    check_not_negative,
+    column,
+    mean_measure,
+    training_rows,
+)
 
 
 class AdaRankRanker(BaseEstimator):
@@ -36,10 +39,10 @@ class AdaRankRanker(BaseEstimator):
     Parameters
     ----------
     measure : str, default="ndcg_f@10"
-        What to optimise: a name of the measure table with a cut-off and options where wanted,
+        What to optimize: a name of the measure table with a cut-off and options where wanted,
         such as "ap", "ndcg_f@10" or "rbp(persistence=0.9)"; see
         :func:`skfilterrank.metrics.get_measure_names`. Its values must lie in [-1, 1] for the
-        gains in hand. Of measures for which lower is better, 1 - value is maximised. Equal scores
+        gains in hand. Of measures for which lower is better, 1 - value is maximized. Equal scores
         count by the mean over their orders, or as the measure's own default says.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
@@ -53,11 +56,11 @@ class AdaRankRanker(BaseEstimator):
         A feature is added only if the measure on the training queries gains more than this; before
         the first, all scores are equal.
     early_stopping_rounds : int or None, default=None
-        Stop when the measure on an `eval_set` has not improved for this many rounds, and predict
-        with the rounds up to its best.
+        Stop when the measure on `eval_set` has not improved for this many rounds, and predict with
+        the rounds up to its best.
     warm_start : bool, default=False
-        Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
-        `n_estimators`.
+        Whether `fit` adds to the rounds of an earlier fit, of the same data and for the same
+        measure, up to `n_estimators`.
     n_jobs : int or None, default=None
         Threads that measure the rankings of the features, which takes most of the time; None
         means 1, -1 all processors. Results do not depend on it.
@@ -79,8 +82,8 @@ class AdaRankRanker(BaseEstimator):
         Number of rounds that predict: all, or with `early_stopping_rounds` those up to the best
         on the `eval_set`.
     evals_result_ : dict
-        The measure after each round, ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without
-        `eval_set`.
+        The measure after each round, from the first on, ``{"valid_0": {"ndcg_f@10": [...]}}``;
+        empty without `eval_set`.
     n_unjudged_ : int
         Rows with a NaN label, which were left out of the training.
     n_queries_ : int
@@ -127,7 +130,8 @@ class AdaRankRanker(BaseEstimator):
     every alpha. Where no query has two different gains there is nothing to learn, and all scores
     are 0; without query ids, when each row is a query, that comes with a warning.
 
-    NaN in X is not accepted. Scores do not compare across queries.
+    The method is deterministic: there is no `random_state`, and the same data give the same
+    ranker. NaN in X is not accepted. Scores do not compare across queries.
 
     References
     ----------
@@ -147,6 +151,7 @@ class AdaRankRanker(BaseEstimator):
     """
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
     # A RankAndFilter around it raises without query ids: there is no order to learn.
@@ -190,8 +195,8 @@ class AdaRankRanker(BaseEstimator):
             Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
             `X`. Where there is none, each row is its own query, with a warning.
         eval_set : (X, y) or list of (X, y), default=None
-            Held-out queries to measure after each round. With several sets, training stops early
-            when any one has not improved.
+            Held-out queries to measure after each round; rows with a NaN label count as gain 0.
+            Of several sets the mean counts for early stopping.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the held-out rows; None looks for an index level "qid".
 
@@ -203,12 +208,18 @@ class AdaRankRanker(BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter is out of range, the measure cannot be optimised or has one value for
+            If a parameter is out of range, the measure cannot be optimized or has one value for
             all orders of each query, X holds NaN or infinite values, arrays have different
             lengths, a label is not a number and has no entry in `gains`, or no row is judged.
         """
         parsed = self._check_parameters()
         continued = self.warm_start and hasattr(self, "alphas_")
+        if continued and self._learned_measure != parsed.text:
+            raise ValueError(
+                f"warm_start=True goes on with rounds learned for measure="
+                f"{self._learned_measure!r}, but measure is now {parsed.text!r}: `train_scores_` "
+                "would mix the two. Keep the measure, or set warm_start=False."
+            )
         rows = training_rows(self, X, y, groups, reset=not continued)
         held_out = held_out_sets(self, eval_set, eval_groups, parsed)
         learner = FeatureBoosting(
@@ -231,6 +242,7 @@ class AdaRankRanker(BaseEstimator):
         self.features_ = np.array(learner.features, dtype=np.int64)
         self.alphas_ = np.array(learner.alphas, dtype=np.float64)
         self.train_scores_ = np.array(learner.train_scores, dtype=np.float64)
+        self._learned_measure = parsed.text
         self.n_queries_ = learner.n_queries
         n_best = len(self.alphas_) if n_best is None else n_best
         self.best_iteration_ = n_best
@@ -262,6 +274,33 @@ class AdaRankRanker(BaseEstimator):
             scores += self.coef_[feature] * column(X, feature)
         return scores
 
+    def score(self, X, y: ArrayLike, groups=None) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label count as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure, as its function computes it; negated where lower is better, as
+            scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, or arrays have different lengths.
+        """
+        check_is_fitted(self)
+        return mean_measure(self, parse_with_k(self.measure, None), X, y, self.predict(X), groups)
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
@@ -290,7 +329,7 @@ class AdaRankRanker(BaseEstimator):
                 else f"its values lie in [{low:g}, {high:g}]"
             )
             raise ValueError(
-                f"measure={self.measure!r} cannot be optimised by AdaRank, which needs values in "
+                f"measure={self.measure!r} cannot be optimized by AdaRank, which needs values in "
                 f"[-1, 1] (in [0, 1] where lower is better) that depend on the order: {why}. "
                 f"{optimizable_measures()}"
             )

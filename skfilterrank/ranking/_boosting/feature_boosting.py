@@ -7,10 +7,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from skfilterrank.metrics._core.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
     QueryMeasure,
-    QueryRows,
-    column,
     first_best,
     rows_with_order,
+)
+from skfilterrank.ranking._fitting.rows import (
+    QueryRows,
+    column,
 )
 
 # They see what is filtered or judged, and not the order of what is shown.
@@ -149,6 +151,6 @@ def is_optimizable(entry: Measure) -> bool:
 
 
 def optimizable_measures():
-    """The measures that can be optimised, as text."""
+    """The measures that can be optimized, as text."""
     names = sorted(name for name, entry in MEASURES.items() if is_optimizable(entry))
-    return f"Those that can be optimised: {', '.join(names)}."
+    return f"Those that can be optimized: {', '.join(names)}."

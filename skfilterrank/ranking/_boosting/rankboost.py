@@ -10,20 +10,23 @@ from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
-    QueryRows,
-    check_count,
-    check_features,
-    check_flag,
     check_rounds,
-    column,
     first_best,
     held_out_sets,
     rows_with_order,
     run_rounds,
-    training_rows,
 )
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
 from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.ranking._fitting.rows import (
+    QueryRows,
+    check_count,
+    check_features,
+    check_flag,
+    column,
+    mean_measure,
+    training_rows,
+)
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
 _LARGEST_R = 1 - 1e-9
@@ -51,10 +54,10 @@ class RankBoostRanker(BaseEstimator):
         A feature of more distinct values than this is cut at its quantiles into so many bins;
         thresholds lie between bins. At least 2.
     eval_measure : str, default="ndcg_f@10"
-        What is measured on an `eval_set`: a name of the measure table with a cut-off and options
-        where wanted; see :func:`skfilterrank.metrics.get_measure_names`.
+        What is measured on `eval_set`, and by `score`: a name of the measure table with a cut-off
+        and options where wanted; see :func:`skfilterrank.metrics.get_measure_names`.
     early_stopping_rounds : int or None, default=None
-        Stop when `eval_measure` on an `eval_set` has not improved for this many rounds, and
+        Stop when `eval_measure` on `eval_set` has not improved for this many rounds, and
         predict with the rounds up to its best.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
@@ -82,8 +85,8 @@ class RankBoostRanker(BaseEstimator):
         Number of rounds that predict: all, or with `early_stopping_rounds` those up to the best
         on the `eval_set`.
     evals_result_ : dict
-        The measure after each round, ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without
-        `eval_set`.
+        The measure after each round, from the first on, ``{"valid_0": {"ndcg_f@10": [...]}}``;
+        empty without `eval_set`.
     n_unjudged_ : int
         Rows with a NaN label, which were left out of the training.
     n_features_in_ : int
@@ -127,7 +130,8 @@ class RankBoostRanker(BaseEstimator):
     different gains there is nothing to learn, and all scores are 0; without query ids, when each
     row is a query, that comes with a warning.
 
-    Scores do not compare across queries.
+    The method is deterministic: there is no `random_state`, and the same data give the same
+    ranker. Scores do not compare across queries.
 
     References
     ----------
@@ -148,6 +152,7 @@ class RankBoostRanker(BaseEstimator):
     """
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
     # A RankAndFilter around it raises without query ids: there is no order to learn.
@@ -191,8 +196,8 @@ class RankBoostRanker(BaseEstimator):
             Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
             `X`. Where there is none, each row is its own query, with a warning.
         eval_set : (X, y) or list of (X, y), default=None
-            Held-out queries to measure after each round. With several sets, training stops early
-            when any one has not improved.
+            Held-out queries to measure after each round; rows with a NaN label count as gain 0.
+            Of several sets the mean counts for early stopping.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the held-out rows; None looks for an index level "qid".
 
@@ -255,6 +260,35 @@ class RankBoostRanker(BaseEstimator):
         for round_ in self._rounds()[: self.best_iteration_]:
             scores += _contribution(round_, X)
         return scores
+
+    def score(self, X, y: ArrayLike, groups=None) -> float:
+        """Mean of `eval_measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label count as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure, as its function computes it; negated where lower is better, as
+            scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, or arrays have different lengths.
+        """
+        check_is_fitted(self)
+        return mean_measure(
+            self, parse_with_k(self.eval_measure, None), X, y, self.predict(X), groups
+        )
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.ranking._fitting.rows import column
 
 
 def spread(values, codes=None, sizes=None) -> float:
@@ -26,25 +27,19 @@ def spread(values, codes=None, sizes=None) -> float:
 
 
 class Columns:
-    """A feature matrix of which one dense column at a time is wanted."""
+    """A checked feature matrix of which one dense column at a time is wanted."""
 
     def __init__(self, X):
         self.is_sparse = sparse.issparse(X)
         self.n_rows, self.n_columns = X.shape
         if self.is_sparse:
-            self._X = sparse.csc_array(X)
-            self._X.sum_duplicates()
+            self._X = sparse.csc_array(X, dtype=np.float64)
         else:
             self._X = np.asfortranarray(X, dtype=np.float64)
 
     def __getitem__(self, j) -> np.ndarray:
         """Column j; shape (n_rows,), read only."""
-        if not self.is_sparse:
-            return self._X[:, j]
-        stored = slice(*self._X.indptr[j : j + 2])
-        column = np.zeros(self.n_rows)
-        column[self._X.indices[stored]] = self._X.data[stored]
-        return column
+        return column(self._X, j)
 
     def scores(self, coef) -> np.ndarray:
         """Sum of features times weights, added up in the same order for every row.

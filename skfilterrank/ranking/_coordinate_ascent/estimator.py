@@ -1,33 +1,33 @@
 """CoordinateAscentRanker: a linear model of the documents that optimizes a measure itself."""
 
-from numbers import Integral, Real
-
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._gains import Gains, as_gains
-from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank._gains import Gains
+from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
-from skfilterrank.ranking._coordinate_ascent.rows import (
-    has_pair,
-    held_out_sets,
-    judged_rows,
-    queries,
-)
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._coordinate_ascent.terms import check_optimizable, exact_terms
-from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._filtering.threshold import has_exact_threshold, parse_with_k
+from skfilterrank.ranking._fitting.rows import (
+    check_count,
+    check_features,
+    check_not_negative,
+    held_out_rows,
+    mean_measure,
+    training_rows,
+)
 
 
 class CoordinateAscentRanker(BaseEstimator):
@@ -100,8 +100,9 @@ class CoordinateAscentRanker(BaseEstimator):
     best_iteration_ : int
         The sweep whose weights are kept: the last one without early stopping; 0 is the start.
     evals_result_ : dict
-        The measure on held-out sets at the start and after each sweep,
-        ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without `eval_set`.
+        The measure on held-out sets at the start and after each sweep, so that
+        `best_iteration_` is a position in it, ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without
+        `eval_set`.
     scale_ : ndarray of shape (n_features_in_,), dtype float64
         Spread of each feature: its standard deviation within queries, or with `filter` of all
         rows. 0 where it is constant, and its weight then stays 0.
@@ -179,6 +180,7 @@ class CoordinateAscentRanker(BaseEstimator):
     """
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
     # A RankAndFilter around it raises without query ids: there is no order to learn.
@@ -234,11 +236,12 @@ class CoordinateAscentRanker(BaseEstimator):
             Labels; rows with a NaN label are left out, with a warning.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none and `filter` is True, each row is its own query, with a
-            warning: filtering is learned and no order.
+            `X`. Where there is none, each row is its own query, with a warning: with `filter`,
+            filtering is learned and no order; without, all scores are 0.
         eval_set : (X, y) or list of (X, y), default=None
             Held-out queries. The best of several starts is the one that is best on them, and
-            with `early_stopping_rounds` they decide when to stop. Of several sets the mean counts.
+            with `early_stopping_rounds` they decide when to stop. Of several sets the mean counts;
+            rows with a NaN label count as gain 0.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the held-out rows; None looks for an index level "qid".
 
@@ -252,20 +255,12 @@ class CoordinateAscentRanker(BaseEstimator):
         ValueError
             If a parameter is out of range, the measure cannot be optimized, X holds NaN or
             infinity (the message names the column), arrays have different lengths, a label is not
-            a number and has no entry in `gains`, no row is judged, or query ids are missing.
+            a number and has no entry in `gains`, or no row is judged.
         """
         parsed = self._check_parameters()
-        if y is None:
-            raise ValueError(
-                "CoordinateAscentRanker requires y to be passed, but the target y is None."
-            )
-        found = find_groups(groups, y, X)
         last = getattr(self, "coef_", None) if self.warm_start else None
-        X, gains = self._check_rows(X, y, reset=True)
-        n_rows = len(gains)
-        index = queries(found, len(gains), has_threshold=self.filter)
-        X, gains, index = judged_rows(X, gains, index)
-        self.n_unjudged_ = n_rows - len(gains)
+        X, gains, codes = training_rows(self, X, y, groups, filters=self.filter)
+        index = GroupIndex.from_groups(codes)
         if last is not None and len(last) != X.shape[1]:
             raise ValueError(
                 f"warm_start=True goes on with the weights of {len(last)} features, but X has "
@@ -276,7 +271,7 @@ class CoordinateAscentRanker(BaseEstimator):
         objective = Objective(gains, index, parsed)
         problem = Problem(
             columns=columns,
-            spreads=self.scale_ if self.filter or has_pair(gains, index) else 0 * self.scale_,
+            spreads=self.scale_ if self.filter or objective.has_pair else 0 * self.scale_,
             queries=() if self.filter else (index.codes(), index.sizes),
             objective=objective,
             search=self._search(objective),
@@ -303,7 +298,36 @@ class CoordinateAscentRanker(BaseEstimator):
             be filtered.
         """
         check_is_fitted(self)
-        return Columns(self._check_X(X, reset=False)).scores(self.coef_) - self.threshold_
+        return Columns(check_features(self, X, reset=False)).scores(self.coef_) - self.threshold_
+
+    def score(self, X, y: ArrayLike, groups=None) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label count as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure, as its function computes it; negated where lower is better, as
+            scikit-learn's scorers do. With `filter`, documents that score below 0 are filtered.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, or arrays have different lengths.
+        """
+        scores = self.predict(X)
+        if self.filter:
+            scores = np.where(scores >= 0, scores, -np.inf)
+        return mean_measure(self, parse_with_k(self.measure, self.k), X, y, scores, groups)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -333,34 +357,15 @@ class CoordinateAscentRanker(BaseEstimator):
                 "RankAndFilter, which tries thresholds."
             )
         check_choice(self.init, "init", INITS)
-        _check_count(self.n_restarts, "n_restarts", 0)
-        _check_count(self.max_iter, "max_iter", 0)
-        _check_count(self.n_candidates, "n_candidates", 2)
-        _check_count(self.verbose, "verbose", 0)
+        check_count(self.n_restarts, "n_restarts", 0)
+        check_count(self.max_iter, "max_iter", 0)
+        check_count(self.n_candidates, "n_candidates", 2)
+        check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
-            _check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
         for name in ("alpha", "penalty", "tol"):
-            value = getattr(self, name)
-            is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-            if not (is_number and 0 <= value < np.inf):
-                raise ValueError(f"{name} must be a number, 0 or above, got {value!r}.")
+            check_not_negative(getattr(self, name), name)
         return parsed
-
-    def _check_X(self, X, *, reset):
-        """A finite float matrix, dense or csc."""
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False
-        )
-        check_finite_columns(X, estimator=self)
-        return X
-
-    def _check_rows(self, X, y, *, reset, name="y"):
-        """Features and gains of as many rows."""
-        X = self._check_X(X, reset=reset)
-        gains = as_gains(y, self.gains, name=name)
-        if len(gains) != X.shape[0]:
-            raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
-        return X, gains
 
     def _search(self, objective):
         """The exact line search where there is one."""
@@ -371,17 +376,10 @@ class CoordinateAscentRanker(BaseEstimator):
 
     def _held_out(self, eval_set, eval_groups, parsed):
         """Columns and objective of each held-out set."""
-        if eval_set is None and self.early_stopping_rounds is not None:
-            raise ValueError(
-                "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
-                "by, with eval_groups, their query ids."
-            )
-        held_out = []
-        for X, y, groups in held_out_sets(eval_set, eval_groups):
-            X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
-            index = check_groups(groups, n_rows=len(gains))
-            held_out.append((Columns(X), Objective(gains, index, parsed)))
-        return held_out
+        return [
+            (Columns(X), Objective(gains, GroupIndex.from_groups(codes), parsed))
+            for X, gains, codes in held_out_rows(self, eval_set, eval_groups)
+        ]
 
     def _ascents(self, problem, last):
         """The results of all starts."""
@@ -439,9 +437,3 @@ class CoordinateAscentRanker(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _check_count(value, name, least):
-    """A whole number from `least` up."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")

@@ -32,6 +32,14 @@ class Objective:
         # Negative where lower values of the measure are better.
         self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
 
+    @property
+    def has_pair(self) -> bool:
+        """Whether some query has two different gains."""
+        codes = self.index.codes()
+        highest = np.full(self.index.n_queries, -np.inf)
+        np.maximum.at(highest, codes, self.gains)
+        return bool((self.gains != highest[codes]).any())
+
     def measure(self, scores, threshold: float | None = None) -> float:
         """The mean; documents that score below the threshold are filtered."""
         lists = copy(self._lists)

@@ -1,0 +1,143 @@
+"""What CoordinateAscentRanker, AdaRankRanker and RankBoostRanker do alike with their rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import forbidden_at_k, ndcg_f_score
+from skfilterrank.ranking import AdaRankRanker, CoordinateAscentRanker, RankBoostRanker
+
+
+def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
+    return CoordinateAscentRanker(
+        measure=measure, max_iter=n, tol=0.0, random_state=0, init="uniform", **settings
+    )
+
+
+def adarank(measure="ndcg_f@3", n=40, **settings):
+    return AdaRankRanker(measure=measure, n_estimators=n, tol=0.0, both_directions=True, **settings)
+
+
+def rankboost(measure="ndcg_f@3", n=60, **settings):
+    return RankBoostRanker(eval_measure=measure, n_estimators=n, **settings)
+
+
+RANKERS = pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost])
+
+
+@pytest.fixture(scope="module")
+def judged():
+    X, y, groups, _ = make_rank_and_filter(n_queries=90, random_state=0)
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 20))])
+    return X, y.astype(float), groups
+
+
+@pytest.fixture(scope="module")
+def parts(judged):
+    X, y, groups = judged
+    return [(X[rows], y[rows], groups[rows]) for rows in (groups % 3 == i for i in range(3))]
+
+
+@RANKERS
+def test_no_query_ids(judged, make):
+    X, y, _ = judged
+    message = "was given no query ids: each row is its own query, so that there is no order"
+    with pytest.warns(UserWarning, match=message) as caught:
+        ranker = make().fit(X, y)
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(ranker.predict(X), 0.0)
+    # Each row is its own query here too.
+    alone = np.arange(len(y))
+    assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
+
+
+@RANKERS
+def test_unjudged_rows_of_a_held_out_set_count_as_gain_0(parts, make):
+    train, (X, y, groups), _ = parts
+    unjudged = np.where(np.arange(len(y)) % 3 == 0, np.nan, y)
+    curves = [
+        make(n=3).fit(*train, eval_set=(X, labels), eval_groups=groups).evals_result_["valid_0"]
+        for labels in (unjudged, np.nan_to_num(unjudged), y)
+    ]
+    assert curves[0] == curves[1] != curves[2]
+
+
+@RANKERS
+@pytest.mark.parametrize("measure", ["ndcg_f@3", "forbidden@3"])
+def test_the_mean_of_held_out_sets_decides(parts, make, measure):
+    train, first, (X, y, groups) = parts
+    # Of the second set the order is upside down, so that it stalls at once or late.
+    second = X, -y[np.random.default_rng(1).permutation(len(y))], groups
+    evaluation = {
+        "eval_set": [(first[0], first[1]), (second[0], second[1])],
+        "eval_groups": [first[2], second[2]],
+    }
+    patience = 2
+    sign = -1 if measure == "forbidden@3" else 1
+    whole = make(measure, n=30).fit(*train, **evaluation)
+    ranker = make(measure, n=30, early_stopping_rounds=patience).fit(*train, **evaluation)
+    curves = [sign * np.array(whole.evals_result_[f"valid_{i}"][measure]) for i in (0, 1)]
+    start = 0 if make is coordinate_ascent else 1
+
+    def stop(curve):
+        best = 0
+        for i in range(len(curve)):
+            if curve[i] > curve[best]:
+                best = i
+            elif i - best >= patience:
+                break
+        return best + start
+
+    assert ranker.best_iteration_ == stop(np.mean(curves, axis=0))
+
+
+@RANKERS
+def test_score_is_the_mean_of_the_measure(judged, make):
+    X, y, groups = judged
+    ranker = make(n=2).fit(X, y, groups)
+    expected = ndcg_f_score(y, ranker.predict(X), groups=groups, k=3)
+    assert ranker.score(X, y, groups) == ranker.score(X, y, groups=groups) == expected
+    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
+    assert ranker.score(X, by_qid) == expected
+    with pytest.raises(ValueError, match="groups is missing"):
+        ranker.score(X, y)
+    ranker = make("forbidden@3", n=2, gains=lambda label: 2 * label).fit(X, y, groups)
+    expected = -forbidden_at_k(y, ranker.predict(X), groups=groups, k=3)
+    assert ranker.score(X, y, groups) == expected < 0
+
+
+def test_score_of_a_threshold_filters(judged):
+    X, y, groups = judged
+    ranker = coordinate_ascent(n=2, filter=True).fit(X, y, groups)
+    scores = ranker.predict(X)
+    shown = np.where(scores >= 0, scores, -np.inf)
+    assert ranker.score(X, y, groups) == ndcg_f_score(y, shown, groups=groups, k=3)
+    assert ranker.score(X, y, groups) == pytest.approx(ranker.score_)
+    ranker = CoordinateAscentRanker(measure="rbp(persistence=0.5)", k=3, max_iter=1)
+    ranker.fit(X, y, groups)
+    assert ranker.score(X, y, groups) == pytest.approx(ranker.score_)
+
+
+@RANKERS
+def test_grid_search_without_scoring(judged, make):
+    X, y, groups = judged
+    settings = {"cv": GroupKFold(2), "error_score": "raise"}
+    name = "max_iter" if make is coordinate_ascent else "n_estimators"
+    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
+    plain = GridSearchCV(make(), {name: [1, 2]}, **settings).fit(X, by_qid, groups=groups)
+    with config_context(enable_metadata_routing=True):
+        routed = GridSearchCV(make(), {name: [1, 2]}, **settings).fit(X, y, groups=groups)
+    assert plain.best_score_ == routed.best_score_ > 0.3
+
+
+@RANKERS
+def test_cells_stored_in_parts_stay_as_they_are(make):
+    X = sparse.csc_array((np.ones(6), [0, 0, 1, 2, 1, 3], [0, 4, 6]), shape=(4, 2))
+    ranker = make(n=1).fit(X, [2, 1, 0, 0], [0, 0, 1, 1])
+    np.testing.assert_array_equal(X.data, np.ones(6))
+    np.testing.assert_array_equal(ranker.predict(X), ranker.predict(X.toarray()))
+    assert X.nnz == 6
