@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from lightgbm import LGBMClassifier, LGBMRanker
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -502,6 +502,85 @@ class TestWordsOfErrors:
         with pytest.raises(ValueError, match=r"class") as caught:
             RankAndFilter(LogisticRegression(), cv=cv).fit(X, y, groups=groups)
         assert "with 10 of 12 rows to learn from" in caught.value.__notes__[0]
+
+
+GAINS = {-1: -1, 1: 1, 2: 3}
+WITH_GAINS = {
+    "RankBoostRanker": lambda gains: RankBoostRanker(
+        gains=gains, pair_weights="gain", n_estimators=2
+    ),
+    "CoordinateAscentRanker": lambda gains: CoordinateAscentRanker(
+        gains=gains, max_iter=1, random_state=0
+    ),
+    "LambdaRankRanker": lambda gains: LambdaRankRanker(gains=gains, n_estimators=2, n_jobs=1),
+    "LinearRankFusion": lambda gains: LinearRankFusion("logistic", gains=gains),
+    "OrdinalRanker": lambda gains: OrdinalRanker(gains=gains),
+    "QueryRanker": lambda gains: QueryRanker(Ridge(), gains=gains),
+    "CalibratedRanker": lambda gains: CalibratedRanker(Ridge(), gains=gains),
+}
+WRAPS = {
+    "bare": lambda inner: inner,
+    "pipeline": lambda inner: make_pipeline(StandardScaler(), inner),
+    "calibrated": CalibratedRanker,
+    "search": lambda inner: GridSearchCV(
+        inner, {"gains": [inner.gains]}, scoring=SCORER, cv=GroupKFold(2)
+    ),
+}
+
+
+class TestGainsInsideAndOutside:
+    @pytest.mark.parametrize("wrap", WRAPS)
+    @pytest.mark.parametrize("name", WITH_GAINS)
+    @pytest.mark.parametrize("gains", ["exp2", GAINS, lambda label: 2.0 * label])
+    def test_are_not_applied_twice(self, data, wrap, name, gains):
+        inner = WRAPS[wrap](WITH_GAINS[name](gains))
+        message = f"gains is set twice, and {name} inside is given the gains .* out of {name}"
+        for around in (RankAndFilter, CalibratedRanker, QueryRanker):
+            with pytest.raises(ValueError, match=message):
+                around(inner, gains=gains).fit(data.X, data.y, groups=data.groups)
+
+    @pytest.mark.parametrize("wrap", WRAPS)
+    @pytest.mark.parametrize("name", WITH_GAINS)
+    def test_of_text_labels_belong_outside(self, data, wrap, name):
+        y = np.where(data.y > 0, "good", "bad")
+        gains = {"good": 1, "bad": -1}
+        inner = WRAPS[wrap](WITH_GAINS[name](gains))
+        message = f"labels that are not numbers .* gains is set on {name} alone, but .* around it"
+        with pytest.raises(ValueError, match=message):
+            RankAndFilter(inner).fit(data.X, y, groups=data.groups)
+
+    @pytest.mark.parametrize("name", WITH_GAINS)
+    def test_outside_alone_is_as_gains_for_labels(self, data, name):
+        inner = WITH_GAINS[name](None)
+        params = {"threshold": None}
+        one = RankAndFilter(inner, gains=GAINS, **params).fit(data.X, data.y, groups=data.groups)
+        mapped = np.array([GAINS[label] for label in data.y])
+        two = RankAndFilter(inner, **params).fit(data.X, mapped, groups=data.groups)
+        found = one.predict(data.X, groups=data.groups)
+        np.testing.assert_array_equal(found, two.predict(data.X, groups=data.groups))
+
+    def test_other_mistakes_keep_their_words(self, data):
+        y = data.y.astype(float)
+        y[0] = np.inf
+        with pytest.raises(ValueError, match=r"expected finite numbers, or NaN\.$"):
+            RankAndFilter(OrdinalRanker(gains=GAINS)).fit(data.X, y, groups=data.groups)
+
+    def test_both_where_the_estimator_is_given_labels(self, data):
+        inner = OrdinalRanker(gains=GAINS)
+        fitted = clone(inner).fit(data.X, data.y)
+        expected = fitted.predict(data.X)
+        for model in (
+            RankAndFilter(inner, gains=GAINS, target="label", threshold=None),
+            RankAndFilter(fitted, gains=GAINS, cv="prefit", threshold=None),
+        ):
+            model.fit(data.X, data.y, groups=data.groups)
+            np.testing.assert_array_equal(model.predict(data.X), expected)
+
+    def test_inside_alone_is_what_is_learned(self, data):
+        model = RankAndFilter(OrdinalRanker(gains=GAINS), threshold=None)
+        model.fit(data.X, data.y, groups=data.groups)
+        expected = OrdinalRanker(gains=GAINS).fit(data.X, data.y).predict(data.X)
+        np.testing.assert_array_equal(model.predict(data.X), expected)
 
 
 @pytest.mark.parametrize(

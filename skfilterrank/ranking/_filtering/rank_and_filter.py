@@ -59,7 +59,8 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         the label as it is. "auto" decides by the kind of estimator.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
-        mark forbidden documents.
+        mark forbidden documents. Where `estimator` has a parameter `gains`, too, set this one
+        alone: what is inside is given gains.
     k : int or None, default=None
         Number of places of the returned list that count for the threshold and for the risk; None
         means all.

@@ -30,7 +30,8 @@ def training_rows(
     """
     if y is None:
         raise ValueError("RankAndFilter requires y to be passed, but the target y is None.")
-    row_gains = as_gains(y, gains, name="y")
+    kind = resolve_target(estimator, target)
+    row_gains = _gains_of_rows(estimator, y, gains, given_labels=prefit or kind == "label")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
     n_rows = num_samples(X)
@@ -41,7 +42,6 @@ def training_rows(
         if is_weight and num_samples(value) != n_rows:
             raise ValueError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
     found = find_groups(groups, y, X)
-    kind = resolve_target(estimator, target)
     judged = _check_judged(row_gains)
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
@@ -57,6 +57,30 @@ def training_rows(
         eval_groups=eval_groups,
     )
     return data, row_gains, found is not None
+
+
+def _gains_of_rows(estimator, y, gains, *, given_labels):
+    """Gain of each row; an estimator inside that is given gains must not map them once more."""
+    chain = estimators_inside(estimator)
+    inside = [found for found in chain if getattr(found, "gains", None) is not None]
+    if given_labels or not inside:
+        return as_gains(y, gains, name="y")
+    name = type(inside[0]).__name__
+    given = f"{name} inside is given the gains to learn, not the labels"
+    if gains is not None:
+        raise ValueError(
+            f"gains is set twice, and {given}: it would map them once more. Keep gains on the "
+            f"estimator around it, and leave it out of {name}."
+        )
+    try:
+        return as_gains(y, None, name="y")
+    except ValueError as error:
+        if "pass gains" not in str(error):
+            raise
+        raise ValueError(
+            f"{error} gains is set on {name} alone, but {given}: set it on the estimator around "
+            "it instead."
+        ) from None
 
 
 def _number_queries(estimator, groups, n_rows):
