@@ -1,0 +1,186 @@
+"""QueryRanker: parameters of fit, its score, and what it says of values that cannot be used."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.ranking import (
+    QueryRanker,
+    RankAndFilter,
+    make_lambdamart,
+    make_logistic,
+    make_ranking_method,
+)
+
+# Small ones, so that the tests take seconds.
+SMALL = {
+    "listnet": {"n_estimators": 15, "min_child_samples": 5},
+    "random_forest": {"n_estimators": 15},
+    "ranknet": {"n_estimators": 15},
+    "logistic": {},
+    "lambdamart": {"n_estimators": 15, "min_child_samples": 5},
+}
+
+
+def make(name, **params):
+    return make_ranking_method(name, **SMALL[name] | params)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(n_queries=150, n_features=5, bayes=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def series(data):
+    return pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+
+
+@pytest.fixture(scope="module")
+def shuffled(data):
+    """The same rows, queries taking turns; rows of a query keep their order."""
+    place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
+    names = np.array([f"query {number:04d}" for number in range(150)])
+    order = np.lexsort((data.groups[::-1] % 7, place))
+    return order, data.X[order], data.y[order], names[data.groups[order]]
+
+
+def test_query_ranker_refuses_what_it_cannot_fit(data):
+    with pytest.raises(ValueError, match="requires y"):
+        QueryRanker(LogisticRegression()).fit(data.X, None)
+    with pytest.raises(AttributeError, match="no fitted estimator"):
+        _ = make_lambdamart().feature_importances_
+    infinite = data.X.copy()
+    infinite[2, 4] = np.inf
+    with pytest.raises(ValueError, match="infinity in column 4"):
+        make_logistic().fit(infinite, data.y)
+
+
+def test_infinity_is_named_whatever_the_estimator_says(data):
+    X = pd.DataFrame(data.X, columns=list("abcde"))
+    X.iloc[4, 1], X.iloc[9, 3] = np.nan, np.inf
+    message = r"^X contains infinity in column 3 \('d'\) \(1 value, the first at row 9\): XGBRanker"
+    with pytest.raises(ValueError, match=message) as raised:
+        make("ranknet").fit(X, data.y, groups=data.groups)
+    assert "Stack trace" not in str(raised.value)
+    assert raised.value.__suppress_context__
+    X = data.X.copy()
+    X[2, 2] = 1e39
+    with pytest.raises(ValueError, match=r"beyond 3.4e\+38, which is the largest that XGBRanker"):
+        make("ranknet").fit(X, data.y, groups=data.groups)
+    for name in ("random_forest", "logistic"):
+        with pytest.raises(ValueError, match=r"infinity in column 4 \("):
+            make(name).fit(np.where(np.arange(5) == 4, np.inf, data.X), data.y)
+
+
+class TestFitParameters:
+    @pytest.fixture
+    def weight(self, data):
+        # One per query, which every estimator takes.
+        return np.random.default_rng(0).integers(1, 9, size=150)[data.groups].astype(float)
+
+    def test_weights_are_those_of_the_estimator(self, data, weight):
+        ranker = QueryRanker(LogisticRegression()).fit(data.X, data.y, sample_weight=weight)
+        alone = LogisticRegression().fit(data.X, data.y > 0, sample_weight=weight)
+        np.testing.assert_array_equal(ranker.coef_, alone.coef_[0])
+
+    @pytest.mark.parametrize("name", SMALL)
+    def test_weights_follow_their_rows(self, data, shuffled, weight, name):
+        order, X, y, groups = shuffled
+        options = {"bootstrap": False, "max_features": 1.0} if name == "random_forest" else {}
+        ranker = make(name, **options).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        mixed = make(name, **options).fit(X, y, groups=groups, sample_weight=weight[order])
+        scores = ranker.predict(data.X)
+        np.testing.assert_allclose(mixed.predict(data.X), scores, rtol=1e-4, atol=1e-4)
+        plain = make(name, **options).fit(data.X, data.y, groups=data.groups).predict(data.X)
+        assert not np.allclose(scores, plain, rtol=1e-2, atol=1e-2)
+
+    def test_weights_of_unjudged_rows_are_left_out(self, data, weight):
+        y = data.y.astype(float)
+        y[::5] = np.nan
+        judged = ~np.isnan(y)
+        with pytest.warns(UserWarning, match="unjudged"):
+            ranker = make("ranknet").fit(data.X, y, groups=data.groups, sample_weight=weight)
+        without = make("ranknet").fit(
+            data.X[judged], y[judged], groups=data.groups[judged], sample_weight=weight[judged]
+        )
+        np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
+
+    @pytest.mark.parametrize("name", ["logistic", "lambdamart"])
+    def test_through_rank_and_filter(self, data, weight, name):
+        model = RankAndFilter(make(name), k=3, threshold=None)
+        model.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        alone = make(name).fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        np.testing.assert_array_equal(model.predict(data.X), alone.predict(data.X))
+        tuned = RankAndFilter(make(name), k=3, cv=3)
+        tuned.fit(data.X, data.y, groups=data.groups, sample_weight=weight)
+        assert np.isfinite(tuned.threshold_)
+
+    def test_routing(self, data, weight):
+        plain = QueryRanker(LogisticRegression()).fit(data.X, data.y, sample_weight=weight)
+        with sklearn.config_context(enable_metadata_routing=True):
+            asking = QueryRanker(LogisticRegression().set_fit_request(sample_weight=True))
+            params = {"groups": data.groups, "sample_weight": weight}
+            routed = clone(asking).fit(data.X, data.y, **params)
+            model = RankAndFilter(asking, k=3, threshold=None).fit(data.X, data.y, **params)
+            search = GridSearchCV(
+                asking,
+                {"estimator__C": [1.0]},
+                scoring=make_ranking_scorer("ndcg_f@3"),
+                cv=GroupKFold(3),
+                error_score="raise",
+            ).fit(data.X, data.y, **params)
+            with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+                clone(plain).fit(data.X, data.y, **params)
+        for found in (routed, model, search):
+            np.testing.assert_array_equal(found.predict(data.X), plain.predict(data.X))
+
+    def test_steps_of_a_pipeline(self, data, weight):
+        model = make_logistic().fit(data.X, data.y, scale__sample_weight=weight)
+        mean = np.average(data.X, axis=0, weights=weight)
+        np.testing.assert_allclose(model.estimator_["scale"].scaler_.mean_, mean)
+
+    def test_bad_ones(self, data, weight):
+        with pytest.raises(ValueError, match="sample_weight has 5 entries but X has"):
+            make_logistic().fit(data.X, data.y, sample_weight=weight[:5])
+        with pytest.raises(TypeError, match="weights"):
+            make_logistic().fit(data.X, data.y, weights=weight)
+        with pytest.raises(ValueError, match="XGBRanker weights whole queries"):
+            make("ranknet").fit(
+                data.X, data.y, groups=data.groups, sample_weight=np.arange(len(data.y))
+            )
+
+
+class TestScore:
+    @pytest.mark.parametrize("name", SMALL)
+    def test_is_ndcg_f_of_whole_lists(self, data, series, name):
+        gains = {-1: -2, 1: 1, 2: 5}
+        ranker = make(name, gains=gains).fit(data.X, data.y, groups=data.groups)
+        scores = ranker.predict(data.X)
+        expected = ndcg_f_score(data.y, scores, groups=data.groups, gains=gains)
+        assert ranker.score(data.X, data.y, groups=data.groups) == expected
+        assert ranker.score(data.X, series) == expected
+        with pytest.raises(ValueError, match="groups is missing"):
+            ranker.score(data.X, data.y)
+
+    def test_without_queries_all_rows_are_one_list(self, data):
+        ranker = make_logistic().fit(data.X, data.y)
+        expected = ndcg_f_score(data.y, ranker.predict(data.X), groups=np.zeros(len(data.y)))
+        assert ranker.score(data.X, data.y) == expected < 1
+
+    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+    def test_in_a_search_without_scoring(self, data, series, routing):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            search = GridSearchCV(
+                make("lambdamart"),
+                {"estimator__num_leaves": [4, 15]},
+                cv=GroupKFold(3),
+                error_score="raise",
+            ).fit(data.X, data.y if routing else series, groups=data.groups)
+        assert 0.6 < search.best_score_ < 1
