@@ -378,10 +378,21 @@ class TestBadInput:
 
     def test_fewer_queries_than_folds(self, data):
         few = data.groups < 3
-        message = "cv=5 needs at least 5 queries but their number is 3"
-        with pytest.raises(ValueError, match=message):
-            self.fit(data, X=data.X[few], y=data.y[few], groups=data.groups[few])
-        with pytest.raises(ValueError, match=r"cv=0\.2 needs at least 2 queries"):
+        message = (
+            r"cv=5 needs at least 5 queries but their number is 3 \(n_samples=.*\): lower cv or "
+            "give more queries"
+        )
+        rows = {"X": data.X[few], "y": data.y[few], "groups": data.groups[few]}
+        fixed = r"; a RankAndFilter with a fixed threshold needs no folds\.$"
+        for threshold in ("tune", "per_query"):
+            with pytest.raises(ValueError, match=message + fixed):
+                self.fit(data, **rows, threshold=threshold)
+        with pytest.raises(ValueError, match=message + r"\.$"):
+            self.fit(data, **rows, threshold="risk", risk="any_forbidden", cv=5)
+        prefit = r"; cv='prefit' with an estimator fitted on other queries needs no folds\.$"
+        with pytest.raises(ValueError, match=message + prefit):
+            CalibratedRanker(Ridge()).fit(**rows)
+        with pytest.raises(ValueError, match=r"cv=0\.2 needs at least 2 queries .*: give more"):
             self.fit(data, groups=np.zeros(len(data.y)), cv=0.2)
 
     @pytest.mark.parametrize("value", [np.nan, np.inf])

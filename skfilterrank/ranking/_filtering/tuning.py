@@ -12,6 +12,10 @@ from skfilterrank.ranking._fitting.splits import count_shared, is_prefit, make_s
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
 _CALIBRATION_SHARE = 0.3
+# What needs no folds; of a CalibratedRanker, threshold is None.
+_OR_ELSE = dict.fromkeys(
+    ("tune", "per_query"), "; a RankAndFilter with a fixed threshold needs no folds"
+) | {None: "; cv='prefit' with an estimator fitted on other queries needs no folds"}
 
 
 class TuningScores(NamedTuple):
@@ -38,7 +42,13 @@ def tuning_scores(model, data, score_gains, labels) -> TuningScores:
         return TuningScores(model.estimator, [], rows, _as_float(scores), index, True)
     wants_one = model.threshold == "risk"
     cv = _CALIBRATION_SHARE if wants_one and model.cv is None else model.cv
-    splits = make_splits(cv, labels, data.groups, single=model.refit is False)
+    splits = make_splits(
+        cv,
+        labels,
+        data.groups,
+        single=model.refit is False,
+        or_else=_OR_ELSE.get(model.threshold, ""),
+    )
     refit = not (wants_one and len(splits) == 1) if model.refit == "auto" else model.refit
     rescale = refit and needs_common_scale(model.carry, model.estimator)
     folds = out_of_fold_scores(

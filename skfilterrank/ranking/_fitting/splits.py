@@ -30,10 +30,13 @@ def check_cv(cv) -> None:
         )
 
 
-def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+def make_splits(
+    cv, labels, groups, *, single: bool, or_else: str = ""
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Row numbers of the training and the held-out rows of each fold.
 
-    `groups` numbers the query of each row from 0; `single` demands exactly one split.
+    `groups` numbers the query of each row from 0; `single` demands exactly one split; `or_else`
+    is what the caller may do where there are too few queries for folds.
     """
     cv = _DEFAULT_FOLDS if cv is None else cv
     if isinstance(cv, Real):
@@ -42,8 +45,8 @@ def make_splits(cv, labels, groups, *, single: bool) -> list[tuple[np.ndarray, n
         if n_queries < n_needed:
             raise ValueError(
                 f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
-                f"(n_samples={len(groups)}): lower cv; a "
-                "RankAndFilter with a fixed threshold needs no folds."
+                f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
+                f"queries{or_else}."
             )
     if isinstance(cv, Integral):
         # Shuffled, scikit-learn deals the queries out at once; unshuffled it weighs one after the
