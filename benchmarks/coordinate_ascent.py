@@ -160,7 +160,32 @@ def forum_section(folder):
         "the second is over make_ranker's own regression). p: paired t test over "
         "questions."
     )
-    return "\n".join(lines), len(train["y"]), len(dev["y"]), train["X"].shape[1]
+    table = "\n".join(lines)
+    headline = _headline(results, *best.values())
+    return headline, table, len(train["y"]), len(dev["y"]), train["X"].shape[1]
+
+
+def _headline(results, ridge, ascent):
+    """Who wins when cross-validation on train chooses the settings of both."""
+
+    def versus(other):
+        differences = [results[ascent][part] - results[other][part] for part in (0, 1)]
+        verb = "beats" if min(each.mean() for each in differences) > 0 else "does not beat"
+        held, on_dev = (
+            f"{each.mean():+.4f} (p {stats.ttest_1samp(each, 0).pvalue:.2f})"
+            for each in differences
+        )
+        return verb, f"{held} in cross-validation on train, {on_dev} on dev"
+
+    recipe = f"ridge, alpha {RECIPE:g}"
+    verb, numbers = versus(recipe)
+    fair_verb, fair_numbers = versus(ridge)
+    joint = "but" if verb != fair_verb else "and"
+    return (
+        f"The ranker tuned for nDCG_f@{K} ({ascent}, chosen by cross-validation) {verb} "
+        f"`make_ranker`'s ridge of alpha {RECIPE:g}, by {numbers}, {joint} {fair_verb} a ridge "
+        f"whose alpha is chosen by cross-validation too ({ridge}): {fair_numbers}."
+    )
 
 
 def main():
@@ -181,8 +206,11 @@ def main():
             "coordinate_ascent_mq2007", "Coordinate ascent on MQ2007", text + "\n".join(letor)
         )
     if options.part in ("both", "semeval"):
-        forum, n_train, n_dev, n_features = forum_section(options.data / "semeval2016-cqa")
+        headline, forum, n_train, n_dev, n_features = forum_section(
+            options.data / "semeval2016-cqa"
+        )
         text = (
+            f"**{headline}**\n\n"
             f"semeval2016-cqa, train-part2 ({n_train:,} comments) to dev ({n_dev:,}), gains Bad: "
             f"-1, PotentiallyUseful: 1, Good: 2; {n_features} standardized features of "
             "`make_text_features`. The regression's threshold is RankAndFilter's, from "
