@@ -9,7 +9,13 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score
-from skfilterrank.ranking import AdaRankRanker, CoordinateAscentRanker, RankBoostRanker
+from skfilterrank.ranking import (
+    AdaRankRanker,
+    CoordinateAscentRanker,
+    RankAndFilter,
+    RankBoostRanker,
+)
+from skfilterrank.ranking._boosting.boosting import run_rounds
 
 
 def coordinate_ascent(measure="ndcg_f@3", n=4, **settings):
@@ -95,6 +101,42 @@ def test_the_mean_of_held_out_sets_decides(parts, make, measure):
     assert ranker.best_iteration_ == stop(np.mean(curves, axis=0))
 
 
+class Counter:
+    """A learner that does nothing but count its rounds."""
+
+    n_rounds = 0
+
+    def step(self):
+        self.n_rounds += 1
+        return True
+
+    def contribution(self, number, X):
+        return number
+
+
+class Curve:
+    """A held-out set whose values are known."""
+
+    X = None
+
+    def __init__(self, *values):
+        self.values = values
+
+    def add(self, number):
+        return self.values[number]
+
+
+@pytest.mark.parametrize(
+    ("patience", "n_best", "n_rounds"), [(None, None, 5), (1, 3, 4), (2, 3, 5), (3, 3, 5)]
+)
+def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds):
+    # The means are 0.15, 0.3, 0.4, 0.3, 0.4: the first of the best is round 3.
+    held_out = [Curve(0.1, 0.5, 0.2, 0.3, 0.5), Curve(0.2, 0.1, 0.6, 0.3, 0.3)]
+    learner = Counter()
+    found = run_rounds(learner, held_out, n_rounds=5, patience=patience, verbose=0)
+    assert (found, learner.n_rounds) == (n_best, n_rounds)
+
+
 @RANKERS
 def test_score_is_the_mean_of_the_measure(judged, make):
     X, y, groups = judged
@@ -105,9 +147,18 @@ def test_score_is_the_mean_of_the_measure(judged, make):
     assert ranker.score(X, by_qid) == expected
     with pytest.raises(ValueError, match="groups is missing"):
         ranker.score(X, y)
-    ranker = make("forbidden@3", n=2, gains=lambda label: 2 * label).fit(X, y, groups)
-    expected = -forbidden_at_k(y, ranker.predict(X), groups=groups, k=3)
+    ranker = make("forbidden@3", n=2, gains=lambda label: -label).fit(X, y, groups)
+    expected = -forbidden_at_k(-y, ranker.predict(X), groups=groups, k=3)
     assert ranker.score(X, y, groups) == expected < 0
+
+
+def test_filtering_needs_no_queries_in_rank_and_filter(judged):
+    X, y, _ = judged
+    with pytest.warns(UserWarning, match="fitted without query ids"):
+        model = RankAndFilter(coordinate_ascent(n=1, filter=True), k=3, cv=3).fit(X, y)
+    assert model.score(X, y) > 0
+    with pytest.raises(ValueError, match="CoordinateAscentRanker needs queries"):
+        RankAndFilter(coordinate_ascent(n=1), k=3, cv=3).fit(X, y)
 
 
 def test_score_of_a_threshold_filters(judged):

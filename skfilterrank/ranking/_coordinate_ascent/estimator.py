@@ -183,8 +183,6 @@ class CoordinateAscentRanker(BaseEstimator):
     __metadata_request__score = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
-    # A RankAndFilter around it raises without query ids: there is no order to learn.
-    _needs_queries = True
 
     def __init__(
         self,
@@ -339,6 +337,11 @@ class CoordinateAscentRanker(BaseEstimator):
         sizes = np.abs(self.coef_) * self.scale_
         total = sizes.sum()
         return sizes / total if total > 0 else sizes
+
+    @property
+    def _needs_queries(self):
+        """Whether a RankAndFilter around it raises without query ids: filtering needs none."""
+        return not self.filter
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and read the measure."""
