@@ -347,6 +347,8 @@ class TestBadInput:
             GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=GroupKFold(2)),
             CalibratedRanker(QueryRanker(Ridge())),
             OrdinalRanker(),
+            LambdaRankRanker(gamma=1.0, n_estimators=2, n_jobs=1),
+            CoordinateAscentRanker(filter=True, max_iter=1),
         ],
     )
     def test_others_learn_without_groups(self, data, estimator):

@@ -137,9 +137,6 @@ class LambdaRankRanker(BaseEstimator):
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
-    # A RankAndFilter around it raises without query ids: there is no order to learn.
-    _needs_queries = True
-
     def __init__(
         self,
         *,
@@ -184,6 +181,11 @@ class LambdaRankRanker(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _needs_queries(self):
+        """Whether a RankAndFilter around it raises without query ids: gamma filters by itself."""
+        return not self.gamma
 
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
