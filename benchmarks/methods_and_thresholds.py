@@ -45,7 +45,7 @@ SETTINGS = {
     "rankboost": {},
     "random_forest": {"n_estimators": 100},
     "ranknet": TREES | {"max_depth": 4},
-    "coordinate_ascent": {"measure": "ndcg_f@3", "alpha": 300.0, "penalty": 0.1, "max_iter": 4},
+    "coordinate_ascent": {"measure": "ndcg_f@3", "alpha": 3000.0, "penalty": 0.1, "max_iter": 4},
     "logistic": {},
     "lambdamart": TREES | {"num_leaves": 15},
 }

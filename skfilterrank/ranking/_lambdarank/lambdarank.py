@@ -137,6 +137,7 @@ class LambdaRankRanker(BaseEstimator):
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     # What RankAndFilter gives it to learn.
     _ranking_target = "gain"
+
     def __init__(
         self,
         *,
