@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import logit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import ClassifierTags, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import ClassifierTags
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import document_scores, final_step
@@ -23,7 +23,7 @@ from skfilterrank.ranking._calibration.calibrators import (
 from skfilterrank.ranking._filtering.parameters import check_inner
 from skfilterrank.ranking._filtering.tuning import tuning_scores
 from skfilterrank.ranking._fitting.adapters import needs_groups
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import training_rows
@@ -32,7 +32,7 @@ from skfilterrank.ranking._fitting.training_data import training_rows
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
-class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
     """Turn any estimator's scores into the probability that a document's gain is above 0.
 
     Scores of a ranker have no scale, and those of a classifier are often too sure. Here the
@@ -359,31 +359,8 @@ class CalibratedRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             good[is_scored] = probabilities(self.calibrator_, scores[is_scored])
         return scores, good
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where `groups` and fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this estimator and of the one inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.string = inner.input_tags.string
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.target_tags.required = True
         # For what reads `predict_proba`; the type of the estimator stays that of no classifier.
         tags.classifier_tags = ClassifierTags(multi_class=False)
-        tags.non_deterministic = inner.non_deterministic
         return tags

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import document_scores
@@ -23,7 +22,7 @@ from skfilterrank.ranking._filtering.threshold import (
     threshold_curve,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import training_rows
@@ -40,7 +39,7 @@ _TUNED_ATTRIBUTES = (
 )
 
 
-class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
     """Rank each query's documents by an estimator's score and filter those under a threshold.
 
     The estimator learns from judged (query, document) rows; the threshold is the exact optimum of
@@ -472,30 +471,3 @@ class RankAndFilter(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
                 gains, scores, groups=groups, k=self._k, measure=self._measure.name
             )
         return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
-
-    def get_metadata_routing(self):
-        """Tell scikit-learn where `groups` and fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this estimator and of the one inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.string = inner.input_tags.string
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.target_tags.required = True
-        tags.non_deterministic = inner.non_deterministic
-        return tags

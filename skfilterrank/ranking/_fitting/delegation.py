@@ -1,4 +1,7 @@
-"""What a meta-estimator knows of its features is what the estimator inside knows."""
+"""What a meta-estimator knows of its features, and asks for, is what the estimator inside does."""
+
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 
 class FeaturesOfInner:
@@ -24,3 +27,34 @@ class FeaturesOfInner:
         if inner is None:
             raise AttributeError(f"{type(self).__name__} has no fitted estimator: no {name}.")
         return getattr(inner, name)
+
+
+class FitsInner(FeaturesOfInner):
+    """A meta-estimator that fits the `estimator` it is given, on features that this one takes."""
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn where `groups` and fit parameters go.
+
+        Returns
+        -------
+        MetadataRouter
+            Routing of this estimator and of the one inside.
+        """
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.string = inner.input_tags.string
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = True
+        tags.non_deterministic = inner.non_deterministic
+        return tags

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_array, get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import check_array
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import document_scores, final_step
@@ -13,11 +13,11 @@ from skfilterrank._validation import find_groups
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import needs_groups
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.training_data import training_rows
 
 
-class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
     """Fit any classifier, regressor or ranker with one query id per row.
 
     LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's a number per
@@ -231,30 +231,6 @@ class QueryRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         if inner is None:
             raise AttributeError(f"QueryRanker has no fitted estimator: no {name}.")
         return getattr(final_step(inner), name)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where `groups` and fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this estimator and of the one inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
-        tags.target_tags.required = True
-        return tags
 
 
 def _bad_columns(error, X, estimator):

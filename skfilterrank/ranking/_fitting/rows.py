@@ -77,7 +77,13 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
             UserWarning,
             stacklevel=3,
         )
-    judged = ~np.isnan(rows.gains)
+    judged = judged_mask(ranker, rows.gains)
+    return rows if judged.all() else rows.of(judged)
+
+
+def judged_mask(ranker, gains) -> np.ndarray:
+    """Which rows have a label; sets `n_unjudged_`. To be called by what `fit` calls."""
+    judged = ~np.isnan(gains)
     ranker.n_unjudged_ = len(judged) - int(np.count_nonzero(judged))
     if not judged.any():
         raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
@@ -86,14 +92,13 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
             f"{ranker.n_unjudged_} of {len(judged)} rows are unjudged (NaN label): they are not "
             "learned from.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-        rows = rows.of(judged)
-    return rows
+    return judged
 
 
-def held_out_rows(ranker, eval_set, eval_groups, *, allow_nan=False) -> list[QueryRows]:
-    """The held-out sets of `fit`, checked; unjudged rows stay in them."""
+def held_out_sets(ranker, eval_set, eval_groups) -> list[tuple]:
+    """X, y and query ids of each held-out set that `fit` was given."""
     if eval_set is None:
         if ranker.early_stopping_rounds is not None:
             raise ValueError(
@@ -118,10 +123,16 @@ def held_out_rows(ranker, eval_set, eval_groups, *, allow_nan=False) -> list[Que
                 "eval_groups is missing: pass the query id of each row of eval_set, or give its y "
                 "as a pandas Series whose index has a level named 'qid'."
             )
-        sets.append(
-            _check_rows(ranker, X, y, found, reset=False, allow_nan=allow_nan, name="y of eval_set")
-        )
+        sets.append((X, y, found))
     return sets
+
+
+def held_out_rows(ranker, eval_set, eval_groups, *, allow_nan=False) -> list[QueryRows]:
+    """The held-out sets of `fit`, checked; unjudged rows stay in them."""
+    return [
+        _check_rows(ranker, X, y, found, reset=False, allow_nan=allow_nan, name="y of eval_set")
+        for X, y, found in held_out_sets(ranker, eval_set, eval_groups)
+    ]
 
 
 def _check_rows(ranker, X, y, groups, *, reset, allow_nan, name="y"):

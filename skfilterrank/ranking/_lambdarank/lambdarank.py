@@ -16,6 +16,7 @@ from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_k, find_groups
 from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking._fitting.rows import check_count, held_out_sets, judged_mask
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
@@ -289,10 +290,10 @@ class LambdaRankRanker(BaseEstimator):
         check_k(self.k)
         _check_number(self.gamma, "gamma", "a number, 0 or above", lambda value: value >= 0)
         _check_number(self.sigmoid, "sigmoid", "a number above 0", lambda value: value > 0)
-        _check_count(self.n_estimators, "n_estimators", 1)
-        _check_count(self.verbose, "verbose", 0)
+        check_count(self.n_estimators, "n_estimators", 1)
+        check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
-            _check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
         params = tree_parameters(self) | {
             "metric": "None",
             "num_threads": self._n_threads(),
@@ -349,49 +350,18 @@ class LambdaRankRanker(BaseEstimator):
 
     def _judged_rows(self, X, gains, index):
         """Leave out the rows without a label."""
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = len(gains) - int(np.count_nonzero(judged))
-        if not judged.any():
-            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        judged = judged_mask(self, gains)
         if self.n_unjudged_:
-            warnings.warn(
-                f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
-                "learned from.",
-                UserWarning,
-                stacklevel=3,
-            )
             X, gains = X[judged], gains[judged]
             index = GroupIndex.from_groups(index.codes()[judged])
         return _lightgbm_matrix(X), gains, index
 
     def _held_out(self, eval_set, eval_groups, train):
         """Dataset, gains and queries of each held-out set."""
-        if eval_set is None:
-            if self.early_stopping_rounds is not None:
-                raise ValueError(
-                    "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop "
-                    "by, with eval_groups, their query ids."
-                )
-            return []
-        if isinstance(eval_set, tuple) and len(eval_set) == 2:
-            eval_set = [eval_set]
-            eval_groups = None if eval_groups is None else [eval_groups]
-        if eval_groups is None:
-            eval_groups = [None] * len(eval_set)
-        if len(eval_groups) != len(eval_set):
-            raise ValueError(
-                f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
-            )
         held_out = []
-        for (X, y), groups in zip(eval_set, eval_groups):
-            found = find_groups(groups, y, X)
+        for X, y, groups in held_out_sets(self, eval_set, eval_groups):
             X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
-            if found is None:
-                raise ValueError(
-                    "eval_groups is missing: pass the query id of each row of eval_set, or give "
-                    "its y as a pandas Series whose index has a level named 'qid'."
-                )
-            index = check_groups(found, n_rows=len(gains))
+            index = check_groups(groups, n_rows=len(gains))
             dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
             held_out.append((dataset, gains, index))
         return held_out
@@ -452,9 +422,3 @@ def _check_number(value, name, expected, is_allowed):
         or not is_allowed(value)
     ):
         raise ValueError(f"{name} must be {expected}, got {value!r}.")
-
-
-def _check_count(value, name, least):
-    """A whole number from `least` up."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")
