@@ -2,12 +2,12 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
+    RoundsRanker,
     check_rounds,
     held_out_sets,
     run_rounds,
@@ -25,12 +25,11 @@ from skfilterrank.ranking._fitting.rows import (
     check_flag,
     check_not_negative,
     column,
-    mean_measure,
     training_rows,
 )
 
 
-class AdaRankRanker(BaseEstimator):
+class AdaRankRanker(RoundsRanker):
     r"""AdaRank: a linear ranker boosted from single features, for any measure in [-1, 1].
 
     Each round adds the feature whose own ranking is best, on average over the queries, where
@@ -273,43 +272,6 @@ class AdaRankRanker(BaseEstimator):
         for feature in np.flatnonzero(self.coef_):
             scores += self.coef_[feature] * column(X, feature)
         return scores
-
-    def score(self, X, y: ArrayLike, groups=None) -> float:
-        """Mean of `measure` over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label count as gain 0.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
-
-        Returns
-        -------
-        float
-            The measure, as its function computes it; negated where lower is better, as
-            scikit-learn's scorers do.
-
-        Raises
-        ------
-        ValueError
-            If query ids are missing, or arrays have different lengths.
-        """
-        check_is_fitted(self)
-        return mean_measure(self, parse_with_k(self.measure, None), X, y, self.predict(X), groups)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
-        check_is_fitted(self)
-        kept = slice(self.best_iteration_)
-        total = np.bincount(
-            self.features_[kept], np.abs(self.alphas_[kept]), minlength=self.n_features_in_
-        )
-        return total / total.sum() if total.any() else total
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and return the measure."""

@@ -1,11 +1,15 @@
-"""What the boosting rankers share: held-out queries, the loop over rounds."""
+"""What the boosting rankers share: held-out queries, the loop over rounds, the score."""
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows
+from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:
@@ -16,6 +20,52 @@ def rows_with_order(rows: QueryRows) -> QueryRows:
     ends = np.append(starts[1:], len(queries)) - 1
     has_two = gains[starts] != gains[ends]
     return rows.of(order[np.repeat(has_two, ends - starts + 1)])
+
+
+class RoundsRanker(BaseEstimator):
+    """A ranker of weighted rounds, each of one feature."""
+
+    @property
+    def _watched(self):
+        """Name of the measure that rounds are chosen or stopped by."""
+        return self.measure
+
+    def score(self, X, y: ArrayLike, groups=None) -> float:
+        """Mean of the measure that `fit` watches over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label count as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure, as its function computes it; negated where lower is better, as
+            scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, or arrays have different lengths.
+        """
+        check_is_fitted(self)
+        return mean_measure(self, parse_with_k(self._watched, None), X, y, self.predict(X), groups)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
+        check_is_fitted(self)
+        kept = slice(self.best_iteration_)
+        total = np.bincount(
+            self.features_[kept], np.abs(self.alphas_[kept]), minlength=self.n_features_in_
+        )
+        return total / total.sum() if total.any() else total
 
 
 class QueryMeasure:

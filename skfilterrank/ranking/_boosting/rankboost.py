@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
@@ -10,6 +9,7 @@ from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
+    RoundsRanker,
     check_rounds,
     first_best,
     held_out_sets,
@@ -24,7 +24,6 @@ from skfilterrank.ranking._fitting.rows import (
     check_features,
     check_flag,
     column,
-    mean_measure,
     training_rows,
 )
 
@@ -33,7 +32,7 @@ _LARGEST_R = 1 - 1e-9
 _SMALLEST_R = 1e-10
 
 
-class RankBoostRanker(BaseEstimator):
+class RankBoostRanker(RoundsRanker):
     r"""RankBoost: a sum of feature thresholds, boosted by pairs of documents of one query.
 
     Each round adds a weak ranker "the feature exceeds the threshold" that puts the better document
@@ -261,44 +260,9 @@ class RankBoostRanker(BaseEstimator):
             scores += _contribution(round_, X)
         return scores
 
-    def score(self, X, y: ArrayLike, groups=None) -> float:
-        """Mean of `eval_measure` over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label count as gain 0.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
-
-        Returns
-        -------
-        float
-            The measure, as its function computes it; negated where lower is better, as
-            scikit-learn's scorers do.
-
-        Raises
-        ------
-        ValueError
-            If query ids are missing, or arrays have different lengths.
-        """
-        check_is_fitted(self)
-        return mean_measure(
-            self, parse_with_k(self.eval_measure, None), X, y, self.predict(X), groups
-        )
-
     @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""
-        check_is_fitted(self)
-        kept = slice(self.best_iteration_)
-        total = np.bincount(
-            self.features_[kept], np.abs(self.alphas_[kept]), minlength=self.n_features_in_
-        )
-        return total / total.sum() if total.any() else total
+    def _watched(self):
+        return self.eval_measure
 
     def _rounds(self):
         """Feature, threshold, default and weight of each round."""
