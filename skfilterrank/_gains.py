@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
+
 Gains = str | Mapping | Callable | None
 
 
@@ -48,16 +50,16 @@ def check_gains(gains) -> None:
     """Raise a ValueError for what cannot turn labels into gains."""
     is_known = gains is None or isinstance(gains, Mapping) or callable(gains)
     if not is_known and not (isinstance(gains, str) and gains == "exp2"):
-        raise ValueError(
+        raise InputError(
             "gains must be None, 'exp2', a dict {label: gain} or a callable from label to gain, "
-            f"got {gains!r}."
+            f"got {brief(gains)}."
         )
 
 
 def _one_dimensional(y_true, name):
     """The labels as a one-dimensional array pandas can factorize."""
     if isinstance(y_true, str) or not np.iterable(y_true):
-        raise ValueError(f"{name} must hold one label per row, got {y_true!r}.")
+        raise InputError(f"{name} must hold one label per row, got {brief(y_true)}.")
     if isinstance(y_true, pd.api.extensions.ExtensionArray):
         y_true = pd.Series(y_true)
     elif not isinstance(y_true, np.ndarray | pd.Series | pd.Index) and hasattr(y_true, "to_numpy"):
@@ -68,11 +70,11 @@ def _one_dimensional(y_true, name):
         y_true = y_true.ravel()
     if y_true.ndim != 1:
         shape = y_true.shape
-        raise ValueError(f"{name} must be one-dimensional, one label per row, got shape {shape}.")
+        raise InputError(f"{name} must be one-dimensional, one label per row, got shape {shape}.")
     if isinstance(y_true, np.ndarray) and len(y_true) and isinstance(y_true[0], list | np.ndarray):
-        raise ValueError(f"{name} must be one-dimensional, one label per row, got lists.")
+        raise InputError(f"{name} must be one-dimensional, one label per row, got lists.")
     if y_true.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+        raise InputError(f"Complex data not supported: {name} must hold real numbers.")
     return y_true
 
 
@@ -84,14 +86,14 @@ def _numeric_labels(y_true, name):
     else:
         try:
             if not _is_numeric(values):
-                raise ValueError("text")
+                raise InputError("text")
             if isinstance(values, np.ndarray) and values.dtype != object:
                 labels = values.astype(np.float64)
             else:
                 labels = pd.Series(values).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             distinct = [label for label in pd.unique(values)[:5] if not pd.isna(label)]
-            raise ValueError(
+            raise InputError(
                 f"{name} holds labels that are not numbers ({_listing(distinct)}): pass gains, a "
                 "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
             ) from None
@@ -99,7 +101,7 @@ def _numeric_labels(y_true, name):
     with np.errstate(over="ignore", invalid="ignore"):
         total = labels.sum()
     if not np.isfinite(total) and np.isinf(labels).any():
-        raise ValueError(f"{name} holds an infinite label: expected finite numbers, or NaN.")
+        raise InputError(f"{name} holds an infinite label: expected finite numbers, or NaN.")
     return labels
 
 
@@ -120,7 +122,7 @@ def _exp2(labels):
     with np.errstate(over="ignore"):
         result[graded] = np.exp2(labels[graded]) - 1.0
     if np.isinf(result).any():
-        raise ValueError(
+        raise InputError(
             f"gains='exp2' gives inf for label {labels[np.isinf(result)][0]:g}: a gain must be "
             "finite."
         )
@@ -132,7 +134,7 @@ def _gains_of_labels(labels, gains, name):
     if isinstance(gains, Mapping):
         unknown = [label for label in labels if label not in gains]
         if unknown:
-            raise ValueError(
+            raise InputError(
                 f"{name} holds labels with no entry in gains: {_listing(unknown)}; gains has "
                 f"{_listing(list(gains))}. Add the missing labels, or use NaN for unjudged rows."
             )
@@ -142,13 +144,13 @@ def _gains_of_labels(labels, gains, name):
     try:
         table = np.array(values, dtype=np.float64).reshape(len(labels))
     except (TypeError, ValueError):
-        raise ValueError(
+        raise InputError(
             f"gains must give one number per label, got {_listing(values)} for {_listing(labels)}."
         ) from None
     bad = ~np.isfinite(table)
     if bad.any():
         wrong = int(bad.argmax())
-        raise ValueError(
+        raise InputError(
             f"gains gives {table[wrong]} for label {_listing(labels[wrong : wrong + 1])}: a gain "
             "must be finite."
         )

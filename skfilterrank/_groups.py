@@ -8,6 +8,8 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
+from skfilterrank.exceptions import InputError, brief
+
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
 _CHUNK_ROWS = 1 << 18
@@ -58,7 +60,7 @@ class GroupIndex:
         values = _group_values(groups)
         n_rows = len(values)
         if n_rows == 0:
-            raise ValueError("groups is empty: expected one query id per row, at least one row.")
+            raise InputError("groups is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
         if n_runs > n_rows // 2:
@@ -168,7 +170,7 @@ def _offsets(sizes):
 def _group_values(groups):
     """A one-dimensional array of query ids without missing values."""
     if isinstance(groups, pd.MultiIndex):
-        raise ValueError(
+        raise InputError(
             "groups has several levels: expected one query id per row; pass one level, e.g. "
             "groups=index.get_level_values('qid')."
         )
@@ -181,7 +183,7 @@ def _group_values(groups):
         shape = np.shape(groups)
         if len(shape) == 2 and shape[1] == 1:
             return _group_values(np.asarray(groups).ravel())
-        raise ValueError(f"groups must hold one query id per row (1-D), got shape {shape}.")
+        raise InputError(f"groups must hold one query id per row (1-D), got shape {shape}.")
     if isinstance(groups, pd.Series | pd.Index):
         groups = groups.array
     if isinstance(groups.dtype, pd.CategoricalDtype):
@@ -189,11 +191,11 @@ def _group_values(groups):
     if isinstance(groups, pd.arrays.NumpyExtensionArray):
         groups = groups.to_numpy()
     if groups.dtype.kind == "V":
-        raise ValueError(f"groups must hold one query id per row, got dtype {groups.dtype}.")
+        raise InputError(f"groups must hold one query id per row, got dtype {groups.dtype}.")
     if not isinstance(groups, np.ndarray) or groups.dtype.kind in "fcOmM":
         missing = np.asarray(pd.isna(groups))
         if missing.any():
-            raise ValueError(
+            raise InputError(
                 f"groups has {missing.sum()} missing value(s), the first at row "
                 f"{missing.argmax()}: every row needs the id of its query."
             )
@@ -208,7 +210,7 @@ def _series_of(groups):
         # numpy lays nested sequences out in a matrix, and complains where they are ragged.
         n_dimensions = 1
     if groups is None or n_dimensions == 0:
-        raise ValueError(f"groups must hold one query id per row, got {groups!r}.")
+        raise InputError(f"groups must hold one query id per row, got {brief(groups)}.")
     if n_dimensions > 1:
         return np.asarray(groups)
     return pd.Series(groups)
@@ -229,7 +231,7 @@ def _factorize(values):
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except TypeError as error:
-        raise ValueError(
+        raise InputError(
             f"groups holds query ids of types that cannot be ordered together ({error}): "
             "make them all strings or all numbers."
         ) from error
@@ -238,9 +240,9 @@ def _factorize(values):
     distinct = np.asarray(distinct)
     # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
     if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
-        raise ValueError(
-            f"groups holds query ids of different types, such as {distinct[0]!r} and "
-            f"{distinct[-1]!r}: make them all strings or all numbers."
+        raise InputError(
+            f"groups holds query ids of different types, such as {brief(distinct[0])} and "
+            f"{brief(distinct[-1])}: make them all strings or all numbers."
         )
     return codes, distinct
 

@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_scores
+from skfilterrank.exceptions import InputError
 
 
 def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
@@ -48,7 +49,7 @@ def _classifier_scores(estimator, X, gains):
         margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
         # Margins speak for the second class in sorted order, which "spam" is, behind "good".
         return margins if is_good[1] else -margins
-    raise ValueError(
+    raise InputError(
         f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "
         "function of two classes, so it cannot rank documents: switch its probabilities "
         "on, or wrap it in CalibratedClassifierCV."

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import InputError, brief
 
 QID = "qid"
 
@@ -45,10 +46,10 @@ def check_groups(
                 "through every split; with sklearn.set_config(enable_metadata_routing=True), "
                 "groups can be passed instead."
             )
-        raise ValueError(text)
+        raise InputError(text)
     index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found)
     if index.n_rows != n_rows:
-        raise ValueError(
+        raise InputError(
             f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
             "id per row."
         )
@@ -61,7 +62,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores.ravel()
     if scores.ndim != 1:
-        raise ValueError(
+        raise InputError(
             f"{name} must hold one score per row (1-D), got shape {scores.shape}. Of a "
             "classifier's predict_proba take the column that says how good a document is."
         )
@@ -74,20 +75,20 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
             # Whole numbers stay what they are; None becomes NaN.
             scores = numbers if numbers.dtype.kind in "fiu" else scores.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} must hold numbers, got dtype {scores.dtype}.") from None
+            raise InputError(f"{name} must hold numbers, got dtype {scores.dtype}.") from None
     if n_rows is not None and len(scores) != n_rows:
-        raise ValueError(f"{name} has {len(scores)} entries but y_true has {n_rows}.")
+        raise InputError(f"{name} has {len(scores)} entries but y_true has {n_rows}.")
     if scores.dtype.kind == "f" and len(scores):
         highest = scores.max()
         if np.isnan(highest):
             bad = np.isnan(scores)
-            raise ValueError(
+            raise InputError(
                 f"{name} holds {bad.sum()} NaN, the first at row {bad.argmax()}: a score must be "
                 "a number, or -inf for a document that is filtered out or not retrieved."
             )
         if highest == np.inf:
             bad = scores == np.inf
-            raise ValueError(
+            raise InputError(
                 f"{name} holds {bad.sum()} +inf, the first at row {bad.argmax()}: a score must "
                 "be finite, or -inf for a document that is filtered out or not retrieved."
             )
@@ -98,7 +99,7 @@ def check_same_index(y_true, y_score) -> None:
     """Two Series that both carry query ids must carry the same ones, in the same order."""
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
     if left is not None and right is not None and not y_true.index.equals(y_score.index):
-        raise ValueError(
+        raise InputError(
             "y_true and y_score have different indexes: rows are compared by position, so align "
             "them first, e.g. y_score = y_score.reindex(y_true.index)."
         )
@@ -109,7 +110,7 @@ def check_k(k) -> int | None:
     if k is None:
         return None
     if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k must be None (the whole list) or a positive integer, got {k!r}.")
+        raise InputError(f"k must be None (the whole list) or a positive integer, got {brief(k)}.")
     return int(k)
 
 
@@ -119,4 +120,4 @@ def check_choice(value, name: str, choices) -> None:
         value is choice or (type(value) is type(choice) and value == choice) for choice in choices
     ):
         allowed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+        raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")

@@ -13,6 +13,7 @@ PRIVATE_DOOR = "_sklearn_compat"
 
 # From the bottom up. A part may import from parts of lower layers and from itself.
 LAYERS = {
+    "exceptions": -1,
     "_sklearn_compat": 0,
     "_groups": 0,
     "_gains": 0,

@@ -7,7 +7,8 @@ import sys
 import warnings
 
 import skfilterrank
-from skfilterrank.cli._errors import is_for_users, message_of
+from skfilterrank.cli._errors import message_of
+from skfilterrank.exceptions import SkfilterrankError
 
 # Module and purpose of each command; a module is imported when its command is called.
 _COMMANDS = {
@@ -90,8 +91,8 @@ def main(argv=None) -> int:
     except KeyboardInterrupt:
         print("\nskfilterrank: interrupted", file=sys.stderr)
         return _INTERRUPTED
-    except (ValueError, OSError, ImportError) as error:
-        if arguments.traceback or not is_for_users(error):
+    except (SkfilterrankError, OSError) as error:
+        if arguments.traceback:
             raise
         print(f"skfilterrank: error: {message_of(error)}", file=sys.stderr)
         return 2

@@ -14,6 +14,7 @@ from skfilterrank import judgments
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._output import say
 from skfilterrank.cli._terminal import TerminalAssessor
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_qrels
 from skfilterrank.judgments import JudgmentLogError, judge, rank_table, read_judgment_log
 from skfilterrank.trec._evaluate import name_of_path
@@ -26,7 +27,7 @@ def assess(arguments) -> int:
     """Ask about the pool's documents, and write what was answered."""
     log = Path(f"{arguments.out}.log")
     if os.path.exists(arguments.out) and not log.exists():
-        raise ValueError(
+        raise InputError(
             f"{arguments.out} is there already, but not its log {log}, and would be overwritten: "
             "move it away, or name another file by --out."
         )
@@ -89,7 +90,7 @@ def _signals_as_exits():
 def _pool(arguments):
     """Topic and document of each row, and the ranks in runs, if there are any."""
     if arguments.pool is None and not arguments.runs:
-        raise ValueError("there is nothing to judge: name POOL, or runs by --runs.")
+        raise InputError("there is nothing to judge: name POOL, or runs by --runs.")
     runs = _named_runs(arguments.runs)
     if arguments.pool is None:
         depth = arguments.depth_of_pool if arguments.depth == 0 else arguments.depth
@@ -103,7 +104,7 @@ def _pool(arguments):
     table = rank_table(runs, depth=arguments.depth or None).reindex(index)
     n_unknown = int(table.isna().all(axis=1).sum())
     if n_unknown == len(table):
-        raise ValueError(
+        raise InputError(
             f"no run returns a document of {arguments.pool}: their ids of topics or documents "
             "differ."
         )
@@ -124,7 +125,7 @@ def _topics(arguments, index):
     ids = index.unique("qid")
     unknown = [topic for topic in arguments.only or [] if topic not in ids]
     if unknown:
-        raise ValueError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
+        raise InputError(f"--only {', '.join(unknown)}: the pool holds no such topic.")
     if arguments.topics is None:
         return None
     topics = read_topics(arguments.topics)
@@ -142,7 +143,7 @@ def _tell_of_missing_texts(index, rows, path):
     if not len(rows):
         return
     if len(rows) == len(index):
-        raise ValueError(f"{path} holds no text of any document of the pool: compare their ids.")
+        raise InputError(f"{path} holds no text of any document of the pool: compare their ids.")
     docnos = index[rows].unique("docno")
     say(
         f"{len(rows):,} of {len(index):,} documents of the pool have no text in {path} and are "
@@ -160,7 +161,7 @@ def _strategy(arguments, table):
     """Name of the strategy, which may need runs."""
     strategy = arguments.strategy or ("maxrep" if table is None else "pooling")
     if strategy in _NEED_RUNS and table is None:
-        raise ValueError(
+        raise InputError(
             f"--strategy {strategy} looks at runs: name them by --runs, or choose maxrep or random."
         )
     return strategy

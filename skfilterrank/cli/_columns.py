@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError
+
 # A text has at least this many words on average; shorter strings are names or ids.
 _WORDS_OF_TEXT = 3
 # Two columns name the same kind of thing when they agree in at least this share of the rows.
@@ -64,7 +66,7 @@ def choose_columns(table: pd.DataFrame, label: str, arguments) -> Columns:
         # Nothing to compare them with.
         for role in ("query_text", "same"):
             if role in named:
-                raise ValueError(
+                raise InputError(
                     f"--{role.replace('_', '-')} says what belongs to a text, but no column is the "
                     "text of the documents: name it with --text."
                 )
@@ -112,7 +114,7 @@ def check_columns(columns: Columns, table: pd.DataFrame, path) -> None:
     """Every column that has a role must be there."""
     missing = [name for name in columns.used() if name not in table.columns]
     if missing:
-        raise ValueError(
+        raise InputError(
             f"{path} has no column {', '.join(map(repr, missing))} to learn from; its columns are "
             f"{', '.join(map(repr, table.columns))}."
         )

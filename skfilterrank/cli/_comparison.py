@@ -27,6 +27,7 @@ from skfilterrank.comparison import (
     score_systems,
 )
 from skfilterrank.comparison._scores.system_scores import MissingValuesError
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics._core.measure import MEASURES as KNOWN
 from skfilterrank.metrics._core.measure import parse_measure
@@ -74,7 +75,7 @@ def compare(arguments) -> int:
 def _measure(arguments, tell):
     """Values of runs against judgments."""
     if len(arguments.files) < 2:
-        raise ValueError(
+        raise InputError(
             "compare needs judgments and at least two runs: compare QRELS RUN RUN..., or values "
             "that were measured before: compare --scores FILE."
         )
@@ -82,7 +83,7 @@ def _measure(arguments, tell):
     names = parse_names(arguments.measures)
     runs = named_runs(paths, arguments.qrels)
     if len(runs) < 2:
-        raise ValueError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
+        raise InputError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
     _settle_baseline(arguments, runs)
     check_paths(runs.values())
     qrels = read_judgments(arguments)
@@ -106,7 +107,7 @@ def _measure(arguments, tell):
             **params,
         )
     except MissingValuesError as error:
-        raise ValueError(_lacking(error, len(runs), arguments)) from None
+        raise InputError(_lacking(error, len(runs), arguments)) from None
     scores = {text: found[name] for text, name in names.items()}
     k = {text: parse_measure(name).k for text, name in names.items()}
     labels = qrels["label"].dropna().unique()
@@ -116,18 +117,18 @@ def _measure(arguments, tell):
 def _read_values(arguments):
     """Values that were measured before."""
     if arguments.files:
-        raise ValueError(
+        raise InputError(
             f"--scores takes the place of judgments and runs: leave out {arguments.files[0]}, or "
             "--scores."
         )
     if arguments.missing == "empty":
-        raise ValueError(
+        raise InputError(
             "--missing empty needs the judgments and runs, to measure empty lists: with --scores "
             "it is raise or drop."
         )
     for name in _READING:
         if getattr(arguments, name) != arguments.get_default(name):
-            raise ValueError(
+            raise InputError(
                 f"--{name.replace('_', '-')} says how runs are measured, and the values of "
                 "--scores are measured already: give it to evaluate."
             )
@@ -138,15 +139,15 @@ def _read_values(arguments):
             missing=arguments.missing,
         )
     except MissingValuesError as error:
-        raise ValueError(_lacking(error, None, arguments)) from None
+        raise InputError(_lacking(error, None, arguments)) from None
     if arguments.measures is None and len(scores) > _MAX_MEASURES:
-        raise ValueError(
+        raise InputError(
             f"{arguments.scores[0]} has values of {len(scores)} measures: choose with -m from "
             f"{', '.join(scores)}."
         )
     systems = next(iter(scores.values())).systems
     if len(systems) < 2:
-        raise ValueError(
+        raise InputError(
             f"{', '.join(arguments.scores)} has values of one run, {systems[0]}: there must be at "
             "least two to compare."
         )
@@ -157,7 +158,7 @@ def _read_values(arguments):
 def _compare(name, scores, arguments):
     """One measure."""
     if scores.n_queries < 2:
-        raise ValueError(
+        raise InputError(
             f"{name}: all that can be compared is one topic, {scores.queries[0]}, and from one "
             "nothing can be said about chance: give at least two that every run has."
         )
@@ -184,7 +185,7 @@ def _settle_baseline(arguments, runs):
             arguments.baseline = name
             return
     shown = ", ".join(list(runs)[:_SHOWN]) + (", ..." if len(runs) > _SHOWN else "")
-    raise ValueError(f"--baseline {given!r} is none of the runs: they are {shown}.")
+    raise InputError(f"--baseline {brief(given)} is none of the runs: they are {shown}.")
 
 
 def _lacking(error, n_runs, arguments):

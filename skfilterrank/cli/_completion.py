@@ -8,6 +8,7 @@ import pandas as pd
 
 from skfilterrank.cli._documents import read_documents
 from skfilterrank.cli._output import say, say_nothing
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.judgments import LabelPredictor, rank_table
 
@@ -60,27 +61,27 @@ def _pool(arguments, tell) -> pd.DataFrame:
         text = str(error).replace("unjudged=", "--unjudged-label")
         if text == str(error):
             raise
-        raise ValueError(text) from error
+        raise InputError(text) from error
     qrels["label"] = qrels["label"].astype(np.float64)
     if arguments.runs is None:
         if arguments.depth is not None:
-            raise ValueError("--depth says how much of the runs counts: give --runs.")
+            raise InputError("--depth says how much of the runs counts: give --runs.")
         table = qrels
     else:
         runs = {path: read_run(path) for path in dict.fromkeys(arguments.runs)}
         pool = rank_table(runs, depth=arguments.depth).index.to_frame(index=False)
         known = pool["qid"].isin(qrels["qid"].unique())
         if not known.any():
-            raise ValueError(
+            raise InputError(
                 f"the runs have no topic of {arguments.qrels}: they have such as "
-                f"{pool['qid'].iloc[0]!r}, it has such as {qrels['qid'].iloc[0]!r}."
+                f"{brief(pool['qid'].iloc[0])}, it has such as {brief(qrels['qid'].iloc[0])}."
             )
         if n_unknown := pool["qid"][~known].nunique():
             tell(f"{_count(n_unknown, 'topic')} of the runs without judgments: left out")
         table = pd.concat([qrels, pool[known]], ignore_index=True)
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():
-        raise ValueError(
+        raise InputError(
             f"{arguments.qrels} holds no unjudged document: say by --unjudged-label which label "
             "marks them, or give --runs, whose documents may be unjudged."
         )
@@ -96,12 +97,12 @@ def _pool(arguments, tell) -> pd.DataFrame:
 def _check_texts(table, has_text, ids, arguments):
     """There must be something to learn from, and something to label."""
     if not has_text.any():
-        raise ValueError(
+        raise InputError(
             f"no document of the pool has a text in {arguments.docs}: ids there are such as "
-            f"{ids[0]!r}, in the pool such as {table['docno'].iloc[0]!r}."
+            f"{brief(ids[0])}, in the pool such as {brief(table['docno'].iloc[0])}."
         )
     if table["label"][has_text].isna().all():
-        raise ValueError(
+        raise InputError(
             f"no judged document of {arguments.qrels} has a text in {arguments.docs}: there is "
             "nothing to learn from."
         )

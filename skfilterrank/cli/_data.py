@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import FileFormatError, load_letor, read_judged_table
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
@@ -58,7 +59,7 @@ def read_rows(path, arguments, *, like: dict | None = None, labelled=True) -> Ju
     is_table = _is_table(path, arguments.format)
     if like is not None and is_table != (like["kind"] == "table"):
         kinds = ["LETOR text", "a table with named columns"]
-        raise ValueError(
+        raise InputError(
             f"{path} is read as {kinds[is_table]}, but the model learns from {kinds[not is_table]}:"
             " give the same kind of file, or say with --format what it is."
         )
@@ -91,7 +92,7 @@ def _read_letor(path, arguments, like, labelled):
     """Rows of a LETOR file; a test file gets the width and form of the training file."""
     given = [name for name in _TABLE_OPTIONS if getattr(arguments, name, None) is not None]
     if given:
-        raise ValueError(
+        raise InputError(
             f"--{given[0].replace('_', '-')} names a column, but {path} is read as LETOR text: "
             "leave the option out, or say with --format what the file is."
         )
@@ -110,8 +111,9 @@ def _read_letor(path, arguments, like, labelled):
     twice = pd.DataFrame({"qid": groups, "docno": docnos}).duplicated().to_numpy()
     if twice.any():
         row = int(twice.argmax())
-        raise ValueError(
-            f"{path}: document {docnos[row]!r} occurs a second time in query {groups[row]!r}; keep "
+        raise InputError(
+            f"{path}: document {brief(docnos[row])} occurs a second time in query "
+            f"{brief(groups[row])}; keep "
             "one judgment per document and query."
         )
     return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos)
@@ -146,7 +148,7 @@ def _read_table(path, arguments, like, labelled):
     check_columns(columns, X, path)
     used = columns.used()
     if not used:
-        raise ValueError(
+        raise InputError(
             f"{path} has neither a text nor a numeric column to learn from: name the columns with "
             "--text, --numeric or --categorical."
         )
@@ -170,7 +172,7 @@ def _read_judged(path, **keywords):
     except ValueError as error:
         parameters = "by query=, label=, document= or columns=."
         text = str(error).replace(parameters, "by --query, --label or --document.")
-        raise ValueError(text) from error
+        raise InputError(text) from error
 
 
 def _numbers(values, path):
@@ -178,14 +180,14 @@ def _numbers(values, path):
     try:
         numbers = pd.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan)
     except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"{path}: column {values.name!r} must hold numbers ({error}): correct it, or leave it "
-            "out by naming the other columns with --numeric."
+        raise InputError(
+            f"{path}: column {brief(values.name)} must hold numbers ({error}): correct it, or "
+            "leave it out by naming the other columns with --numeric."
         ) from None
     if np.isinf(numbers).any():
-        raise ValueError(
-            f"{path}: column {values.name!r} holds infinite values: leave them empty where they "
-            "are missing."
+        raise InputError(
+            f"{path}: column {brief(values.name)} holds infinite values: leave them empty where "
+            "they are missing."
         )
     return numbers
 

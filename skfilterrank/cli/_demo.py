@@ -10,6 +10,7 @@ from skfilterrank.cli._data import JudgedRows
 from skfilterrank.cli._models import make_models
 from skfilterrank.cli._output import draw, format_report, say, say_nothing
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import LOSSES, compare_rankers
 
@@ -41,7 +42,7 @@ def run(arguments) -> None:
     """Run the command."""
     tell = say_nothing if arguments.quiet else say
     if arguments.queries < 20:
-        raise ValueError(f"--queries must be at least 20, got {arguments.queries}.")
+        raise InputError(f"--queries must be at least 20, got {arguments.queries}.")
     X, y, groups, bayes = make_rank_and_filter(arguments.queries, k=_K, random_state=arguments.seed)
     is_train = groups < int(_TRAIN_SHARE * arguments.queries)
     train, test = (_judged_rows(X[part], y[part], groups[part]) for part in (is_train, ~is_train))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import brief
 from skfilterrank.io import FileFormatError, read_qrels, read_run
 from skfilterrank.io._files import iter_line_chunks, read_bytes
 from skfilterrank.io._tables import _as_ids, _read_jsonl, _read_parquet, _read_separated
@@ -110,7 +111,7 @@ def _read_by_id(path, names, what, *, also=(), format=None):
     if twice.any():
         row = int(twice.argmax())
         raise FileFormatError(
-            f"the {what} {ids[row]!r} is there a second time; keep one row for each.",
+            f"the {what} {brief(ids[row])} is there a second time; keep one row for each.",
             path,
             line_of(row),
         )
@@ -142,7 +143,7 @@ def _texts(table, columns, path, option):
     """Columns as text, empty where missing."""
     absent = [name for name in columns if name not in table.columns]
     if absent or not columns:
-        what = f"no column {absent[0]!r}" if absent else "no column that holds text"
+        what = f"no column {brief(absent[0])}" if absent else "no column that holds text"
         advice = f"; name columns by {option}" if option else ""
         shown = ", ".join(map(str, table.columns)) or "none but the id"
         raise FileFormatError(f"there is {what}: the columns are {shown}{advice}.", path)
@@ -162,6 +163,7 @@ def _unique(index, path):
     if twice.any():
         qid, docno = index[twice.argmax()]
         raise FileFormatError(
-            f"document {docno!r} is there a second time in topic {qid!r}; keep one row.", path
+            f"document {brief(docno)} is there a second time in topic {brief(qid)}; keep one row.",
+            path,
         )
     return index

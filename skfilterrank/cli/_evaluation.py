@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from tqdm import tqdm
 
-from skfilterrank.cli._errors import is_for_users, message_of
+from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._evaluation_output import FORMATS, RunValues
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import say, say_nothing
@@ -19,6 +19,7 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.trec import iter_evaluations
@@ -99,9 +100,7 @@ class _Notes:
             self.unjudged[evaluation.name] = len(evaluation.unjudged_topics)
 
     def fail(self, error):
-        """Tell why a run has no values; a bug is raised."""
-        if not is_for_users(error):
-            raise error
+        """Tell why a run has no values."""
         self.failed += 1
         tqdm.write(f"skfilterrank: error: {message_of(error)}", file=sys.stderr)
 
@@ -131,10 +130,11 @@ def _order(names, arguments):
     if text is None:
         return None
     if arguments.per_query:
-        raise ValueError("--sort orders runs by their means: leave out it or --per-query.")
+        raise InputError("--sort orders runs by their means: leave out it or --per-query.")
     if text not in names:
-        raise ValueError(
-            f"--sort {text!r} is not one of the measures asked for: choose from {', '.join(names)}."
+        raise InputError(
+            f"--sort {brief(text)} is not one of the measures asked for: choose from "
+            f"{', '.join(names)}."
         )
     sign = -1 if parse_measure(names[text]).measure.greater_is_better else 1
 

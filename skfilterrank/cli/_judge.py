@@ -4,6 +4,7 @@ import argparse
 import math
 
 from skfilterrank.cli import _options as options
+from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random")
 GRADES = "0,1,2"
@@ -125,5 +126,5 @@ def share(text):
     """A number above 0, up to 1."""
     number = options.number(text)
     if not 0 < number <= 1 or math.isnan(number):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, got {brief(text)}")
     return number

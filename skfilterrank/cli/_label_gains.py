@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from skfilterrank.exceptions import InputError
+
 
 def match_gains(gains, labels: dict[str, pd.Series]):
     """Gains with keys of the labels' type, since a command line only knows text.
@@ -14,7 +16,7 @@ def match_gains(gains, labels: dict[str, pd.Series]):
         for path, found in distinct.items():
             if words := [label for label in found if not _is_number(label)]:
                 example = ",".join(f"{label}=GAIN" for label in words)
-                raise ValueError(
+                raise InputError(
                     f"the labels of {path} are not numbers: give the gain of each, below 0 where "
                     f"it is forbidden, with --gains {example}."
                 )
@@ -25,7 +27,7 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     }
     for path, found in distinct.items():
         if missing := [label for label in found if label not in matched]:
-            raise ValueError(
+            raise InputError(
                 f"--gains has no gain for {', '.join(_texts(label)[0] for label in missing)}, of "
                 f"the labels of {path}: add {','.join(f'{_texts(x)[0]}=GAIN' for x in missing)}."
             )

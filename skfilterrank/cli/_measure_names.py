@@ -3,6 +3,7 @@
 import re
 from difflib import get_close_matches
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _WHOLE = {"map": "ap", "Rprec": "r_precision", "recip_rank": "rr", "infAP": "inferred_ap"}
@@ -32,8 +33,8 @@ def _parse_name(text):
     spelled = {known.lower(): known for known in (*MEASURES, *_WHOLE)}
     close = [spelled[known] for known in get_close_matches(bare.lower(), spelled, n=3)]
     hint = f"did you mean {' or '.join(close)}? The" if close else "the"
-    raise ValueError(
-        f"{text!r} is not a measure: {hint} names are {', '.join(sorted(MEASURES))}. Write a "
+    raise InputError(
+        f"{brief(text)} is not a measure: {hint} names are {', '.join(sorted(MEASURES))}. Write a "
         "cut-off as in ndcg_f@10, options as in 'rbp(persistence=0.95)@100'; --list-measures says "
         "what each of them is."
     )

@@ -6,6 +6,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank.cli._columns import Columns
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import RankAndFilter, make_ranker, make_text_features
 
 TUNING_FOLDS = 5
@@ -16,7 +17,7 @@ def make_models(
 ) -> dict[str, RankAndFilter]:
     """One unfitted RankAndFilter for each loss; `n_queries` are there to tune the threshold on."""
     if n_queries < 2 and (isinstance(threshold, str) or len(losses) > 1):
-        raise ValueError(
+        raise InputError(
             "there is only one query to learn from, and choosing a threshold or a model needs at "
             "least two: give more queries, or one model and a number as its --threshold."
         )

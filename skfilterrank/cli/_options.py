@@ -5,6 +5,8 @@ import math
 import re
 from pathlib import Path
 
+from skfilterrank.exceptions import brief
+
 
 def names(text):
     """Names, as in A,B."""
@@ -23,7 +25,7 @@ def pairs(text):
     """Pairs of names, as in A=B,C=D."""
     found = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
     if any(len(pair) != 2 or not all(pair) for pair in found):
-        raise argparse.ArgumentTypeError(f"expected A=B,..., got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected A=B,..., got {brief(text)}")
     return found
 
 
@@ -49,9 +51,9 @@ def gains(text):
         label, equals, gain = item.rpartition("=")
         label, gain = label.strip(), _number(gain)
         if not equals or not label or gain is None or not math.isfinite(gain):
-            raise argparse.ArgumentTypeError(f"expected LABEL=GAIN, got {item!r}")
+            raise argparse.ArgumentTypeError(f"expected LABEL=GAIN, got {brief(item)}")
         if label in found:
-            raise argparse.ArgumentTypeError(f"label {label!r} has two gains")
+            raise argparse.ArgumentTypeError(f"label {brief(label)} has two gains")
         found[label] = gain
     return found
 
@@ -65,7 +67,7 @@ def threshold(text):
     number = _number(text)
     if number is None or math.isnan(number):
         raise argparse.ArgumentTypeError(
-            f"expected tune, per_query, none or a number, got {text!r}"
+            f"expected tune, per_query, none or a number, got {brief(text)}"
         )
     return number
 
@@ -79,7 +81,7 @@ def number(text):
     """A finite number."""
     found = _number(text)
     if found is None or not math.isfinite(found):
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number, got {brief(text)}")
     return found
 
 
@@ -87,7 +89,7 @@ def share(text):
     """A number between 0 and 1."""
     found = _number(text)
     if found is None or not 0 < found < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {brief(text)}")
     return found
 
 
@@ -96,7 +98,7 @@ def number_or_skip(text):
     if text == "skip":
         return text
     if _number(text) is None:
-        raise argparse.ArgumentTypeError(f"expected a number or skip, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number or skip, got {brief(text)}")
     return number(text)
 
 
@@ -108,28 +110,28 @@ def places(text):
 def positive(text):
     """A whole number from 1 up."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, got {brief(text)}")
     return int(text)
 
 
 def folds(text):
     """A whole number from 2 up."""
     if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 2 up, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 2 up, got {brief(text)}")
     return int(text)
 
 
 def jobs(text):
     """A whole number but 0; -1 means all processors."""
     if not text.removeprefix("-").isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a number of processes or -1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a number of processes or -1, got {brief(text)}")
     return int(text)
 
 
 def seed(text):
     """A seed that numpy takes."""
     if not text.isdecimal() or int(text) >= 2**31:
-        raise argparse.ArgumentTypeError(f"expected a whole number below 2**31, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number below 2**31, got {brief(text)}")
     return int(text)
 
 

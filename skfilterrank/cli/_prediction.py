@@ -7,6 +7,7 @@ from collections import Counter
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import align_columns, say, say_nothing
 from skfilterrank.cli._team_file import read_teams
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems
 from skfilterrank.trec._evaluate import name_of_path
@@ -76,11 +77,11 @@ def _check_output(arguments):
     if arguments.out_qrels is None:
         return
     if arguments.method in ("aslam", "spoerri"):
-        raise ValueError(
+        raise InputError(
             f"--out-qrels: the method {arguments.method} makes no judgments; take another --method."
         )
     if arguments.method == "soboroff" and arguments.trials > 1:
-        raise ValueError(
+        raise InputError(
             f"--out-qrels: soboroff makes the judgments of {arguments.trials} trials, and a file "
             "holds those of one; add --trials 1."
         )
@@ -90,7 +91,7 @@ def _named_paths(paths):
     """Each run by the name of its file, or by its whole path where several files have one name."""
     for path, count in Counter(paths).items():
         if count > 1:
-            raise ValueError(f"{path} is given {count} times as a run: give it once.")
+            raise InputError(f"{path} is given {count} times as a run: give it once.")
     counts = Counter(map(name_of_path, paths))
     names = [name_of_path(path) for path in paths]
     return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}

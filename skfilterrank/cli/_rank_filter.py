@@ -9,6 +9,7 @@ from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._models import TUNING_FOLDS, make_models
 from skfilterrank.cli._output import draw, format_report, say, say_nothing
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model, write_run
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import LEARNERS, LOSSES, compare_rankers
@@ -140,7 +141,7 @@ def run(arguments) -> None:
     tell = say_nothing if arguments.quiet else say
     _check_baseline(arguments)
     if arguments.plot and not isinstance(arguments.threshold, str):
-        raise ValueError(
+        raise InputError(
             "--plot draws how the threshold was tuned, but --threshold fixes it: leave one out."
         )
     train = read_rows(arguments.train, arguments)
@@ -234,12 +235,12 @@ def _folds(train, n_folds):
     if n_folds is None:
         n_folds = min(TUNING_FOLDS, n_queries)
     if n_queries < 2:
-        raise ValueError(
+        raise InputError(
             "there is only one query, and comparing by cross-validation needs at least two: give "
             "more queries, or judged rows of other queries with --test."
         )
     if n_folds > n_queries:
-        raise ValueError(
+        raise InputError(
             f"--cv {n_folds} needs as many queries, but there are {n_queries}: lower it to "
             f"{n_queries} at most."
         )
@@ -264,6 +265,7 @@ def _check_baseline(arguments):
         systems += [f"filter-only ({name})" for name in arguments.models]
     systems.append("filter-all")
     if arguments.baseline not in systems:
-        raise ValueError(
-            f"--baseline {arguments.baseline!r} is not one of the systems: {', '.join(systems)}."
+        raise InputError(
+            f"--baseline {brief(arguments.baseline)} is not one of the systems: "
+            f"{', '.join(systems)}."
         )

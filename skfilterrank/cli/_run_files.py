@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import FileFormatError, read_prels, read_qrels
 from skfilterrank.trec._evaluate import name_of_path
 
@@ -15,10 +16,10 @@ STDIN = "-"
 def named_runs(paths, qrels) -> dict[str, str]:
     """Each run by the name of its file, or by its whole path where several files have one name."""
     if [*paths, qrels].count(STDIN) > 1:
-        raise ValueError("standard input (-) can be read once: name files for the others.")
+        raise InputError("standard input (-) can be read once: name files for the others.")
     for path, count in Counter(paths).items():
         if count > 1:
-            raise ValueError(f"{path} is given {count} times as a run: give it once.")
+            raise InputError(f"{path} is given {count} times as a run: give it once.")
     names = ["stdin" if path == STDIN else name_of_path(path) for path in paths]
     counts = Counter(names)
     return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}

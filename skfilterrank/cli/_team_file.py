@@ -2,6 +2,7 @@
 
 import csv
 
+from skfilterrank.exceptions import brief
 from skfilterrank.io import FileFormatError
 
 
@@ -13,8 +14,8 @@ def read_teams(path) -> dict[str, str]:
             for number, run, team in _pairs(lines, path):
                 if run in teams:
                     raise FileFormatError(
-                        f"the run {run!r} has a team already ({teams[run]!r}); keep one of the "
-                        "lines.",
+                        f"the run {brief(run)} has a team already ({brief(teams[run])}); keep one "
+                        "of the lines.",
                         path,
                         number,
                     )
@@ -43,7 +44,7 @@ def _pairs(lines, path):
             pair = [cells[column] for column in columns if column < len(cells)]
         if len(pair) != 2 or not all(pair):
             raise FileFormatError(
-                f"expected a run and its team, as in 'run team', got {' '.join(cells)!r}.",
+                f"expected a run and its team, as in 'run team', got {brief(' '.join(cells))}.",
                 path,
                 reader.line_num,
             )

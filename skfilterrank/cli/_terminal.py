@@ -11,6 +11,7 @@ import textwrap
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skfilterrank.cli._documents import without_repetition
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import SKIP, STOP, UNDO
 
 try:
@@ -80,7 +81,7 @@ class TerminalAssessor:
             elif key == "?":
                 note = self._help()
             elif key.strip() and key != "\x0c":
-                note = f"{printable(key)!r} is no answer. {self._help()}"
+                note = f"{brief(printable(key))} is no answer. {self._help()}"
 
     def at_end(self):
         """Whether the last answer shall stand, now that all is judged: UNDO where not."""
@@ -198,7 +199,7 @@ def keys_of(grades) -> dict:
         else:
             keys[grade] = next(letters, None)
             if keys[grade] is None:
-                raise ValueError(f"there are too many grades ({len(grades)}) for one key each.")
+                raise InputError(f"there are too many grades ({len(grades)}) for one key each.")
     return keys
 
 

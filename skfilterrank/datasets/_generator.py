@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
 from sklearn.utils import check_random_state, check_scalar
 
+from skfilterrank.exceptions import InputError
+
 from .._gains import Gains, as_gains
 from .._validation import check_k
 
@@ -165,16 +167,16 @@ def make_rank_and_filter(
     check_scalar(n_features, "n_features", Integral, min_val=1)
     check_scalar(n_informative, "n_informative", Integral, min_val=1)
     if n_informative > n_features:
-        raise ValueError(
+        raise InputError(
             f"n_informative must be at most n_features={n_features}, got {n_informative}; "
             "raise n_features or lower n_informative."
         )
     check_scalar(class_sep, "class_sep", Real)
     if not 0 <= class_sep < np.inf:
-        raise ValueError(f"class_sep must be a finite number >= 0, got {class_sep}.")
+        raise InputError(f"class_sep must be a finite number >= 0, got {class_sep}.")
     check_scalar(query_effect, "query_effect", Real)
     if not 0 <= query_effect < 1:
-        raise ValueError(f"query_effect must be in [0, 1), got {query_effect}.")
+        raise InputError(f"query_effect must be in [0, 1), got {query_effect}.")
     k = check_k(k)
     possible_sizes, size_shares = _check_sizes(documents_per_query)
     values, shares = _check_distribution(_CQA_LABELS if labels is None else labels, "labels")
@@ -332,7 +334,7 @@ def _urn_weight(counts, shares, query_effect):
     log_weight -= log_weight.max()
     # Within this range, what underflows on the way is below 1e-15 of the result.
     if log_weight.min() < -600:
-        raise ValueError(
+        raise InputError(
             f"bayes=True cannot give exact scores for queries of {counts[0].sum()} documents with "
             f"query_effect={query_effect}: their probabilities leave the range of float64. Pass "
             "bayes=False, smaller documents_per_query, or a smaller query_effect."
@@ -344,7 +346,7 @@ def _check_feasible(size, n_kinds):
     """Raise if exact Bayes scores would take too many count vectors."""
     n_states = comb(size + n_kinds, n_kinds)
     if n_states > _MAX_STATES:
-        raise ValueError(
+        raise InputError(
             f"bayes=True cannot give exact scores for queries of {size} documents with {n_kinds} "
             f"kinds of labels: at most {_MAX_STATES} combinations are feasible, got {n_states}. "
             "Pass bayes=False, smaller documents_per_query, or fewer labels (without query_effect, "
@@ -362,28 +364,28 @@ def _check_sizes(documents_per_query):
     else:
         observed = np.atleast_1d(np.asarray(documents_per_query))
         if observed.ndim != 1 or observed.size == 0:
-            raise ValueError(
+            raise InputError(
                 f"{name} must be a dict, an int or a non-empty 1-D array of sizes, got an array "
                 f"of shape {observed.shape}."
             )
         sizes, frequency = np.unique(observed, return_counts=True)
         shares = frequency / len(observed)
     if sizes.dtype.kind not in "iu" or sizes.min() < 1:
-        raise ValueError(f"{name} must hold integers >= 1, got {sizes.tolist()}.")
+        raise InputError(f"{name} must hold integers >= 1, got {sizes.tolist()}.")
     return sizes, shares
 
 
 def _check_distribution(distribution, name):
     """Values in ascending order and their probabilities, without those of probability 0."""
     if not isinstance(distribution, Mapping) or not distribution:
-        raise ValueError(f"{name} must be a non-empty dict {{value: probability}}.")
+        raise InputError(f"{name} must be a non-empty dict {{value: probability}}.")
     values, shares = np.array(list(distribution)), np.array(list(distribution.values()))
     if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        raise ValueError(f"{name} must have finite numbers as keys, got {list(distribution)}.")
+        raise InputError(f"{name} must have finite numbers as keys, got {list(distribution)}.")
     if shares.dtype.kind not in "iuf" or not (shares >= 0).all():
-        raise ValueError(f"{name} must have probabilities >= 0, got {shares.tolist()}.")
+        raise InputError(f"{name} must have probabilities >= 0, got {shares.tolist()}.")
     if not np.isclose(shares.sum(), 1, rtol=0, atol=1e-6):
-        raise ValueError(
+        raise InputError(
             f"The probabilities in {name} must sum to 1, got {shares.sum():.6g}; divide them by "
             "their sum."
         )

@@ -5,11 +5,13 @@ import os
 import zlib
 from contextlib import contextmanager
 
+from skfilterrank.exceptions import InputError, InputTypeError
+
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 25
 
 
-class FileFormatError(ValueError):
+class FileFormatError(InputError):
     """A file does not hold what its format promises.
 
     Its text reads ``file:line: message``, where the message says what was expected, what came
@@ -63,7 +65,7 @@ def open_for_reading(source):
     """Yield a handle on a path (unzipped where it is gzip, whatever its name) or on a handle."""
     if not is_path(source):
         if not hasattr(source, "read"):
-            raise TypeError(
+            raise InputTypeError(
                 f"a path or an open file was expected, got {type(source).__name__}; "
                 "pass a str, a pathlib.Path or an open handle."
             )
@@ -85,7 +87,7 @@ def open_for_writing(target):
     """Yield a function that writes text to a path (UTF-8, zipped if it ends in .gz) or handle."""
     if not is_path(target):
         if not hasattr(target, "write"):
-            raise TypeError(
+            raise InputTypeError(
                 f"a path or an open file was expected, got {type(target).__name__}; "
                 "pass a str, a pathlib.Path or a handle opened for writing."
             )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
@@ -128,7 +129,7 @@ def load_letor(
     dtype = _check_parameters(n_features, sparse, dtype)
     sources = path_or_paths if isinstance(path_or_paths, list | tuple) else [path_or_paths]
     if not sources:
-        raise ValueError("path_or_paths is an empty list; pass at least one file to read.")
+        raise InputError("path_or_paths is an empty list; pass at least one file to read.")
     blocks, query_codes = [], {}
     for source in sources:
         n_blocks = len(blocks)
@@ -158,13 +159,13 @@ def _check_parameters(n_features, sparse, dtype):
     if n_features is not None and (
         isinstance(n_features, bool) or not isinstance(n_features, int | np.integer)
     ):
-        raise TypeError(f"n_features must be an integer or None, got {n_features!r}.")
+        raise InputTypeError(f"n_features must be an integer or None, got {brief(n_features)}.")
     if n_features is not None and not 1 <= n_features <= _MAX_INDEX:
-        raise ValueError(f"n_features must be between 1 and {_MAX_INDEX}, got {n_features}.")
+        raise InputError(f"n_features must be between 1 and {_MAX_INDEX}, got {n_features}.")
     if not (isinstance(sparse, bool) or sparse == "auto"):
-        raise ValueError(f'sparse must be "auto", True or False, got {sparse!r}.')
+        raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
     if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
+        raise InputError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
     return np.dtype(dtype)
 
 
@@ -196,7 +197,7 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     y = np.array(list(map(float, labels)))
     if np.isinf(y).any():
         row = int(np.isinf(y).argmax())
-        fail(row, f"the label {labels[row]!r} is too large for a number; correct it.")
+        fail(row, f"the label {brief(labels[row])} is too large for a number; correct it.")
     counts = np.array([numbers.count(":") for numbers in features])
     pairs = np.fromstring("".join(features).replace(":", " "), sep=" ")
     indices = pairs[0::2].astype(np.int64)
@@ -257,7 +258,7 @@ def _explain(body):
     label, *rest = _SPACE_PATTERN.split(body.strip(_BLANKS))
     if not _NUMBER_PATTERN.fullmatch(label):
         return (
-            f"the label {label!r} is not a finite number; a line starts with its label, "
+            f"the label {brief(label)} is not a finite number; a line starts with its label, "
             '"nan" where the document is not judged.'
         )
     if not rest or not rest[0].startswith("qid:"):
@@ -274,10 +275,10 @@ def _explain(body):
                 return f"feature index {index} is not between 1 and {_MAX_INDEX}; correct it."
             if value.lower().lstrip("+-") in ("inf", "infinity"):
                 return (
-                    f"the value of feature {index} is not finite, got {value!r}; "
+                    f"the value of feature {index} is not finite, got {brief(value)}; "
                     'write "nan" where a value is missing.'
                 )
-        return f"index:value was expected, got {token!r}; correct the feature."
+        return f"index:value was expected, got {brief(token)}; correct the feature."
     raise AssertionError(body)  # the patterns disagree
 
 
@@ -350,20 +351,20 @@ def dump_letor(path, X, y, groups, *, docnos=None) -> None:
     """
     X = X.tocsr() if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or not X.shape[0]:
-        raise ValueError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
+        raise InputError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
     y = np.asarray(y, dtype=np.float64)
     qids = _written_ids(groups, "groups", forbidden=r"[\s#]")
     docnos = [""] * len(y) if docnos is None else _written_ids(docnos, "docnos", r"\s", empty=True)
     for name, array in (("y", y), ("groups", qids), ("docnos", docnos)):
         if len(array) != X.shape[0]:
-            raise ValueError(
+            raise InputError(
                 f"{name} has {len(array)} entries but X has {X.shape[0]} rows; "
                 "each row needs exactly one."
             )
     values = X.data if sp.issparse(X) else X
     for name, array in (("y", y), ("X", values)):
         if np.isinf(np.asarray(array, dtype=np.float64)).any():
-            raise ValueError(f"{name} holds infinite values; use NaN where a value is missing.")
+            raise InputError(f"{name} holds infinite values; use NaN where a value is missing.")
 
     labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in y.tolist()]
     comments = [f" #docid = {docno}" if docno else "" for docno in docnos]
@@ -381,8 +382,8 @@ def _written_ids(ids, name, forbidden, empty=False):
     search = re.compile(forbidden, re.ASCII).search
     for text in dict.fromkeys(texts):
         if search(text) or (not text and not empty):
-            raise ValueError(
-                f"{name} holds {text!r}, which a LETOR line cannot carry; "
+            raise InputError(
+                f"{name} holds {brief(text)}, which a LETOR line cannot carry; "
                 f"ids must not be empty or match {forbidden}. Rename it."
             )
     return texts
@@ -406,5 +407,5 @@ def _sparse_rows(X):
     for i in range(X.shape[0]):
         row = slice(X.indptr[i], X.indptr[i + 1])
         pairs = zip((X.indices[row] + 1).tolist(), X.data[row].tolist(), strict=True)
-        text = "".join([f" {index}:{value!r}" for index, value in pairs])
+        text = "".join([f" {index}:{brief(value)}" for index, value in pairs])
         yield f"{text} {n_features}:0.0" if i == 0 and width_is_lost else text

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Sequence
 
 import skfilterrank
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import FileFormatError, read_bytes
 
 _FORMAT = "skfilterrank-model"
@@ -97,7 +98,7 @@ def save_model(model, path) -> None:
         reason = error
         if isinstance(error, RecursionError):
             reason = "it refers to itself, as estimators do on which set_fit_request was called"
-        raise ValueError(
+        raise InputError(
             f"the model {type(model).__name__} cannot be saved: {reason}. Functions in it must be "
             "importable from a module by their name, and its objects supported by skops."
         ) from error
@@ -155,7 +156,9 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
 
     trusted = () if trusted is None else trusted
     if isinstance(trusted, str | bool) or not all(isinstance(t, str | type) for t in trusted):
-        raise TypeError(f"trusted must be a list of type names or types, got {trusted!r}.")
+        raise InputTypeError(
+            f"trusted must be a list of type names or types, got {brief(trusted)}."
+        )
     name = os.fspath(path)
     data = read_bytes(path)
     if not data:
@@ -172,7 +175,7 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
         ) from error
     trusted = [_full_name(t) if isinstance(t, type) else t for t in trusted]
     if refused := sorted(set(refused).difference(trusted)):
-        raise ValueError(
+        raise InputError(
             f"{name} holds types that are not trusted: {', '.join(refused)}. If you know where the "
             f"file comes from and what these are, pass trusted={refused}."
         )
@@ -211,7 +214,7 @@ def _refused(data, untrusted):
         schema = json.loads(archive.read("schema.json"))
     if schema["protocol"] < 1:
         # Its functions are named elsewhere than _uses looks.
-        raise ValueError(f"skops protocol {schema['protocol']} is too old")
+        raise InputError(f"skops protocol {schema['protocol']} is too old")
     ways = {name: set() for name in untrusted}
     for name, loader in _uses(schema):
         if name in ways:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, MissingPackageError, brief
 from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_name
 
 _SUFFIXES = {
@@ -95,8 +96,9 @@ def read_judged_table(
     format = _resolve_format(format, name)
     ids = [query] if document is None else [query, document]
     if query == document or label in ids:
-        raise ValueError(
-            f"query={query!r}, label={label!r} and document={document!r} must be different columns."
+        raise InputError(
+            f"query={brief(query)}, label={brief(label)} and document={brief(document)} must be "
+            "different columns."
         )
 
     data = read_bytes(path)
@@ -108,7 +110,7 @@ def read_judged_table(
     wanted = [*ids, *([] if label is None else [label]), *(columns or [])]
     absent = [column for column in wanted if column not in table.columns]
     if absent:
-        raise ValueError(
+        raise InputError(
             f"{name} has no column {', '.join(map(repr, absent))}; its columns are "
             f"{', '.join(map(repr, table.columns))}. Name one of these by query=, label=, "
             "document= or columns=."
@@ -140,13 +142,13 @@ def _resolve_format(format, name):
     known = sorted(set(_SUFFIXES.values()))
     if format is not None:
         if format not in known:
-            raise ValueError(f"format must be one of {', '.join(known)}, got {format!r}.")
+            raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
         return format
     stem = name.lower().removesuffix(".gz")
     for suffix, format in _SUFFIXES.items():
         if stem.endswith(suffix):
             return format
-    raise ValueError(
+    raise InputError(
         f"the format of {name} cannot be told from its name: it ends in none of "
         f"{', '.join(_SUFFIXES)} (with or without .gz). Pass format= one of {', '.join(known)}."
     )
@@ -265,7 +267,7 @@ def _read_jsonl(data, name, ids, format):
 def _read_parquet(data, name, ids, format):
     """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
     if importlib.util.find_spec("pyarrow") is None:
-        raise ImportError(
+        raise MissingPackageError(
             f"reading {name} needs pyarrow, which is not installed; "
             'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
         )
@@ -288,7 +290,7 @@ def _as_ids(values, what, name, line_of):
     values = values.astype(object).to_numpy()
     missing = pd.isna(values)
     if missing.any():
-        fail(missing, f"the {what} id in column {column!r} is empty; every row needs one.")
+        fail(missing, f"the {what} id in column {brief(column)} is empty; every row needs one.")
     if set(map(type, values)) != {str}:
         # Parquet and pandas turn integer columns with gaps into floats, which are whole.
         texts = [_id_text(value) for value in values]
@@ -296,13 +298,13 @@ def _as_ids(values, what, name, line_of):
             bad = np.array([text is None for text in texts])
             fail(
                 bad,
-                f"the {what} id {values[bad][0]!r} in column {column!r} is neither a string nor "
-                "an integer; write it as a string.",
+                f"the {what} id {brief(values[bad][0])} in column {brief(column)} is neither a "
+                "string nor an integer; write it as a string.",
             )
         values = np.array(texts, dtype=object)
     blank = np.array([not value.strip() for value in values])
     if blank.any():
-        fail(blank, f"the {what} id in column {column!r} is empty; every row needs one.")
+        fail(blank, f"the {what} id in column {brief(column)} is empty; every row needs one.")
     return values
 
 
@@ -333,7 +335,7 @@ def _check_unique(qids, docnos, name, line_of):
     if twice.any():
         row = int(twice.argmax())
         raise FileFormatError(
-            f"document {docnos[row]!r} occurs a second time in query {qids[row]!r}; "
+            f"document {brief(docnos[row])} occurs a second time in query {brief(qids[row])}; "
             "keep one judgment per document and query.",
             name,
             line_of(row),

@@ -7,6 +7,7 @@ import pandas as pd
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import UNJUDGED, RankedLists
 from skfilterrank.metrics._core.measure import (
     MEASURES,
@@ -133,11 +134,11 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
         return measures
     texts = [measures] if isinstance(measures, str) else list(measures)
     if not texts:
-        raise ValueError("measures is empty: name at least one, such as 'ndcg_f@10'.")
+        raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
     parsed = {}
     for text in texts:
         if text in parsed:
-            raise ValueError(f"measures names {text!r} twice: name each once.")
+            raise InputError(f"measures names {brief(text)} twice: name each once.")
         parsed[text] = parse_measure(text)
     return parsed
 
@@ -152,6 +153,6 @@ def _check_options(wanted, options):
         hint = f"it belongs to {', '.join(owners)}" if owners else "no measure has it"
         if name == "k":
             hint = "write the cut-off into the name, such as 'ap@10'"
-        raise ValueError(
+        raise InputError(
             f"{name} is not an option of any of the measures {', '.join(wanted)}: {hint}."
         )

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_k
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import mean_over_queries, with_undefined
 from skfilterrank.metrics._forbidden import dcg_kernels as dcg
@@ -93,16 +94,17 @@ def rank_filter_report(
     """
     k = check_k(k)
     if not isinstance(y_scores, Mapping) or not y_scores:
-        raise ValueError(
+        raise InputError(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
     if baseline is not None and baseline not in y_scores:
-        raise ValueError(
-            f"baseline {baseline!r} is not one of the systems: {', '.join(map(str, y_scores))}."
+        raise InputError(
+            f"baseline {brief(baseline)} is not one of the systems: "
+            f"{', '.join(map(str, y_scores))}."
         )
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
+        raise InputError(f"confidence must lie between 0 and 1, got {brief(confidence)}.")
     kernels, suffix = {}, "" if k is None else f"@{k}"
     for name, kernel in (
         ("ndcg_f", dcg.ndcg_f),
@@ -121,7 +123,7 @@ def rank_filter_report(
                 y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
             )
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {system!r}.")
+            error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
         groups = lists.index
         per_query[system] = _values(lists, kernels, k)

@@ -7,6 +7,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from skfilterrank._gains import Gains
 from skfilterrank._response import document_scores
 from skfilterrank._validation import check_k, find_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import (
     MEASURES,
     Measure,
@@ -105,24 +106,26 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
     found, cutoff, options = _find_measure(measure)
     if k is not None:
         if cutoff is not None and check_k(k) != cutoff:
-            raise ValueError(f"k={k} contradicts the cut-off of {measure!r}: give one of the two.")
+            raise InputError(
+                f"k={k} contradicts the cut-off of {brief(measure)}: give one of the two."
+            )
         cutoff = check_k(k)
     if cutoff is not None:
         if not found.takes_k:
-            raise ValueError(f"{found.name!r} has no cut-off, got k={cutoff}.")
+            raise InputError(f"{brief(found.name)} has no cut-off, got k={cutoff}.")
         params["k"] = cutoff
     if gains is not None:
         params["gains"] = gains
     for name, value in options.items():
         if params.setdefault(name, value) != value:
-            raise ValueError(
-                f"{name}={params[name]!r} contradicts {measure!r}: give it in one place."
+            raise InputError(
+                f"{name}={brief(params[name])} contradicts {brief(measure)}: give it in one place."
             )
     known = set(inspect.signature(found.function).parameters) - _NOT_FIXED - set(found.columns)
     unknown = sorted(set(params) - known)
     if unknown:
-        raise ValueError(
-            f"{found.name!r} has no parameter {', '.join(unknown)}: it takes "
+        raise InputError(
+            f"{brief(found.name)} has no parameter {', '.join(unknown)}: it takes "
             f"{', '.join(sorted(known))}."
         )
     check_measure_parameters(found, params)
@@ -136,8 +139,8 @@ def _find_measure(measure):
         for entry in MEASURES.values():
             if entry.function is measure:
                 return ParsedMeasure(entry, None, {})
-        raise ValueError(
-            f"{measure!r} is not one of skfilterrank's measures: give one, its name, or use "
+        raise InputError(
+            f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."
         )
     return parse_measure(measure)

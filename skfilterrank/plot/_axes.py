@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from skfilterrank.exceptions import InputError, MissingPackageError, brief
+
 # Apart for readers who see few colours, and of different brightness in greyscale.
 BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
 FONT_SIZE = 8  # points
@@ -15,7 +17,9 @@ def new_axes(ax, size):
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install 'skfilterrank[plot]'.") from error
+        raise MissingPackageError(
+            "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
+        ) from error
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
@@ -64,5 +68,5 @@ def number(value, digits):
 def check_positive_int(value, name):
     """A count of things to show."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")
+        raise InputError(f"{name} must be a positive integer, got {brief(value)}.")
     return value

@@ -5,6 +5,7 @@ from scipy.stats import rankdata
 
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,
@@ -101,7 +102,7 @@ class CriticalDifferenceDisplay:
             comparison.alternative != "two-sided"
             or len(comparison.first) < n_systems * (n_systems - 1) // 2
         ):
-            raise ValueError(
+            raise InputError(
                 "comparison must hold all pairs and a two-sided test, to say which systems cannot "
                 "be told apart: make it without baseline= and alternative=."
             )

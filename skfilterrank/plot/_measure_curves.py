@@ -8,6 +8,7 @@ from skfilterrank.comparison import (
     sensitivity_curve,
     stability_curve,
 )
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import FONT_SIZE, new_axes, shorten_all
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers for greyscale.
@@ -65,7 +66,7 @@ class _MeasureCurvesDisplay:
             try:
                 curves[name] = cls._compute(each, **params)
             except ValueError as error:
-                error.add_note(f"This came up with {name!r}.")
+                error.add_note(f"This came up with {brief(name)}.")
                 raise
         return cls.from_curves(curves, ax=ax, line_kw=line_kw)
 
@@ -155,18 +156,19 @@ class _MeasureCurvesDisplay:
             names = [str(getattr(curve, "measure", None) or "measure") for curve in curves]
             for name in names:
                 if names.count(name) > 1:
-                    raise ValueError(
-                        f"curves: {names.count(name)} are of the measure {name!r}; give a dict "
+                    raise InputError(
+                        f"curves: {names.count(name)} are of the measure {brief(name)}; give a "
+                        "dict "
                         "{name: curve} to tell them apart."
                     )
             curves = dict(zip(names, curves))
         for curve in curves.values():
             if not isinstance(curve, cls._kind):
-                raise ValueError(
+                raise InputError(
                     f"curves must be of type {cls._kind.__name__}, got {type(curve).__name__}."
                 )
         if not curves:
-            raise ValueError("curves must hold at least one curve, got none.")
+            raise InputError("curves must hold at least one curve, got none.")
         return dict(curves)
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,
@@ -128,7 +129,7 @@ class QueryDifferenceDisplay:
         first = next(free) if first is None else first
         second = next(free) if second is None else second
         if first == second:
-            raise ValueError(f"first and second must be two systems, and both are {first!r}.")
+            raise InputError(f"first and second must be two systems, and both are {brief(first)}.")
         scores.select(systems=[first, second])  # refuses unknown names
         # Merged over all systems as for the tests, so that what ties there is no win here.
         values = dict(zip(scores.systems, merge_values(scores.oriented)))

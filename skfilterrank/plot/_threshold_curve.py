@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import new_axes
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 
@@ -94,7 +95,7 @@ class ThresholdCurveDisplay:
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "threshold_curve_"):
-            raise ValueError(
+            raise InputError(
                 f"this {type(estimator).__name__} has no threshold curve: fit it with "
                 "threshold='tune', or use from_predictions."
             )

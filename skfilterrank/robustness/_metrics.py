@@ -6,6 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.exposure import (
     NORMALIZATIONS,
     check_persistence,
@@ -110,9 +111,9 @@ def resolve_metric(metric, *, exposure="ap", persistence=0.8) -> Values:
             return _UNWEIGHTED[metric]
         if name == "recall" and depth.isdecimal() and int(depth) > 0:
             return partial(_share_above, k=int(depth))
-    raise ValueError(
+    raise InputError(
         "metric must be one of 'ap', 'ndcg', 'rbp', 'tse', 'rr', 'r_precision', 'recall@k' with "
-        f"a whole number k above 0, or a callable from positions to values, got {metric!r}."
+        f"a whole number k above 0, or a callable from positions to values, got {brief(metric)}."
     )
 
 
@@ -136,15 +137,16 @@ def _checked_values(positions, function):
     """A user's metric, its results checked at every call."""
     values = np.asarray(function(positions))
     if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
-        raise ValueError(
-            f"metric must return one real number per ranking: {function!r} was given positions "
-            f"of shape {positions.shape} and returned shape {values.shape}, dtype {values.dtype}."
+        raise InputError(
+            f"metric must return one real number per ranking: {brief(function)} was given "
+            f"positions of shape {positions.shape} and returned shape {values.shape}, dtype "
+            f"{values.dtype}."
         )
     values = values.astype(np.float64, copy=False)
     if not np.isfinite(values).all():
         worst = positions[~np.isfinite(values)][0]
-        raise ValueError(
-            f"metric must be finite, but {function!r} returned NaN or infinity for positions "
+        raise InputError(
+            f"metric must be finite, but {brief(function)} returned NaN or infinity for positions "
             f"{worst.astype(np.int64).tolist()}."
         )
     return values
@@ -154,7 +156,7 @@ def check_positions(positions) -> np.ndarray:
     """Positions as float64 matrix (n_rankings, n_relevant), ascending in each row."""
     given = np.asarray(positions)
     if given.ndim not in (1, 2) or given.shape[-1] == 0 or given.dtype.kind not in "fiu":
-        raise ValueError(
+        raise InputError(
             "positions must hold numbers in shape (n_relevant,) or (n_rankings, n_relevant) with "
             f"n_relevant >= 1, got shape {given.shape}, dtype {given.dtype}."
         )
@@ -162,13 +164,13 @@ def check_positions(positions) -> np.ndarray:
     # NaN and infinity are no whole numbers either.
     bad = ~((checked >= 1) & (np.floor(checked) == checked) & (checked < np.inf))
     if bad.any():
-        raise ValueError(
+        raise InputError(
             f"positions must be whole numbers from 1, got {checked[bad][0]}: give an item that "
             "was not retrieved a position at the end of the corpus."
         )
     twice = checked[:, 1:] == checked[:, :-1]
     if twice.any():
-        raise ValueError(
+        raise InputError(
             "positions of one ranking must be distinct, got "
             f"{int(checked[:, 1:][twice][0])} more than once."
         )
@@ -180,7 +182,7 @@ def check_count(value, name: str, *, least: int = 1, most: int | None = None) ->
     is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if not is_whole or value < least or (most is not None and value > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {bounds}, got {value!r}.")
+        raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 
@@ -188,7 +190,7 @@ def check_counts(value, name: str, *, most: int | None = None) -> np.ndarray:
     """One whole number from 1, or several in a 1-D array."""
     counts = np.asarray(value)
     if counts.ndim > 1 or counts.size == 0:
-        raise ValueError(
+        raise InputError(
             f"{name} must be a whole number or a 1-D array of them, got shape {counts.shape}."
         )
     checked = [check_count(count, name, most=most) for count in np.atleast_1d(counts).tolist()]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count, check_counts, resolve_metric
 
 
@@ -214,12 +215,16 @@ def _imputed(positions, depth, n_items):
 def _comparisons(metrics, exposure, persistence):
     """By column name, functions to +1 where the first of two rankings is better, -1, or 0."""
     if isinstance(metrics, str) or callable(metrics):
-        raise ValueError(f"metrics must be a sequence of metrics, e.g. ['tse'], got {metrics!r}.")
+        raise InputError(
+            f"metrics must be a sequence of metrics, e.g. ['tse'], got {brief(metrics)}."
+        )
     compare = {}
     for metric in metrics:
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
         if name in compare or name == "tied":
-            raise ValueError(f"metrics must have distinct names other than 'tied', got {name!r}.")
+            raise InputError(
+                f"metrics must have distinct names other than 'tied', got {brief(name)}."
+            )
         if isinstance(metric, str) and metric in _PREFERENCES:
             compare[name] = _PREFERENCES[metric]
         else:
@@ -257,11 +262,11 @@ def _check_bounds(n_relevant, n_items):
     """Least and greatest number of relevant items."""
     given = np.asarray(n_relevant)
     if given.shape not in ((), (2,)):
-        raise ValueError(
+        raise InputError(
             "n_relevant must be a whole number, or the least and the greatest of a range, got "
-            f"{n_relevant!r}."
+            f"{brief(n_relevant)}."
         )
     bounds = check_counts(n_relevant, "n_relevant", most=int(n_items))
     if bounds[0] > bounds[-1]:
-        raise ValueError(f"n_relevant must be (least, greatest), got {n_relevant!r}.")
+        raise InputError(f"n_relevant must be (least, greatest), got {brief(n_relevant)}.")
     return int(bounds[0]), int(bounds[-1])

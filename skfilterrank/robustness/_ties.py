@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 _CHUNK = 2**20
@@ -74,16 +75,18 @@ def tie_probability(metric: str, n_items: int, n_relevant: int, *, k: int | None
     n_items = check_count(n_items, "n_items")
     n_relevant = check_count(n_relevant, "n_relevant", most=n_items)
     if not isinstance(metric, str) or metric not in _PROBABILITIES:
-        raise ValueError(
+        raise InputError(
             "metric must be 'tse', 'recall' (with k, or 'recall@k' without), 'r_precision' or "
-            f"'lexirecall', got {metric!r}, k={k!r}: use simulate_ties for others."
+            f"'lexirecall', got {brief(metric)}, k={brief(k)}: use simulate_ties for others."
         )
     if metric == "recall":
         if k is None:
-            raise ValueError("k is missing: metric='recall' needs the depth to look at, e.g. 1000.")
+            raise InputError("k is missing: metric='recall' needs the depth to look at, e.g. 1000.")
         k = min(check_count(k, "k"), n_items)
     elif k is not None:
-        raise ValueError(f"k is the depth of metric='recall', but metric is {metric!r}, k={k!r}.")
+        raise InputError(
+            f"k is the depth of metric='recall', but metric is {brief(metric)}, k={brief(k)}."
+        )
     return float(_PROBABILITIES[metric](n_items, n_relevant, k))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._robustness.exposure import resolve_exposure
 from skfilterrank.robustness._metrics import (
     as_given,
@@ -266,7 +267,7 @@ def _least_over_subsets(positions, values):
 def _subsets(n_relevant):
     """Yield the subsets of each size, as ascending column numbers (n_subsets, size)."""
     if n_relevant > MOST_ENUMERATED:
-        raise ValueError(
+        raise InputError(
             f"metric has to be enumerated over all 2**{n_relevant} sets of the {n_relevant} "
             f"relevant items, and {MOST_ENUMERATED} items are the most that is possible: use "
             "fewer relevant items, or a named metric with method='auto'."
@@ -283,7 +284,7 @@ def _check_falling(exposure, n_relevant):
     rises = np.diff(exposure(np.arange(1, n_relevant + 1, dtype=np.float64))) > 0
     if rises.any():
         position = int(rises.argmax()) + 1
-        raise ValueError(
+        raise InputError(
             "exposure must not rise with position, or the ranking with all relevant items on top "
             f"is not the best one: it is larger at position {position + 1} than at {position}."
         )

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._evaluate import parse_measures
@@ -282,7 +283,7 @@ def errors_of(name, run, found_at) -> Iterator[None]:
         for attribute in ("file", "filename"):
             if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
                 setattr(error, attribute, os.fspath(run))
-        error.add_note(f"This came up with the run {name!r}.")
+        error.add_note(f"This came up with the run {brief(name)}.")
         raise
 
 
@@ -292,7 +293,7 @@ def _evaluate_named(name, run, index, measures, params, found_at=None):
     try:
         with errors_of(name, run, found_at):
             aligned, values = _evaluate(found_at, index, measures, **params)
-    except (ValueError, OSError) as error:
+    except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 
@@ -333,9 +334,9 @@ def _add_probabilities(aligned, wanted, params):
     if not asking or params.get(name) is not None:
         return
     if aligned.inclusion_probability is None:
-        raise ValueError(
-            f"{asking[0]!r} needs the probability with which each document was drawn to be judged, "
-            "and these judgments do not say: give judgments with a column "
+        raise InputError(
+            f"{brief(asking[0])} needs the probability with which each document was drawn to be "
+            "judged, and these judgments do not say: give judgments with a column "
             "'inclusion_probability', such as read_prels reads (5 columns: topic docno label "
             "method probability). Where all of the pool is judged, it is 'ap'."
         )
@@ -345,19 +346,19 @@ def _add_probabilities(aligned, wanted, params):
 def _check_aligned(run, qrels, missing, precision):
     """Raise for what cannot be had of a run that is joined with judgments already."""
     if qrels is not None:
-        raise ValueError(
+        raise InputError(
             "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
             "with these qrels."
         )
     made_with = "empty" if run.keeps_missing_topics else "skip"
     if missing not in (None, made_with):
-        raise ValueError(
-            f"missing={missing!r}, but run is an AlignedRun that was made with "
-            f"missing={made_with!r}: leave missing out, or pass it to align."
+        raise InputError(
+            f"missing={brief(missing)}, but run is an AlignedRun that was made with "
+            f"missing={brief(made_with)}: leave missing out, or pass it to align."
         )
     if precision != "double":
-        raise ValueError(
-            f"precision={precision!r}, but run is an AlignedRun: pass precision to align."
+        raise InputError(
+            f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."
         )
 
 
@@ -390,15 +391,15 @@ def named_runs(runs) -> Iterator:
     seen = {}
     for run in runs:
         if not isinstance(run, str | os.PathLike):
-            raise TypeError(
+            raise InputTypeError(
                 f"runs must be a dict {{name: run}} or a list of paths, got a list that holds "
                 f"{type(run).__name__}."
             )
         name = name_of_path(run)
         if name in seen:
-            raise ValueError(
+            raise InputError(
                 f"{os.fspath(run)} and {os.fspath(seen[name])} give two runs of the name "
-                f"{name!r}: pass a dict {{name: path}}, or rename a file."
+                f"{brief(name)}: pass a dict {{name: path}}, or rename a file."
             )
         seen[name] = run
         yield name, run

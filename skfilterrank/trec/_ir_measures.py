@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.io._trec.text_columns import id_tokens
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
@@ -76,7 +77,7 @@ def register_with_ir_measures() -> SimpleNamespace:
     except ModuleNotFoundError as error:
         if error.name != "ir_measures":
             raise
-        raise ImportError(
+        raise MissingPackageError(
             "register_with_ir_measures needs ir_measures, which is not installed: "
             "pip install 'skfilterrank[ir-measures]'."
         ) from error
@@ -86,7 +87,7 @@ def register_with_ir_measures() -> SimpleNamespace:
     registry = ir_measures.measures.registry
     taken = sorted({*names, *MEASURES} & registry.keys())
     if taken:
-        raise ValueError(
+        raise InputError(
             f"ir_measures knows other measures by the names {', '.join(taken)}; nothing was "
             "registered. Register those under other names, or remove them from "
             "ir_measures.measures.registry first."

@@ -9,6 +9,7 @@ import pandas as pd
 
 from skfilterrank.comparison._scores.check import check_same_systems, check_scores
 from skfilterrank.comparison._scores.rounding import merge_values, value_tolerance
+from skfilterrank.exceptions import InputError, brief
 
 # Comparisons held in memory at a time.
 _BLOCK = 2**21
@@ -250,5 +251,5 @@ def share_of(part, whole):
 def check_tolerance(tolerance) -> float:
     """A difference that still counts as a tie."""
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance >= 0:
-        raise ValueError(f"tolerance must be a number of at least 0, got {tolerance!r}.")
+        raise InputError(f"tolerance must be a number of at least 0, got {brief(tolerance)}.")
     return float(tolerance)

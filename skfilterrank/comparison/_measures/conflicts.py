@@ -9,6 +9,7 @@ from skfilterrank.comparison._scores.check import check_same_systems, check_scor
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.exceptions import InputError, brief
 
 OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 
@@ -67,7 +68,7 @@ class MeasureConflicts:
             for each in (first, second)
         ]
         if pairs[0] != pairs[1]:
-            raise ValueError(
+            raise InputError(
                 "first and second must hold the same pairs of systems in the same order: make "
                 "both with compare_systems from scores.select(systems=...) and the same baseline."
             )
@@ -144,7 +145,7 @@ class MeasureConflicts:
         for outcome in outcomes:
             if outcome not in OUTCOMES:
                 known = ", ".join(map(repr, OUTCOMES))
-                raise ValueError(f"outcomes must be among {known}, got {outcome!r}.")
+                raise InputError(f"outcomes must be among {known}, got {brief(outcome)}.")
         wanted = outcomes or ("opposite", "only first", "only second")
         names = self.first.scores.systems
         places = np.flatnonzero(np.isin(self.outcome.astype(str), wanted))

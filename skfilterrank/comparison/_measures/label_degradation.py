@@ -17,6 +17,7 @@ from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.score_systems import _kind
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
 from skfilterrank.comparison._scores.text import counted
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
 from skfilterrank.metrics._evaluate import parse_measures
@@ -226,7 +227,7 @@ def label_degradation(
     tolerance = check_tolerance(tolerance)
     named = list(named_runs(runs))
     if len(named) < 2:
-        raise ValueError(f"runs must hold at least 2 runs to compare, got {len(named)}.")
+        raise InputError(f"runs must hold at least 2 runs to compare, got {len(named)}.")
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
 
@@ -304,14 +305,14 @@ class _Labels:
         for each in prepared if missing != "empty" else ():
             for topic in filter(is_query.get, each.aligned.missing_topics):
                 if missing == "raise":
-                    raise ValueError(
-                        f"topic {topic!r} is not in the run {each.aligned.run!r}. Runs are "
-                        "compared on the same topics: give missing='drop' to leave out such "
+                    raise InputError(
+                        f"topic {brief(topic)} is not in the run {brief(each.aligned.run)}. Runs "
+                        "are compared on the same topics: give missing='drop' to leave out such "
                         "topics for all runs, or missing='empty' to count them as empty lists."
                     )
                 is_query[topic] = False
         if not any(is_query.values()):
-            raise ValueError(
+            raise InputError(
                 "no topic with relevant documents is left: there is nothing to compare. Check "
                 "gains= against the labels, and whether the runs have the topics of qrels."
             )
@@ -345,7 +346,7 @@ def _prepare(name, run, index, precision, gains):
         aligned = align(run, index, missing="empty", precision=precision)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     except (ValueError, OSError) as error:
-        error.add_note(f"This came up with the run {name!r}.")
+        error.add_note(f"This came up with the run {brief(name)}.")
         raise
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
@@ -378,7 +379,7 @@ def _degrade(name, prepared, removed, wanted, evaluating):
                     unjudged=evaluating["unjudged"],
                 )
         except ValueError as error:
-            error.add_note(f"This came up with the run {name!r}.")
+            error.add_note(f"This came up with the run {brief(name)}.")
             raise
         found.append((values, positions))
     return found
@@ -420,6 +421,6 @@ def _check_shares(shares):
     if not shares or not all(
         isinstance(each, Real) and not isinstance(each, bool) and 0 <= each <= 1 for each in shares
     ):
-        raise ValueError(f"shares must be numbers from 0 to 1, at least one, got {shares!r}.")
+        raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
     # What no share removes is in every result.
     return np.unique([each for each in shares if each > 0])

@@ -8,6 +8,7 @@ import pandas as pd
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.exceptions import InputError
 
 
 def percentage_absolute_difference(means, *, average: bool = True) -> float | np.ndarray:
@@ -96,13 +97,13 @@ def _means_of(means):
         if isinstance(means, pd.DataFrame):
             means = means.mean(axis=1, skipna=False)
         if not isinstance(means, pd.Series | dict):
-            raise ValueError(
+            raise InputError(
                 "means must be SystemScores, a table or matrix of systems x columns, or a Series "
                 f"or dict of means by system, got {type(means).__name__}."
             )
         values = Order(means, "means").values
     if len(values) < 2:
-        raise ValueError(f"means must hold at least 2 systems, got {len(values)}.")
+        raise InputError(f"means must hold at least 2 systems, got {len(values)}.")
     if not np.isfinite(values).all():
-        raise ValueError("means must be finite, and some are infinite.")
+        raise InputError("means must be finite, and some are infinite.")
     return values

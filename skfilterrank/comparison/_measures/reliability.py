@@ -12,6 +12,7 @@ from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count, check_counts
 
 _KINDS = ("phi", "e_rho2")
@@ -98,7 +99,7 @@ class Reliability:
         """
         check_choice(kind, "kind", _KINDS)
         if not isinstance(target, Real) or not 0 < target < 1:
-            raise ValueError(f"target must be a number between 0 and 1, got {target!r}.")
+            raise InputError(f"target must be a number between 0 and 1, got {brief(target)}.")
         systems, queries, residual = self._variances
         if systems == 0:
             return math.inf
@@ -122,7 +123,7 @@ class Reliability:
         """
         check_choice(kind, "kind", _KINDS)
         if not len(self.resampled_variances):
-            raise ValueError(
+            raise InputError(
                 "There are no resamples: call reliability with n_resamples=1000, for example."
             )
         n_queries = self.n_queries if n_queries is None else check_count(n_queries, "n_queries")

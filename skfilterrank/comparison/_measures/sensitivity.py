@@ -17,6 +17,7 @@ from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, mean_tol
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
 from skfilterrank.comparison._significance.resampling import bootstrap_test
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 
@@ -208,5 +209,5 @@ def _check_alphas(alphas):
     array = np.atleast_1d(np.asarray(alphas))
     is_number = array.dtype.kind in "iuf" and array.ndim == 1 and array.size > 0
     if not is_number or not ((array > 0) & (array <= 1)).all():
-        raise ValueError(f"alphas must be one or more numbers in (0, 1], got {alphas!r}.")
+        raise InputError(f"alphas must be one or more numbers in (0, 1], got {brief(alphas)}.")
     return array.astype(np.float64)

@@ -15,6 +15,7 @@ from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.rounding import mean_tolerance
 from skfilterrank.comparison._scores.text import counted, short_table
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 
@@ -213,9 +214,9 @@ def _check_sizes(sizes, n_queries):
     array = np.atleast_1d(np.asarray(sizes))
     whole = array.ndim == 1 and array.size and array.dtype.kind in "iu"
     if not whole or array.min() < 1 or array.max() > n_queries:
-        raise ValueError(
+        raise InputError(
             f"sizes must be one or more whole numbers from 1 to {n_queries}, the number of queries "
-            f"in scores, got {sizes!r}."
+            f"in scores, got {brief(sizes)}."
         )
     return array.astype(np.int64)
 
@@ -223,5 +224,5 @@ def _check_sizes(sizes, n_queries):
 def _check_fuzziness(fuzziness):
     """A finite number that is not negative."""
     if not isinstance(fuzziness, Real) or not 0 <= fuzziness < np.inf:
-        raise ValueError(f"fuzziness must be a finite number from 0, got {fuzziness!r}.")
+        raise InputError(f"fuzziness must be a finite number from 0, got {brief(fuzziness)}.")
     return float(fuzziness)

@@ -4,6 +4,7 @@ import numpy as np
 
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import values_of_both
+from skfilterrank.exceptions import InputError
 
 
 def swap_rate(first, second) -> float:
@@ -55,7 +56,7 @@ def swap_rate(first, second) -> float:
     one, other, _ = values_of_both(first, second, ("first", "second"))
     for values, name in ((one, "first"), (other, "second")):
         if not np.isfinite(values).all():
-            raise ValueError(f"{name} must hold finite values, and some are infinite.")
+            raise InputError(f"{name} must hold finite values, and some are infinite.")
     opposite = sum(
         np.count_nonzero(np.sign(one[rest] - one[place]) * (other[rest] - other[place]) < 0)
         for place, rest, _ in pair_rows(len(one), 1)

@@ -10,6 +10,7 @@ from skfilterrank.comparison._scores.check import check_same_systems
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted
+from skfilterrank.exceptions import InputError, brief
 
 
 class Order:
@@ -30,8 +31,8 @@ class Order:
         self.values = merge(_numbers(values, name), relative=ROUNDING_OF_MEANS)
         if len(set(self.systems)) < len(self.systems):
             repeated = next(each for each in self.systems if self.systems.count(each) > 1)
-            raise ValueError(
-                f"{name} must name each system once, and {repeated!r} occurs more than once."
+            raise InputError(
+                f"{name} must name each system once, and {brief(repeated)} occurs more than once."
             )
 
     def select(self, *, systems, queries=None):
@@ -48,7 +49,7 @@ def values_of_both(first, second, names):
     first, second = Order(first, names[0]), Order(second, names[1])
     second = check_same_systems(first, second, names=names, queries=False)
     if len(first.systems) < 2:
-        raise ValueError(
+        raise InputError(
             f"{names[0]} and {names[1]} must order at least 2 systems, got {len(first.systems)}."
         )
     return first.values, second.values, first.systems
@@ -59,7 +60,7 @@ def _listed(order, name):
     is_names = not isinstance(order, str) and hasattr(order, "__iter__")
     # Values of systems without their names, where a list of whole numbers may be names.
     if isinstance(order, np.ndarray) and order.dtype.kind in "biufc":
-        raise ValueError(
+        raise InputError(
             f"{name} must name the systems, and is an array of numbers: give a Series or dict of "
             "values by system, or a list of names, the best first."
         )
@@ -68,7 +69,7 @@ def _listed(order, name):
         (isinstance(each, Number) and not isinstance(each, (int, np.integer))) or np.ndim(each) > 0
         for each in systems
     ):
-        raise ValueError(
+        raise InputError(
             f"{name} must be SystemScores, a Series or dict of values by system, or a list of the "
             f"names of systems, the best first; got {type(order).__name__}"
             + (" of numbers." if is_names else ".")
@@ -81,10 +82,10 @@ def _numbers(values, name):
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold a number for each system: {error}.") from None
+        raise InputError(f"{name} must hold a number for each system: {error}.") from None
     if np.isnan(values).any():
         missing = counted(np.count_nonzero(np.isnan(values)), "is", "are")
-        raise ValueError(
+        raise InputError(
             f"{name} must hold a value for each system, and {missing} missing (NaN): leave those "
             "systems out of both orders."
         )

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from skfilterrank._validation import check_choice
 from skfilterrank.comparison._orders.inputs import Order
+from skfilterrank.exceptions import InputError, brief
 
 TIES = ("raise", "average")
 # Numbers held in memory at a time.
@@ -120,7 +121,7 @@ def rank_biased_overlap(
     rank-biased overlap 0.500, between 0.386 and 0.500 (persistence 0.5, 2 in common)
     """
     if not isinstance(persistence, Real) or not 0 < persistence < 1:
-        raise ValueError(f"persistence must be a number between 0 and 1, got {persistence!r}.")
+        raise InputError(f"persistence must be a number between 0 and 1, got {brief(persistence)}.")
     check_choice(ties, "ties", TIES)
     one, other = _List(first, "first", ties), _List(second, "second", ties)
     short, long = sorted((one, other), key=len)
@@ -139,15 +140,16 @@ class _List:
     def __init__(self, order, name, ties):
         order = Order(order, name)
         if not order.systems:
-            raise ValueError(f"{name} must hold at least one name, and is empty.")
+            raise InputError(f"{name} must hold at least one name, and is empty.")
         self.places = {system: place for place, system in enumerate(order.systems)}
         self.before = rankdata(-order.values, method="min") - 1
         self.n_tied = rankdata(-order.values, method="max") - self.before
         if ties == "raise" and (self.n_tied > 1).any():
             tied = np.flatnonzero(self.before == self.before[self.n_tied > 1].min())[:2]
-            raise ValueError(
+            raise InputError(
                 f"{name} must not have ties, and {np.count_nonzero(self.n_tied > 1)} names are "
-                f"tied, such as {order.systems[tied[0]]!r} and {order.systems[tied[1]]!r}: give "
+                f"tied, such as {brief(order.systems[tied[0]])} and "
+                f"{brief(order.systems[tied[1]])}: give "
                 "ties='average', or a list of names that says how ties are broken."
             )
 

@@ -13,6 +13,7 @@ from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 # Numbers held in memory at a time.
@@ -178,7 +179,7 @@ def order_systems(
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     for name, value in (("damping", damping), ("confidence", confidence)):
         if not isinstance(value, Real) or not 0 < value < 1:
-            raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+            raise InputError(f"{name} must be a number between 0 and 1, got {brief(value)}.")
     scores = check_scores(scores, min_queries=2 if n_resamples else 1)
     values, n_queries = merge_values(scores.oriented), scores.n_queries
 

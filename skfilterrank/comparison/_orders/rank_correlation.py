@@ -5,6 +5,7 @@ from scipy.stats import kendalltau, rankdata
 
 from skfilterrank.comparison._orders.inputs import values_of_both
 from skfilterrank.comparison._scores.text import counted
+from skfilterrank.exceptions import InputError, brief
 
 _TRUTH_NAMES = ("truth", "predicted")
 _NAMES = ("first", "second")
@@ -115,10 +116,10 @@ def tau_ap(truth, predicted) -> float:
     tied = np.flatnonzero(predicted[order][:-1] == predicted[order][1:])
     if len(tied):
         one, other = (systems[order[place]] for place in (tied[0], tied[0] + 1))
-        raise ValueError(
+        raise InputError(
             f"predicted must not have ties, and {counted(len(tied), 'pair')} of neighbors "
-            f"{'is' if len(tied) == 1 else 'are'} tied, such as {one!r} and {other!r}: use "
-            "tau_ap_b, or give a list of names that says how ties are broken."
+            f"{'is' if len(tied) == 1 else 'are'} tied, such as {brief(one)} and {brief(other)}: "
+            "use tau_ap_b, or give a list of names that says how ties are broken."
         )
     return _walk(truth, predicted)
 

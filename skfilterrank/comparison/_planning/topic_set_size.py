@@ -18,6 +18,7 @@ from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.text import short_table
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 DESIGNS = ("paired", "anova", "blocked_anova")
@@ -206,7 +207,7 @@ def topic_set_size(
     _check_range("alpha", alpha, 0, 1)
     _check_range("power", power, alpha, 1, low_name="alpha")
     if (scores is None) == (variance is None):
-        raise ValueError(
+        raise InputError(
             "give either scores of a pilot or variance=, got "
             f"{'neither' if scores is None else 'both'}."
         )
@@ -214,9 +215,9 @@ def topic_set_size(
         scores = check_scores(scores)
     n_systems = _check_n_systems(n_systems, scores, design)
     if pair is not None and (scores is None or design != "paired"):
-        raise ValueError("pair names two systems of scores, for design='paired': leave it out.")
+        raise InputError("pair names two systems of scores, for design='paired': leave it out.")
     if method == "simulation" and (scores is None or design != "paired"):
-        raise ValueError(
+        raise InputError(
             "method='simulation' draws from the queries of a pilot and runs paired t tests: give "
             "scores and design='paired', or take method='formula'."
         )
@@ -285,7 +286,7 @@ def _pilot_variance(scores, design, pair):
         variance, _ = residual_mean_square(scores.values)
         variance *= 2 if design == "paired" else 1
     if variance == 0:
-        raise ValueError(
+        raise InputError(
             "scores vary by nothing but constants between systems, and any number of queries from "
             "2 would do: a pilot of more queries is needed, or give variance= a number."
         )
@@ -309,8 +310,9 @@ def _places(scores, pair):
     names = (pair,) if isinstance(pair, str) else tuple(map(str, pair))
     if len(names) != 2 or names[0] == names[1] or not set(names) <= set(scores.systems):
         shown = ", ".join(map(repr, scores.systems[:3]))
-        raise ValueError(
-            f"pair must name two of the {scores.n_systems} systems, such as {shown}, got {pair!r}."
+        raise InputError(
+            f"pair must name two of the {scores.n_systems} systems, such as {shown}, got "
+            f"{brief(pair)}."
         )
     return [scores.systems.index(name) for name in names]
 
@@ -319,14 +321,14 @@ def _check_n_systems(n_systems, scores, design):
     """Number of systems of the design."""
     if design == "paired":
         if n_systems not in (None, 2):
-            raise ValueError(
-                f"n_systems={n_systems!r} does not go with design='paired', which is for 2: take "
-                "design='anova', or divide alpha by the number of pairs."
+            raise InputError(
+                f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
+                "take design='anova', or divide alpha by the number of pairs."
             )
         return 2
     if n_systems is None:
         if scores is None:
-            raise ValueError(f"n_systems must be given for design={design!r} without scores.")
+            raise InputError(f"n_systems must be given for design={brief(design)} without scores.")
         return scores.n_systems
     return check_count(n_systems, "n_systems", least=2)
 
@@ -336,11 +338,11 @@ def _check_range(name, value, low, high, *, low_name=None):
     if not is_number or not low < value < high:
         least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
         between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")
-        raise ValueError(f"{name} must be a finite number {between}, got {value!r}.")
+        raise InputError(f"{name} must be a finite number {between}, got {brief(value)}.")
 
 
 def _too_many(difference, most):
-    return ValueError(
+    return InputError(
         f"more than {most:,} queries would be needed to detect a difference of {difference:g}: "
         "give a greater difference"
         + (", or take method='formula'." if most == _MOST_SIMULATED else ".")

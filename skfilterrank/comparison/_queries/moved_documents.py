@@ -5,6 +5,7 @@ import pandas as pd
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, align
 
 _COLUMNS = ["label", "gain", "first_rank", "second_rank", "effect"]
@@ -91,7 +92,7 @@ def moved_documents(
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
     if k is not None and (isinstance(k, bool) or k != int(k) or k < 1):
-        raise ValueError(f"k must be a positive whole number or None, got {k!r}.")
+        raise InputError(f"k must be a positive whole number or None, got {brief(k)}.")
     tables = [
         _ranks(_aligned(run, qrels, precision), k, queries, unjudged) for run in (first, second)
     ]
@@ -139,7 +140,7 @@ def _ranks(aligned, k, queries, unjudged):
         queries = [str(query) for query in queries]
         known = set(aligned.index.query_ids) | set(aligned.missing_topics)
         if unknown := [query for query in queries if query not in known]:
-            raise ValueError(f"queries: topic {unknown[0]!r} is not in the judgments.")
+            raise InputError(f"queries: topic {brief(unknown[0])} is not in the judgments.")
         rows &= np.isin(topics, np.array(queries, dtype=object))
     if unjudged == "drop":
         rows &= ~np.isnan(aligned.y_true)

@@ -2,6 +2,7 @@
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted
+from skfilterrank.exceptions import InputError, brief
 
 
 def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="scores"):
@@ -13,12 +14,12 @@ def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="sc
             error.add_note(f"This came up with {name}.")
             raise
     if scores.n_systems < min_systems:
-        raise ValueError(
+        raise InputError(
             f"{name} must hold at least {min_systems} systems to compare, got {scores.n_systems} "
             f"({', '.join(scores.systems)})."
         )
     if scores.n_queries < min_queries:
-        raise ValueError(
+        raise InputError(
             f"{name} must hold at least {min_queries} queries, got {scores.n_queries}: nothing can "
             "be said about chance with fewer."
         )
@@ -28,9 +29,9 @@ def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="sc
 def check_same_systems(first, second, *, names=("first", "second"), queries: bool = True):
     """The second with systems (and queries) in the order of the first, which must be the same."""
     if set(first.systems) != set(second.systems):
-        raise ValueError(_difference("systems", first.systems, second.systems, names))
+        raise InputError(_difference("systems", first.systems, second.systems, names))
     if queries and set(first.queries) != set(second.queries):
-        raise ValueError(
+        raise InputError(
             _difference("queries", first.queries, second.queries, names)
             + " Take the common ones with select(queries=...)."
         )
@@ -45,5 +46,6 @@ def _difference(what, ours, theirs, names):
     holder = names[0] if odd[0] in set(ours) else names[1]
     return (
         f"{names[0]} and {names[1]} must have the same {what}, and "
-        f"{counted(len(odd), 'is', 'are')} in one of them only, such as {odd[0]!r} in {holder}."
+        f"{counted(len(odd), 'is', 'are')} in one of them only, such as {brief(odd[0])} in "
+        f"{holder}."
     )

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import FileFormatError
 from skfilterrank.io._files import decode, is_path, read_bytes, source_name
 from skfilterrank.trec._evaluate import name_of_path
@@ -74,7 +75,7 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     """
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if not sources:
-        raise ValueError("source must name at least one file, got an empty list.")
+        raise InputError("source must name at least one file, got an empty list.")
     files = [_read(each) for each in sources]
     found = _join(files, [source_name(each) for each in sources])
     known = list(dict.fromkeys(name for file in files for name in file.measures))
@@ -121,8 +122,8 @@ def _read_csv(text, name):
     header = next(row for row in reader if row)
     if header[:2] != ["run", "qid"] or len(header) < 3:
         raise FileFormatError(
-            f"the header is {','.join(header)!r}, where it should be run,qid,MEASURE,...: write "
-            "values of every topic with evaluate --per-query --format csv.",
+            f"the header is {brief(','.join(header))}, where it should be run,qid,MEASURE,...: "
+            "write values of every topic with evaluate --per-query --format csv.",
             name,
             1,
         )
@@ -197,8 +198,8 @@ def _read_trec(lines, name, nameless):
             row = topics.setdefault(qid, {})
             if measure in row:
                 raise FileFormatError(
-                    f"a second value of {measure} for topic {qid!r}: between the topics of two "
-                    "runs there should be a line 'runid all NAME', which trec_eval -q writes "
+                    f"a second value of {measure} for topic {brief(qid)}: between the topics of "
+                    "two runs there should be a line 'runid all NAME', which trec_eval -q writes "
                     "with its default measures or -m runid.",
                     name,
                     line,
@@ -225,10 +226,11 @@ def _end(values, run, topics, name, line):
 def _add(values, run, qid, numbers, name, line):
     """Keep a row, which must be the only one of its run and topic."""
     if not isinstance(run, str) or not run:
-        raise FileFormatError(f"the name of a run should be a text, got {run!r}.", name, line)
+        raise FileFormatError(f"the name of a run should be a text, got {brief(run)}.", name, line)
     if (run, qid) in values:
         raise FileFormatError(
-            f"run {run!r} has topic {qid!r} a second time: are two runs named alike? Rename one.",
+            f"run {brief(run)} has topic {brief(qid)} a second time: are two runs named alike? "
+            "Rename one.",
             name,
             line,
         )
@@ -243,7 +245,7 @@ def _number(value, measure, name, line):
             return number
     except (TypeError, ValueError):
         pass
-    raise FileFormatError(f"a value of {measure} must be a number, got {value!r}.", name, line)
+    raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
 
 
 def _join(files, names):
@@ -253,7 +255,8 @@ def _join(files, names):
         for run in dict.fromkeys(run for run, _ in file.values):
             if run in holder:
                 raise FileFormatError(
-                    f"run {run!r} is in {holder[run]} too: rename one, or leave out a copy.", name
+                    f"run {brief(run)} is in {holder[run]} too: rename one, or leave out a copy.",
+                    name,
                 )
             holder[run] = name
         found |= file.values
@@ -268,9 +271,9 @@ def _wanted(measures, known):
     for name in measures:
         if name not in known:
             shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-            raise ValueError(
-                f"there are no values of {name!r}: there are those of {shown}, by the names they "
-                "were written with."
+            raise InputError(
+                f"there are no values of {brief(name)}: there are those of {shown}, by the names "
+                "they were written with."
             )
     return list(dict.fromkeys(measures))
 

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
     RelevantPositions,
@@ -176,7 +177,7 @@ def score_predictions(
     old 0.690 0.084     0
     """
     if not isinstance(y_scores, Mapping) or not y_scores:
-        raise ValueError(
+        raise InputError(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
@@ -190,7 +191,7 @@ def score_predictions(
                 y_true, y_score, valued, ties=ties, undefined=undefined, **params, **options
             )
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {name!r}.")
+            error.add_note(f"This came up with the scores of {brief(name)}.")
             raise
     found = {}
     for text, parsed in wanted.items():

@@ -8,12 +8,13 @@ import pandas as pd
 
 from skfilterrank.comparison._scores.rounding import merge_means, merge_values
 from skfilterrank.comparison._scores.text import counted
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _SHOWN = 3
 
 
-class MissingValuesError(ValueError):
+class MissingValuesError(InputError):
     """Systems have no value for some queries; `lacking` says which, {system: queries}."""
 
     def __init__(self, message, lacking):
@@ -165,23 +166,23 @@ class SystemScores:
         table = frame.reset_index() if set(frame.index.names) & {"run", "qid"} else frame
         for name in ("run", "qid"):
             if name not in table.columns:
-                raise ValueError(
+                raise InputError(
                     f"frame must have 'run' and 'qid' as columns or index levels, and has no "
-                    f"{name!r}: it has {', '.join(map(repr, table.columns))}."
+                    f"{brief(name)}: it has {', '.join(map(repr, table.columns))}."
                 )
         measures = [name for name in table.columns if name not in ("run", "qid")]
         if measure is None and len(measures) == 1:
             (measure,) = measures
         if measure not in measures:
-            raise ValueError(
-                f"measure must name a column of frame, got {measure!r}: choose from "
+            raise InputError(
+                f"measure must name a column of frame, got {brief(measure)}: choose from "
                 f"{', '.join(map(repr, measures))}."
             )
         repeated = table[table.duplicated(["run", "qid"])]
         if len(repeated):
             run, query = repeated[["run", "qid"]].astype(object).iloc[0]
-            raise ValueError(
-                f"frame has several rows for run {run!r} and qid {query!r}: "
+            raise InputError(
+                f"frame has several rows for run {brief(run)} and qid {brief(query)}: "
                 "expected one value for each run and query; are two runs named alike?"
             )
         runs, queries = pd.unique(table["run"]), pd.unique(table["qid"])
@@ -226,7 +227,7 @@ class SystemScores:
         """
         ranks = preferences.ranks
         if ranks.shape[1] < 2:
-            raise ValueError("preferences of one system compare nothing: give at least two.")
+            raise InputError("preferences of one system compare nothing: give at least two.")
         decided = preferences.n_relevant > 0
         beaten = (ranks.shape[1] - ranks[decided]) / (ranks.shape[1] - 1)
         scores = cls(beaten.T, measure=f"lexi{preferences.kind}", is_preference=True)
@@ -333,13 +334,13 @@ class SystemScores:
         """Values without holes, by the policy that was named."""
         is_missing = np.isnan(array)
         if not (missing in ("raise", "drop") if isinstance(missing, str) else _is_number(missing)):
-            raise ValueError(f"missing must be 'raise', 'drop' or a number, got {missing!r}.")
+            raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
         if not is_missing.any():
             return array
         if missing == "drop":
             keep = ~is_missing.any(axis=0)
             if not keep.any():
-                raise ValueError(
+                raise InputError(
                     "missing='drop' leaves no query: no query has a value of every system. Leave "
                     "out systems, or give missing= a number that stands for a missing value."
                 )
@@ -349,11 +350,11 @@ class SystemScores:
         if missing == "raise":
             system, query = np.argwhere(is_missing)[0]
             raise MissingValuesError(
-                f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing (NaN): "
-                "system "
-                f"{self.systems[system]!r} has none for query {self.queries[query]!r}. Systems are "
-                "compared on the same queries: give missing='drop' to leave out such queries for "
-                "all systems, or a number that stands for a missing value.",
+                f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing "
+                f"(NaN): system {brief(self.systems[system])} has none for query "
+                f"{brief(self.queries[query])}. Systems are compared on the same queries: give "
+                "missing='drop' to leave out such queries for all systems, or a number that "
+                "stands for a missing value.",
                 {
                     name: tuple(np.array(self.queries, dtype=object)[lacks])
                     for name, lacks in zip(self.systems, is_missing)
@@ -369,17 +370,17 @@ def _numbers(values):
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"values must be numbers in a matrix of systems x queries: {error}."
         ) from None
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(
+        raise InputError(
             "values must be a matrix of systems x queries with at least one of each, got shape "
             f"{array.shape}."
         )
     if np.isinf(array).any():
         system, query = np.argwhere(np.isinf(array))[0]
-        raise ValueError(
+        raise InputError(
             f"values must be finite, got {array[system, query]} in row {system}, column {query}."
         )
     return array
@@ -390,14 +391,14 @@ def _names(names, n_expected, argument, what, *, as_text=False):
     names = tuple(range(n_expected)) if names is None else tuple(names)
     for name in names:
         if not isinstance(name, Hashable) or (not isinstance(name, tuple) and pd.isna(name)):
-            raise ValueError(
+            raise InputError(
                 f"{argument} must be names such as texts or numbers, none of them missing, and one "
-                f"is {name!r}."
+                f"is {brief(name)}."
             )
     if as_text:
         names = tuple(map(str, names))
     if len(names) != n_expected:
-        raise ValueError(
+        raise InputError(
             f"{argument} must name the {n_expected} {what} of values, got {len(names)} names."
         )
     repeated = [
@@ -406,7 +407,7 @@ def _names(names, n_expected, argument, what, *, as_text=False):
     if repeated:
         shown = ", ".join(map(repr, repeated[:_SHOWN]))
         occur = "occurs" if len(repeated) == 1 else "occur"
-        raise ValueError(
+        raise InputError(
             f"{argument} must all have different names, and {shown} {occur} more than once: "
             "rename them, or leave out copies."
         )
@@ -419,8 +420,8 @@ def _known(names, known, argument):
     places = {name: place for place, name in enumerate(known)}
     unknown = [name for name in names if not isinstance(name, Hashable) or name not in places]
     if unknown:
-        raise ValueError(
-            f"{argument}: {unknown[0]!r} is not among {len(known)} known ones such as "
+        raise InputError(
+            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones such as "
             f"{', '.join(map(repr, known[:_SHOWN]))}."
         )
     return [places[name] for name in names]

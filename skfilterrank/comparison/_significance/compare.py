@@ -21,6 +21,7 @@ from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 from skfilterrank.comparison._significance.rank_tests import sign_test, wilcoxon_test
 from skfilterrank.comparison._significance.resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._significance.t_test import paired_t
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 
@@ -187,14 +188,14 @@ def compare_systems(
     method = TESTS[test]
     check_correction(correction)
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}.")
+        raise InputError(f"confidence must be a number between 0 and 1, got {brief(confidence)}.")
     # P values of fewer resamples are too coarse.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
     if method.is_family_wise and alternative != "two-sided":
-        raise ValueError(
-            f"alternative must be 'two-sided' for test={test!r}, which compares ranges and knows "
-            f"no direction, got {alternative!r}: take test='t' or 'randomization'."
+        raise InputError(
+            f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
+            f"knows no direction, got {brief(alternative)}: take test='t' or 'randomization'."
         )
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)
@@ -235,8 +236,8 @@ def _listed(names):
 def _place(systems, baseline):
     """Where the baseline is among the systems."""
     if baseline not in systems:
-        raise ValueError(
+        raise InputError(
             f"baseline must name one of the {len(systems)} systems, such as "
-            f"{_listed(systems[:3])}, got {baseline!r}."
+            f"{_listed(systems[:3])}, got {brief(baseline)}."
         )
     return systems.index(baseline)

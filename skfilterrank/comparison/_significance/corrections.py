@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 
 
 def holm(p_value):
@@ -67,7 +68,7 @@ def adjust_p_values(p_value, method="holm"):
     check_correction(method, name="method")
     p_value = np.array(p_value, dtype=np.float64)
     if p_value.ndim != 1 or not ((p_value >= 0) & (p_value <= 1)).all():
-        raise ValueError("p_value must be a list of numbers from 0 to 1, none of them missing.")
+        raise InputError("p_value must be a list of numbers from 0 to 1, none of them missing.")
     if method is None or not len(p_value):
         return p_value
     return CORRECTIONS[method](p_value)

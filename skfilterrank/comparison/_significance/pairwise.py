@@ -9,6 +9,7 @@ import pandas as pd
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, interval_text, p_text
 from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
+from skfilterrank.exceptions import InputError, brief
 
 _N_SHOWN = 20
 _SYMMETRIC = ("p_adjusted", "p_value")
@@ -87,7 +88,7 @@ class PairwiseComparison:
     def significant(self, alpha: float = 0.05) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
         if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be a number between 0 and 1, got {alpha!r}.")
+            raise InputError(f"alpha must be a number between 0 and 1, got {brief(alpha)}.")
         return self.p_adjusted <= alpha
 
     def better(self, alpha: float = 0.05) -> np.ndarray:
@@ -146,7 +147,7 @@ class PairwiseComparison:
         }
         if what not in mirrored:
             known = ", ".join(map(repr, mirrored))
-            raise ValueError(f"what must be one of {known}, got {what!r}.")
+            raise InputError(f"what must be one of {known}, got {brief(what)}.")
         is_p = what in _SYMMETRIC
         table = np.full((self.scores.n_systems,) * 2, np.nan)
         np.fill_diagonal(table, 1.0 if is_p else 0.0)

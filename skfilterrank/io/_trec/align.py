@@ -5,6 +5,7 @@ import pandas as pd
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import is_path
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.frames import is_frame, qrels_frame_rows, run_frame_rows
@@ -163,10 +164,10 @@ class QrelsIndex:
 
         numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics])
         if (numbers < 0).all():
-            raise ValueError(
-                f"the run and the judgments have no topic in common: the run's are such as "
-                f"{rows.topics[0]!r}, the judgments' such as {self.topics[0]!r}; bring them to "
-                "one form first."
+            raise InputError(
+                "the run and the judgments have no topic in common: the run's are such as "
+                f"{brief(rows.topics[0])}, the judgments' such as {brief(self.topics[0])}; bring "
+                "them to one form first."
             )
         codes, docnos = numbers[rows.codes], rows.docnos
         is_filtered = scores == -np.inf
@@ -273,7 +274,7 @@ def _source(data, argument):
     """A path or handle, or an error that says what else may be passed."""
     if is_path(data) or hasattr(data, "read"):
         return data
-    raise TypeError(
+    raise InputTypeError(
         f"{argument} must be a data frame, a path or an open file, got {type(data).__name__}."
     )
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_scores
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 from skfilterrank.io._trec.text_columns import id_tokens
 
@@ -30,7 +31,7 @@ def qrels_frame_rows(frame, argument="qrels") -> Rows:
     )
     labels = _numbers(columns["label"], argument)
     if np.isinf(labels).any():
-        raise ValueError(
+        raise InputError(
             f"{argument} holds the label {labels[np.isinf(labels)][0]} in row "
             f"{int(np.isinf(labels).argmax())}; labels must be finite, or NaN where unjudged."
         )
@@ -41,7 +42,7 @@ def qrels_frame_rows(frame, argument="qrels") -> Rows:
     outside = ~np.isnan(labels) & ~((probabilities > 0) & (probabilities <= 1))
     if outside.any():
         row = int(outside.argmax())
-        raise ValueError(
+        raise InputError(
             f"{argument} holds the inclusion probability {probabilities[row]} in row {row}, which "
             "has a label; it must be above 0 and at most 1."
         )
@@ -54,7 +55,7 @@ def run_frame_rows(frame, argument="run") -> Rows:
     try:
         scores = check_scores(_numbers(columns["score"], argument))
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}".replace("y_score", "column 'score'")) from None
+        raise InputError(f"{argument}: {error}".replace("y_score", "column 'score'")) from None
     rows = _checked_rows(columns, scores, argument)
     names = columns["run"].unique() if "run" in columns else []
     return rows._replace(run=str(names[0]) if len(names) == 1 else None)
@@ -75,19 +76,19 @@ def columns_of(frame, names, argument, optional=()):
         if known:
             columns[name] = _series(frame[known[0]], known[0], argument)
         elif name not in optional:
-            raise ValueError(
+            raise InputError(
                 f"{argument} has no column {' or '.join(map(repr, _NAMES[name]))}; its columns "
                 f"are {', '.join(map(repr, present)) or 'none'}. Rename one of these."
             )
     if not len(columns[names[0]]):
-        raise ValueError(f"{argument} has no rows; at least one was expected.")
+        raise InputError(f"{argument} has no rows; at least one was expected.")
     return columns
 
 
 def _series(column, name, argument):
     """A column as a pandas Series."""
     if isinstance(column, pd.DataFrame):
-        raise ValueError(f"{argument} has several columns {name!r}; keep one of them.")
+        raise InputError(f"{argument} has several columns {brief(name)}; keep one of them.")
     return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=name)
 
 
@@ -97,8 +98,8 @@ def _numbers(column, argument):
         kinds = {type(value) for value in column if not pd.isna(value)}
         if not all(issubclass(kind, int | float | np.number) for kind in kinds):
             shown = next(v for v in column if not isinstance(v, int | float | np.number))
-            raise ValueError(
-                f"column {column.name!r} of {argument} must hold numbers, got {shown!r}; "
+            raise InputError(
+                f"column {brief(column.name)} of {argument} must hold numbers, got {brief(shown)}; "
                 "convert it first, e.g. by pandas.to_numeric."
             )
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -110,12 +111,12 @@ def _checked_rows(columns, values, argument):
         codes, topics = id_tokens(columns["qid"], columns["qid"].name).factorize()
         docnos = id_tokens(columns["docno"], columns["docno"].name)
     except ValueError as error:
-        raise ValueError(f"{argument}: {error}") from None
+        raise InputError(f"{argument}: {error}") from None
     repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
     if repeated is not None:
         row, before = repeated
-        raise ValueError(
-            f"{argument} holds document {docnos.take([row]).tolist()[0]!r} twice in topic "
-            f"{topics[codes[row]]!r} (rows {before} and {row}); keep one of the two rows."
+        raise InputError(
+            f"{argument} holds document {brief(docnos.take([row]).tolist()[0])} twice in topic "
+            f"{brief(topics[codes[row]])} (rows {before} and {row}); keep one of the two rows."
         )
     return Rows(topics, codes, docnos, values)

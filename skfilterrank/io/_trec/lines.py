@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank.exceptions import brief
 from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_name
 from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.tokens import PAD, Tokens, padded
@@ -61,7 +62,7 @@ class TrecLines:
         if not is_number.all():
             row = int(np.argmin(is_number))
             text = tokens.take([row]).tolist()[0]
-            self.fail(f"{what} must be a number, got {text!r}.", row)
+            self.fail(f"{what} must be a number, got {brief(text)}.", row)
         return values
 
     def line_of(self, row):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.lines import TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
@@ -214,9 +215,9 @@ def check_unjudged(unjudged):
     if unjudged is None:
         return None
     if isinstance(unjudged, bool) or not isinstance(unjudged, int | float | np.number):
-        raise ValueError(f"unjudged must be None or a number, got {unjudged!r}.")
+        raise InputError(f"unjudged must be None or a number, got {brief(unjudged)}.")
     if not math.isfinite(unjudged):
-        raise ValueError(f"unjudged must be None or a finite number, got {unjudged}.")
+        raise InputError(f"unjudged must be None or a finite number, got {unjudged}.")
     return float(unjudged)
 
 
@@ -243,8 +244,8 @@ def _check_unique(lines, codes, topics, docnos):
         row, before = repeated
         docno = docnos.take([row]).tolist()[0]
         lines.fail(
-            f"document {docno!r} is a second time in topic {topics[codes[row]]!r} (first in line "
-            f"{lines.line_of(before)}); keep one of the two lines.",
+            f"document {brief(docno)} is a second time in topic {brief(topics[codes[row]])} "
+            f"(first in line {lines.line_of(before)}); keep one of the two lines.",
             row,
         )
 

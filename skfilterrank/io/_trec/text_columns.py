@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.tokens import Tokens
 
 
@@ -41,8 +42,8 @@ def id_tokens(column, name):
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     if (missing := column.isna().to_numpy()).any():
-        raise ValueError(
-            f"column {name!r} holds no id in row {int(missing.argmax())}; every row needs one."
+        raise InputError(
+            f"column {brief(name)} holds no id in row {int(missing.argmax())}; every row needs one."
         )
     array = column.array
     if _is_arrow_text(column.dtype):
@@ -70,9 +71,9 @@ def _is_arrow_text(dtype):
 def _whole_numbers(values, name):
     """Integers of ids that came as numbers; others are an error."""
     if values.dtype.kind == "f" and (broken := values % 1 != 0).any():
-        raise ValueError(
-            f"column {name!r} holds {values[broken][0]}, which is neither a string nor a whole "
-            "number; write ids as strings."
+        raise InputError(
+            f"column {brief(name)} holds {values[broken][0]}, which is neither a string nor a "
+            "whole number; write ids as strings."
         )
     return values.astype(np.int64) if values.dtype.kind == "f" else values
 
@@ -84,7 +85,7 @@ def _id_text(item, name):
     is_number = isinstance(item, int | float | np.integer | np.floating)
     if is_number and not isinstance(item, bool) and item % 1 == 0:
         return str(int(item))
-    raise ValueError(
-        f"column {name!r} holds {item!r}, which is neither a string nor a whole number; "
+    raise InputError(
+        f"column {brief(name)} holds {brief(item)}, which is neither a string nor a whole number; "
         "write ids as strings."
     )

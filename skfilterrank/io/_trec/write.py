@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import open_for_writing
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
 from skfilterrank.io._trec.read import check_unjudged
@@ -92,26 +93,26 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     names = run
     if is_frame(groups):
         if docnos is not None or y_score is not None:
-            raise ValueError(
+            raise InputError(
                 "a data frame holds documents and scores itself; leave docnos and y_score out."
             )
         columns = columns_of(groups, ("qid", "docno", "score"), "the run", optional=("run",))
         groups, docnos, y_score = (columns[name] for name in ("qid", "docno", "score"))
         names = columns.get("run") if run is None else run
     elif docnos is None or y_score is None:
-        raise ValueError("docnos and y_score are missing; pass them, or a data frame of the run.")
+        raise InputError("docnos and y_score are missing; pass them, or a data frame of the run.")
     groups, docnos = np.asarray(groups), np.asarray(docnos, dtype=object)
     y_score = np.asarray(y_score, dtype=np.float64)
     lengths = {"groups": groups.shape, "docnos": docnos.shape, "y_score": y_score.shape}
     if len(set(lengths.values())) != 1 or y_score.ndim != 1 or not y_score.size:
         shapes = ", ".join(f"{name} {shape}" for name, shape in lengths.items())
-        raise ValueError(
+        raise InputError(
             f"groups, docnos and y_score must be 1-dimensional, of one length and not empty, "
             f"got shapes {shapes}; pass one entry per row."
         )
     if (bad := np.isnan(y_score) | (y_score == np.inf)).any():
         row = int(bad.argmax())
-        raise ValueError(
+        raise InputError(
             f"y_score must be finite, or -inf where filtered, got {y_score[row]} in row {row}; "
             "repair the model that gave it."
         )
@@ -140,7 +141,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
             write(
                 "".join(
                     [
-                        f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
+                        f"{qid} Q0 {doc} {rank} {brief(score)} {name}\n"
                         for qid, doc, rank, score, name in columns
                     ]
                 )
@@ -192,19 +193,19 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
     """
     unjudged = check_unjudged(unjudged)
     if not is_frame(qrels):
-        raise TypeError(f"qrels must be a data frame, got {type(qrels).__name__}.")
+        raise InputTypeError(f"qrels must be a data frame, got {type(qrels).__name__}.")
     rows = qrels_frame_rows(qrels)
     labels, docnos = rows.values, rows.docnos.tolist()
     _check_ids(rows.topics, "qid")
     _check_ids(docnos, "docno")
     missing = np.isnan(labels)
     if unjudged is None and missing.any():
-        raise ValueError(
+        raise InputError(
             f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or say "
             "by unjudged= what to write for them."
         )
     if unjudged is not None and (same := labels == unjudged).any():
-        raise ValueError(
+        raise InputError(
             f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which unjudged= "
             "would make one of the missing ones; choose another number."
         )
@@ -235,7 +236,7 @@ def _run_names(names, n_rows):
         names = pd.Series([names] * n_rows, dtype=object)
     for name in names.unique():
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
-            raise ValueError(f"run must be a name without white space, got {name!r}.")
+            raise InputError(f"run must be a name without white space, got {brief(name)}.")
     return names.to_numpy(dtype=object)
 
 
@@ -243,7 +244,7 @@ def _factorize(ids, name):
     """Codes in sorted order of the ids, and the ids as text; objects sort as text."""
     missing = pd.isna(ids)
     if missing.any():
-        raise ValueError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
+        raise InputError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
     if ids.dtype == object:
         ids = np.array([str(item) for item in ids], dtype=object)
     codes, uniques = pd.factorize(ids, sort=True)
@@ -258,8 +259,8 @@ def _check_ids(texts, name):
         return
     for text in texts:
         if not text or _FORBIDDEN.search(text):
-            raise ValueError(
-                f"{name} holds {text!r}, which a TREC file cannot carry; "
+            raise InputError(
+                f"{name} holds {brief(text)}, which a TREC file cannot carry; "
                 "ids must not be empty or hold white space. Rename it."
             )
 
@@ -269,8 +270,8 @@ def _check_unique(query_codes, docno_codes, queries, documents):
     twice = pd.DataFrame({"query": query_codes, "docno": docno_codes}).duplicated().to_numpy()
     if twice.any():
         row = int(twice.argmax())
-        raise ValueError(
-            f"document {documents[docno_codes[row]]!r} is twice in query "
-            f"{queries[query_codes[row]]!r} (again in row {row}); "
+        raise InputError(
+            f"document {brief(documents[docno_codes[row]])} is twice in query "
+            f"{brief(queries[query_codes[row]])} (again in row {row}); "
             "a run holds a document once per query."
         )

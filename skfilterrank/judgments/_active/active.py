@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
     RunSelector,
     check_no_duplicates,
@@ -146,7 +147,7 @@ class ActiveSelector(RunSelector):
         """
         check_is_fitted(self, "index_")
         if isinstance(n, bool | np.bool_) or not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n must be a number of documents, an int from 1 on, got {n!r}.")
+            raise InputError(f"n must be a number of documents, an int from 1 on, got {brief(n)}.")
         open_rows = np.isnan(self.answers_)
         open_rows[np.fromiter(skip, dtype=np.int64, count=len(skip))] = False
         codes = range(len(self._rows)) if topic is None else [self._code_of(topic)]
@@ -181,17 +182,17 @@ class ActiveSelector(RunSelector):
         check_is_fitted(self, "index_")
         rows = np.atleast_1d(np.asarray(rows))
         if rows.dtype.kind not in "iu" or rows.ndim != 1:
-            raise ValueError(f"rows must be row numbers of X, got {rows.tolist()!r}.")
+            raise InputError(f"rows must be row numbers of X, got {brief(rows.tolist())}.")
         gains = self.check_label(labels)
         if len(rows) != len(gains):
-            raise ValueError(f"labels must hold one label for each of {len(rows)} row(s).")
+            raise InputError(f"labels must hold one label for each of {len(rows)} row(s).")
         taken = set()
         for row in rows.tolist():
             self._check_row(row)
             if not np.isnan(self.answers_[row]):
-                raise ValueError(f"row {row} has an answer already: retract({row}) first.")
+                raise InputError(f"row {row} has an answer already: retract({row}) first.")
             if row in taken:
-                raise ValueError(f"rows holds row {row} twice: give one answer for each document.")
+                raise InputError(f"rows holds row {row} twice: give one answer for each document.")
             taken.add(row)
         for row, gain in zip(rows.tolist(), gains.tolist()):
             code = self._codes[row]
@@ -222,7 +223,7 @@ class ActiveSelector(RunSelector):
         """
         gains = as_gains(np.atleast_1d(np.asarray(labels)), self.gains, name="labels")
         if np.isnan(gains).any():
-            raise ValueError("labels holds NaN: an answer is a label; leave unjudged rows out.")
+            raise InputError("labels holds NaN: an answer is a label; leave unjudged rows out.")
         return gains
 
     def retract(self, row: int):
@@ -246,7 +247,7 @@ class ActiveSelector(RunSelector):
         check_is_fitted(self, "index_")
         self._check_row(row)
         if np.isnan(self.answers_[row]):
-            raise ValueError(f"row {row} has no answer to take back.")
+            raise InputError(f"row {row} has no answer to take back.")
         code = self._codes[row]
         self.answers_[row] = self._promised[row] = np.nan
         self._answered[code].remove(row)
@@ -279,11 +280,11 @@ class ActiveSelector(RunSelector):
         n_rows = self.index_.n_rows
         gains = as_gains(y_true, self.gains)
         if len(gains) != n_rows:
-            raise ValueError(
+            raise InputError(
                 f"y_true needs one label per row: expected {n_rows}, got {len(gains)}."
             )
         if (missing := np.isnan(gains)).any():
-            raise ValueError(
+            raise InputError(
                 f"y_true has {missing.sum()} NaN, the first at row {missing.argmax()}: answers "
                 "need every label; to take unjudged documents as not relevant, pass "
                 "y_true.fillna(0)."
@@ -360,13 +361,15 @@ class ActiveSelector(RunSelector):
         ids = self.index_.query_ids
         found = np.flatnonzero(ids == topic)
         if not len(found):
-            raise ValueError(f"topic {topic!r} is not in the pool; its topics are {_some(ids)}.")
+            raise InputError(
+                f"topic {brief(topic)} is not in the pool; its topics are {_some(ids)}."
+            )
         return int(found[0])
 
     def _check_row(self, row):
         """Raise on what is no row of the pool."""
         if not isinstance(row, Integral) or not 0 <= row < self.index_.n_rows:
-            raise ValueError(f"row {row!r} is not in the pool of {self.index_.n_rows} rows.")
+            raise InputError(f"row {brief(row)} is not in the pool of {self.index_.n_rows} rows.")
 
     def __getstate__(self):
         # States can be made again, and are as large as the pool.

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judgment_log import (
     Event,
@@ -401,7 +402,7 @@ def _pool_columns(selector, pool):
     if pool is None:
         pool = getattr(selector, "pool_", None)
         if pool is None:
-            raise ValueError(
+            raise InputError(
                 "pool is missing: pass pool=, the topic and document of each row that the "
                 f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
                 "'docno'."
@@ -416,22 +417,22 @@ def _pool_columns(selector, pool):
             axis=1,
         )
     if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
-        raise ValueError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
+        raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
     index = selector.index_
     if len(pool) != index.n_rows:
-        raise ValueError(
+        raise InputError(
             f"pool has {len(pool)} rows, but the selector was fitted on {index.n_rows}: pass the "
             "topic and document of each of these, in their order."
         )
     qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
     if qids != index.query_ids[index.codes()].tolist():
-        raise ValueError("pool holds other topics than those that the selector was fitted on.")
+        raise InputError("pool holds other topics than those that the selector was fitted on.")
     again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
     if again.any():
         row = int(again.argmax())
-        raise ValueError(
-            f"pool holds document {docnos[row]!r} twice in topic {qids[row]!r}: keep one row for "
-            "each topic and document."
+        raise InputError(
+            f"pool holds document {brief(docnos[row])} twice in topic {brief(qids[row])}: keep "
+            "one row for each topic and document."
         )
     return qids, docnos
 
@@ -444,9 +445,11 @@ def _topic_codes(topics, ids):
     topics = list(topics)
     unknown = [topic for topic in topics if topic not in codes]
     if unknown or not topics:
-        what = f"holds {unknown[0]!r}, which is" if unknown else "is empty; its entries must be"
+        what = (
+            f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
+        )
         shown = ", ".join(map(repr, ids[:5])) + (", ..." if len(ids) > 5 else "")
-        raise ValueError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
+        raise InputError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
     return list(dict.fromkeys(codes[topic] for topic in topics))
 
 
@@ -454,21 +457,22 @@ def _checked_rows(rows, n_rows):
     """Rows as a list of int."""
     rows = [int(row) for row in rows]
     if any(not 0 <= row < n_rows for row in rows):
-        raise ValueError(f"leave_out must hold rows from 0 to {n_rows - 1}.")
+        raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}.")
     return rows
 
 
 def _checked_label(answer, question, grades):
     """A finite number, whole ones as int."""
-    who = f"the assessor's answer to document {question.docno!r} of topic {question.topic!r}"
+    document, topic = brief(question.docno), brief(question.topic)
+    who = f"the assessor's answer to document {document} of topic {topic}"
     is_number = isinstance(answer, Real) and not isinstance(answer, bool | np.bool_)
     if not is_number or not np.isfinite(answer):
-        raise ValueError(
-            f"{who} must be a finite number, SKIP, UNDO or STOP, got {answer!r}; the answers "
+        raise InputError(
+            f"{who} must be a finite number, SKIP, UNDO or STOP, got {brief(answer)}; the answers "
             "before it are saved."
         )
     label = float(answer)
     if grades is not None and label not in {float(grade) for grade in grades}:
         shown = ", ".join(f"{grade:g}" for grade in grades)
-        raise ValueError(f"{who} must be one of {shown}, got {label:g}.")
+        raise InputError(f"{who} must be one of {shown}, got {label:g}.")
     return int(label) if label.is_integer() else label

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
+
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
@@ -29,7 +31,7 @@ class Event(NamedTuple):
     label: float | int | None = None
 
 
-class JudgmentLogError(ValueError):
+class JudgmentLogError(InputError):
     """A judgment log that is damaged, belongs to another pool, or is in use.
 
     Its text reads ``file:line: message``.
@@ -313,18 +315,18 @@ def _record(line):
     try:
         record = json.loads(line.decode("utf-8", "surrogatepass"))
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise ValueError("it is not JSON") from None
+        raise InputError("it is not JSON") from None
     if not isinstance(record, dict):
-        raise ValueError("it is no JSON object")
+        raise InputError("it is no JSON object")
     return record
 
 
 def _pool_of(record):
     """Pool of a first line."""
     if record.get("log") != _MARK:
-        raise ValueError("no mark")
+        raise InputError("no mark")
     if record.get("version") != _VERSION:
-        raise ValueError("another version")
+        raise InputError("another version")
     return Pool(record.get("documents"), record.get("topics"), record.get("pool"))
 
 
@@ -348,13 +350,15 @@ def _event(record, stack, judged):
     if event.kind == "label":
         label = event.label
         if isinstance(label, bool) or not isinstance(label, int | float):
-            raise _WrongRecordError(f"the label {label!r} is no number")
+            raise _WrongRecordError(f"the label {brief(label)} is no number")
         if not math.isfinite(label):
-            raise _WrongRecordError(f"the label {label!r} is not finite")
+            raise _WrongRecordError(f"the label {brief(label)} is not finite")
     if event.kind == "undo" and (not stack or stack[-1][1:3] != (qid, docno)):
         raise _WrongRecordError("it takes back what is not the last answer")
     if event.kind != "undo" and (qid, docno) in judged:
-        raise _WrongRecordError(f"document {docno!r} of topic {qid!r} has a label already")
+        raise _WrongRecordError(
+            f"document {brief(docno)} of topic {brief(qid)} has a label already"
+        )
     return event
 
 
@@ -365,13 +369,13 @@ def _check_pool(logged, pool, stack, numbers, file):
         return
     _, qid, docno, _ = stack[place]
     if logged.digest == pool.digest:
-        error = f"document {docno!r} of topic {qid!r} is not in the pool"
+        error = f"document {brief(docno)} of topic {brief(qid)} is not in the pool"
         raise _damage(error, stack[:place], file, numbers[place])
     raise JudgmentLogError(
         f"the log belongs to another pool: to one of {logged.n_documents} documents of "
         f"{logged.n_topics} topics, while this one has {pool.n_documents} of {pool.n_topics} and "
-        f"does not hold document {docno!r} of topic {qid!r}, which is answered there; name another "
-        "log, or a pool that holds all documents of its answers.",
+        f"does not hold document {brief(docno)} of topic {brief(qid)}, which is answered there; "
+        "name another log, or a pool that holds all documents of its answers.",
         file,
     )
 

@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
 from skfilterrank.judgments._no_judgments.run_pool import only_pool_of, run_pool
@@ -145,9 +146,9 @@ def check_pseudo(share, n_trials, ties) -> None:
     check_choice(ties, "ties", ("docno", "random"))
     is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
     if share is not None and not (is_number and 0 < share <= 1):
-        raise ValueError(f"share must be a number above 0 and at most 1, got {share!r}.")
+        raise InputError(f"share must be a number above 0 and at most 1, got {brief(share)}.")
     if isinstance(n_trials, bool) or not isinstance(n_trials, Integral) or n_trials < 1:
-        raise ValueError(f"n_trials must be a positive integer, got {n_trials!r}.")
+        raise InputError(f"n_trials must be a positive integer, got {brief(n_trials)}.")
 
 
 def pseudo_labels(table, method, *, share, n_trials, ties, random_state) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import pandas as pd
 from sklearn.utils import check_random_state
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
 from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels
 from skfilterrank.judgments._no_judgments.run_pool import run_pool
@@ -153,7 +154,7 @@ def _check_enough(names, teams):
     """Spoerri's trials compare five different runs."""
     if len(names) < N_COMPARED:
         kind = "runs" if teams is None else "teams"
-        raise ValueError(
+        raise InputError(
             f"method='spoerri' compares {N_COMPARED} {kind} at a time, but there are only "
             f"{len(names)}: take another method, such as 'nruns'."
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.teams import first_runs
 from skfilterrank.judgments._selection.pool import as_rank_table, rank_table
 
@@ -12,7 +13,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | No
     """Rank table of the runs down to a depth, and team by run; one run for each team."""
     is_table = isinstance(runs, pd.DataFrame)
     if not is_table and not isinstance(runs, Mapping):
-        raise ValueError(
+        raise InputError(
             "runs must be a dict {name: DataFrame}, or the table that rank_table makes of it, got "
             f"{type(runs).__name__}."
         )
@@ -21,7 +22,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | No
     chosen = names if team_of is None else list(team_of)
     if len(chosen) < 2:
         counted = f"{len(names)} runs of one team" if len(names) > 1 else f"{len(names)} run(s)"
-        raise ValueError(
+        raise InputError(
             f"runs must be at least 2{' (of different teams)' if teams is not None else ''}, got "
             f"{counted}: runs are predicted from what they have in common."
         )
@@ -46,8 +47,8 @@ def _check_topics(table):
         apart = [str(name) for name in table.columns[is_apart]]
         shown = ", ".join(apart[:3]) + (", ..." if len(apart) > 3 else "")
         topic = table.index.get_level_values("qid")[0]
-        raise ValueError(
+        raise InputError(
             f"{len(apart)} of {len(has[0])} runs ({shown}) have no topic in common with any other "
-            f"run; topics of the runs are such as {topic!r}. Leave these runs out, or bring their "
-            "topics to one form."
+            f"run; topics of the runs are such as {brief(topic)}. Leave these runs out, or bring "
+            "their topics to one form."
         )

@@ -4,20 +4,22 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from skfilterrank.exceptions import InputError
+
 
 def first_runs(names, teams) -> dict:
     """Team by the first run, by name, of each; None without teams."""
     if teams is None:
         return None
     if not isinstance(teams, Mapping | pd.Series):
-        raise ValueError(
+        raise InputError(
             f"teams must be a dict or Series {{run: team}}, or None, got {type(teams).__name__}."
         )
     teams = dict(teams)
     absent = [name for name in names if name not in teams or pd.isna(teams[name])]
     if absent:
         shown = ", ".join(map(repr, absent[:3])) + (", ..." if len(absent) > 3 else "")
-        raise ValueError(
+        raise InputError(
             f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
             "of every run; a run of nobody else's is a team of its own."
         )

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skfilterrank._validation import check_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
@@ -21,7 +22,7 @@ from skfilterrank.judgments._prediction.predictor_parameters import check_parame
 def check_predictor(predictor) -> None:
     """Raise a ValueError for anything but a LabelPredictor or None."""
     if predictor is not None and not isinstance(predictor, LabelPredictor):
-        raise ValueError(f"predictor must be a LabelPredictor or None, got {predictor!r}.")
+        raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
 
 
 def complete_labels(predictor, X, y, groups):
@@ -62,8 +63,8 @@ def _vectors_of(predictor, X):
     try:
         numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"labels cannot be predicted from X ({error}): expected numbers, texts, or a DataFrame "
-            f"with the predictor's text column {predictor.text!r} or features."
+            f"with the predictor's text column {brief(predictor.text)} or features."
         ) from error
     return Vectors(StandardScaler().fit_transform(numbers))

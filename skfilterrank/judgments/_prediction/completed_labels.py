@@ -22,6 +22,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import find_groups
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import complete_labels
 
 
@@ -147,10 +148,10 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
             If no label is NaN and some are -1, which never means unjudged.
         """
         if y is None:
-            raise ValueError("CompletedLabels requires y to be passed, but the target y is None.")
+            raise InputError("CompletedLabels requires y to be passed, but the target y is None.")
         (X,) = indexable(X)
         if num_samples(y) != num_samples(X):
-            raise ValueError(f"y has {num_samples(y)} labels but X has {num_samples(X)} rows.")
+            raise InputError(f"y has {num_samples(y)} labels but X has {num_samples(X)} rows.")
         found = find_groups(groups, y, X)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", groups=found, **fit_params).estimator.fit

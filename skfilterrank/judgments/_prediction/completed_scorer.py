@@ -6,6 +6,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._gains import Gains
 from skfilterrank._validation import find_groups
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import check_predictor, complete_labels
 from skfilterrank.metrics import make_ranking_scorer
 
@@ -26,7 +27,7 @@ class CompletedScorer:
         found = find_groups(groups, y, X)
         (X,) = indexable(X)
         if pd.isna(y).all():
-            raise ValueError(
+            raise InputError(
                 f"y has no judged row in the held-out fold: all {len(y)} labels are NaN, and there "
                 "is nothing to predict them from. Take fewer folds, or judge more."
             )

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.label_table import column_of
 
 
@@ -50,8 +51,8 @@ class DocumentVectors:
             try:
                 matrix = self.vectorizer.fit_transform(distinct)
             except ValueError as error:
-                raise ValueError(
-                    f"the texts in column {self.text!r} of T give no terms to learn from "
+                raise InputError(
+                    f"the texts in column {brief(self.text)} of T give no terms to learn from "
                     f"({error}): {len(distinct)} distinct texts, all empty or stop words."
                 ) from error
             vectors = _with_empty(matrix, numbers, distinct)
@@ -97,9 +98,9 @@ def texts_of(T, name) -> np.ndarray:
     wrong = [not isinstance(text, str) for text in texts]
     if any(wrong):
         shown = texts[int(np.argmax(wrong))]
-        raise ValueError(
-            f"column {name!r} of T must hold texts, got {shown!r}: name the text column by text=, "
-            "or pass text=None and features=, the columns of numbers."
+        raise InputError(
+            f"column {brief(name)} of T must hold texts, got {brief(shown)}: name the text column "
+            "by text=, or pass text=None and features=, the columns of numbers."
         )
     return texts
 
@@ -112,7 +113,7 @@ def feature_matrix(T, names) -> np.ndarray:
             [column.to_numpy(dtype=np.float64, na_value=np.nan) for column in columns]
         )
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"features must name columns of numbers, got {list(names)} ({error})."
         ) from error
 

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
     selectable_documents,
@@ -281,7 +282,7 @@ class LabelPredictor(TableImputer):
             As :meth:`transform`.
         """
         if fit_params:
-            raise TypeError(f"fit takes no parameters but T, got {', '.join(fit_params)}.")
+            raise InputTypeError(f"fit takes no parameters but T, got {', '.join(fit_params)}.")
         return self._completed(*self._fit_table(T))
 
     def transform(self, T):
@@ -332,15 +333,17 @@ class LabelPredictor(TableImputer):
             in the order of the table.
         """
         if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-            raise ValueError(f"n must be a number of documents per topic from 1 up, got {n!r}.")
+            raise InputError(
+                f"n must be a number of documents per topic from 1 up, got {brief(n)}."
+            )
         check_is_fitted(self)
         table = self._read(T, needs_label=False)
         unjudged = np.isnan(table.labels)
         if isinstance(self.selector, StatAPSelector):
-            raise ValueError(
-                f"selector must be a strategy with one order of the documents, got "
-                f"{self.selector!r}: its sample is drawn anew for each budget, and the start of "
-                "its ranking_ has other inclusion probabilities. Call its select(n) on all "
+            raise InputError(
+                "selector must be a strategy with one order of the documents, got "
+                f"{brief(self.selector)}: its sample is drawn anew for each budget, and the start "
+                "of its ranking_ has other inclusion probabilities. Call its select(n) on all "
                 "documents instead."
             )
         if self.selector is not None:
@@ -348,7 +351,7 @@ class LabelPredictor(TableImputer):
             selector = clone(self.selector)
             order = selector.fit(documents, groups=table.topics.to_numpy(), prior=prior).ranking_
         elif prior is not None:
-            raise ValueError("prior needs a selector: uncertainty makes no use of it.")
+            raise InputError("prior needs a selector: uncertainty makes no use of it.")
         else:
             vectors = self._document_vectors.transform(T)
             models = [self.models_.get(topic) for topic in table.index.query_ids.tolist()]
@@ -371,7 +374,7 @@ class LabelPredictor(TableImputer):
         """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
         estimator = check_parameters(self)
         table = self._read(T, needs_label=True)
-        warn_of_minus_one(table.labels, f"column {self.label!r} of T", stacklevel=3)
+        warn_of_minus_one(table.labels, f"column {brief(self.label)} of T", stacklevel=3)
         self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self._document_vectors = DocumentVectors(
@@ -384,9 +387,9 @@ class LabelPredictor(TableImputer):
         """Fit on vectors; the labels for the unjudged rows."""
         unjudged = np.isnan(labels)
         if unjudged.all():
-            raise ValueError(
+            raise InputError(
                 "no row is judged: expected labels that are not NaN, in column "
-                f"{self.label!r} of T (or in y)."
+                f"{brief(self.label)} of T (or in y)."
             )
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
@@ -452,7 +455,7 @@ class LabelPredictor(TableImputer):
                 f"{', '.join(map(repr, lone[:_SHOWN]))}"
             )
             if self.unjudged_topic == "raise":
-                raise ValueError(
+                raise InputError(
                     f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
                     "to do with them."
                 )

@@ -8,6 +8,7 @@ import pandas as pd
 import sklearn
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 CONTAINERS = ("default", "pandas", "polars")
 # Looked for without being asked for, so that it may be missing.
@@ -26,22 +27,24 @@ class LabelTable(NamedTuple):
 def read_label_table(T, *, topic, document, label, needs_label) -> LabelTable:
     """Check a judgment table; without a label column, every row is unjudged."""
     if not (isinstance(T, pd.DataFrame) or is_polars(T)):
-        raise TypeError(
-            f"T must be a pandas or polars DataFrame with the column {topic!r}, got "
+        raise InputTypeError(
+            f"T must be a pandas or polars DataFrame with the column {brief(topic)}, got "
             f"{type(T).__name__}: build one with pandas.DataFrame(...)."
         )
     if len(T) == 0:
-        raise ValueError("T has no rows; at least one was expected. Leave out empty tables.")
+        raise InputError("T has no rows; at least one was expected. Leave out empty tables.")
     topics = column_of(T, topic, "topic")
     if topics.isna().any():
         row = int(topics.isna().to_numpy().argmax())
-        raise ValueError(f"T has no topic in row {row} (column {topic!r}): every row needs one.")
+        raise InputError(
+            f"T has no topic in row {row} (column {brief(topic)}): every row needs one."
+        )
     if document == DEFAULT_DOCUMENT and document not in names_of(T):
         document = None
     if document is not None:
         _check_unique(topics, column_of(T, document, "document"), topic, document)
     if needs_label or label in names_of(T):
-        labels = check_labels(column_of(T, label, "label"), f"column {label!r} of T")
+        labels = check_labels(column_of(T, label, "label"), f"column {brief(label)} of T")
     else:
         labels = np.full(len(T), np.nan)
     return LabelTable(T, topics, index_topics(topics, topic), labels)
@@ -63,15 +66,15 @@ def column_of(T, name, argument) -> pd.Series:
     if name in T.columns:
         values = T[name]
         if isinstance(values, pd.DataFrame):
-            raise ValueError(f"T has several columns {name!r}: keep one of them.")
+            raise InputError(f"T has several columns {brief(name)}: keep one of them.")
         if isinstance(values, pd.Series):
             return values.reset_index(drop=True)
         has_gaps = values.dtype.is_integer() and values.null_count() > 0
         return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
     if isinstance(T, pd.DataFrame) and name is not None and name in T.index.names:
         return T.index.get_level_values(name).to_series(index=range(len(T)))
-    raise ValueError(
-        f"T has no column {name!r}; it has {names_of(T)}. Name the right one by {argument}=."
+    raise InputError(
+        f"T has no column {brief(name)}; it has {names_of(T)}. Name the right one by {argument}=."
     )
 
 
@@ -85,20 +88,20 @@ def check_labels(labels, name) -> np.ndarray:
         kinds = {type(value) for value in labels[labels.notna()]}
         if not all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
             shown = next(x for x in labels[labels.notna()] if not isinstance(x, int | float))
-            raise ValueError(
-                f"{name} must hold numbers, NaN where unjudged, got {shown!r}: map labels to "
+            raise InputError(
+                f"{name} must hold numbers, NaN where unjudged, got {brief(shown)}: map labels to "
                 "numbers first, such as {'Bad': -1, 'Good': 1}; they say which is better."
             )
     values = labels.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
-        raise ValueError(
+        raise InputError(
             f"{name} holds an infinite label in row {int(np.isinf(values).argmax())}: expected "
             "finite numbers, or NaN where unjudged."
         )
     if pd.api.types.is_integer_dtype(labels.dtype) and not np.isnan(values).any():
         n_missing = int(np.count_nonzero(values == -1))
         if n_missing:
-            raise ValueError(
+            raise InputError(
                 f"{name} holds integers, {n_missing} of them -1, and no NaN: unjudged rows are "
                 "marked by NaN, as negative labels mean forbidden. Where -1 means unjudged, turn "
                 "it into NaN (in pandas .replace(-1, np.nan)); where it means forbidden, say so "
@@ -128,7 +131,7 @@ def index_topics(topics, name) -> GroupIndex:
     try:
         return GroupIndex.from_groups(topics)
     except ValueError as error:
-        raise ValueError(f"column {name!r} of T: {error}") from error
+        raise InputError(f"column {brief(name)} of T: {error}") from error
 
 
 def with_columns(T, added, *, container):
@@ -181,7 +184,8 @@ def _check_unique(topics, documents, topic, document):
     twice = twice & documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
-        raise ValueError(
-            f"T holds document {documents.iloc[row]!r} twice in topic {topics.iloc[row]!r} (again "
-            f"in row {row}; columns {topic!r} and {document!r}): keep one row of each."
+        raise InputError(
+            f"T holds document {brief(documents.iloc[row])} twice in topic "
+            f"{brief(topics.iloc[row])} (again "
+            f"in row {row}; columns {brief(topic)} and {brief(document)}): keep one row of each."
         )

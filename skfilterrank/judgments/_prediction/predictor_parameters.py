@@ -4,6 +4,7 @@ from sklearn.base import is_classifier
 from sklearn.svm import LinearSVC
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 
 
 def check_parameters(predictor):
@@ -14,21 +15,22 @@ def check_parameters(predictor):
     check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
-        raise ValueError(f"features must be None or a list of column names, got {features!r}.")
+        raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
     if predictor.text is None and features is None:
-        raise ValueError(
+        raise InputError(
             "text and features are both None: name the column with the texts, or columns of "
             "numbers to learn from."
         )
     if predictor.estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
     if not is_classifier(predictor.estimator):
-        raise ValueError(f"estimator must be a classifier, got {predictor.estimator!r}.")
+        raise InputError(f"estimator must be a classifier, got {brief(predictor.estimator)}.")
     if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
         predictor.estimator, "decision_function"
     ):
-        raise ValueError(
-            f"estimator must have predict_proba or decision_function, got {predictor.estimator!r}: "
+        raise InputError(
+            "estimator must have predict_proba or decision_function, got "
+            f"{brief(predictor.estimator)}: "
             "wrap it in CalibratedClassifierCV."
         )
     return predictor.estimator

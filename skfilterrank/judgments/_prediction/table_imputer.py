@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.label_table import (
     CONTAINERS,
     LabelTable,
@@ -63,8 +64,8 @@ class TableImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             T, topic=self.topic, document=self.document, label=self.label, needs_label=needs_label
         )
         if self.imputed is not None and self.imputed in names_of(T):
-            raise ValueError(
-                f"T has a column {self.imputed!r} already, so that some of its labels may be "
+            raise InputError(
+                f"T has a column {brief(self.imputed)} already, so that some of its labels may be "
                 "predicted ones: set these to NaN and drop the column, or choose another name by "
                 "imputed=."
             )

@@ -5,6 +5,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import brief
 from skfilterrank.judgments._prediction.document_vectors import Vectors
 from skfilterrank.judgments._prediction.level_model import (
     LevelModel,
@@ -113,6 +114,6 @@ def _fit_topic(estimator, X, labels, seed, calibrate, topic) -> tuple[LevelModel
         if calibrate:
             margins, above = held_out_margins(estimator, X, labels, seed)
     except Exception as error:
-        error.add_note(f"(in topic {topic!r}, from {len(labels)} judged documents)")
+        error.add_note(f"(in topic {brief(topic)}, from {len(labels)} judged documents)")
         raise
     return model, margins, above

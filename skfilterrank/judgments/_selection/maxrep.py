@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.facility_location import facility_location
 from skfilterrank.judgments._selection.selector import TopicSelector, is_texts
 from skfilterrank.judgments._selection.similarity import (
@@ -215,13 +216,13 @@ def _rank_copies(vectors, copies, prior, threshold):
 def _check_similarities(X):
     """Precomputed similarities must be square, and at most 1."""
     if X.shape[0] != X.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"X must hold the similarities of all rows to all rows with metric='precomputed', a "
             f"square matrix, got shape {X.shape}. Use metric='cosine' for vectors."
         )
     largest = X.max()
     if largest > 1 + 1e-9:
-        raise ValueError(
+        raise InputError(
             f"X must hold similarities of at most 1 with metric='precomputed', got {largest:.6g}: "
             "divide them by the largest, or turn distances into similarities."
         )

@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import sparse
 
 from skfilterrank._validation import check_scores
+from skfilterrank.exceptions import InputError, brief
 
 # Our name of a column, then that of ir_measures.
 _NAMES = {"qid": ("qid", "query_id"), "docno": ("docno", "doc_id"), "score": ("score",)}
@@ -71,7 +72,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     topics, topic_ids = _factorize([topic for topic, _, _ in columns], "qid")
     documents, document_ids = _factorize([docno for _, docno, _ in columns], "docno")
     if len(topics) == 0:
-        raise ValueError("the runs return no document at all: each score is -inf (filtered).")
+        raise InputError("the runs return no document at all: each score is -inf (filtered).")
     names, offsets = list(runs), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
@@ -108,22 +109,22 @@ def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         return rank_table(runs, depth=depth)
     depth = check_depth(depth)
     if not isinstance(runs, pd.DataFrame):
-        raise ValueError(
+        raise InputError(
             "runs must be a dict of names and DataFrames, or the table that rank_table makes of "
             f"it, got {type(runs).__name__}."
         )
     if not {"qid", "docno"} <= set(runs.index.names):
-        raise ValueError(
+        raise InputError(
             "a rank table must have index levels named 'qid' and 'docno', got "
             f"{list(runs.index.names)}: make it by rank_table; of one frame of several runs, by "
             "rank_table(dict(list(frame.groupby('run'))))."
         )
     if runs.shape[1] == 0 or len(runs) == 0:
-        raise ValueError(f"the rank table is empty, its shape is {runs.shape}.")
+        raise InputError(f"the rank table is empty, its shape is {runs.shape}.")
     ranks = rank_values(runs)
     if runs.index.has_duplicates:
         topic_and_docno = runs.index[runs.index.duplicated()][0]
-        raise ValueError(f"the rank table holds {topic_and_docno} twice: keep one of the rows.")
+        raise InputError(f"the rank table holds {topic_and_docno} twice: keep one of the rows.")
     if depth is None:
         return runs
     table = runs.where(ranks <= depth)
@@ -133,12 +134,12 @@ def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 def rank_values(table) -> np.ndarray:
     """The ranks of a rank table, float64 of shape (n_documents, n_runs)."""
     if not all(pd.api.types.is_numeric_dtype(dtype) for dtype in table.dtypes.unique()):
-        raise ValueError("a rank table must hold numbers, NaN where not returned.")
+        raise InputError("a rank table must hold numbers, NaN where not returned.")
     ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
     is_rank = np.isnan(ranks) | ((ranks >= 1) & (np.floor(ranks) == ranks) & (ranks < np.inf))
     if not is_rank.all():
         bad = ranks[~is_rank][0]
-        raise ValueError(
+        raise InputError(
             f"a rank table must hold whole numbers from 1 on, NaN where not returned, got {bad:g}; "
             "of scores, make one by rank_table."
         )
@@ -150,32 +151,33 @@ def check_depth(depth) -> int | None:
     if depth is None:
         return None
     if isinstance(depth, bool | np.bool_) or not isinstance(depth, int | np.integer) or depth < 1:
-        raise ValueError(f"depth must be None or a positive integer, got {depth!r}.")
+        raise InputError(f"depth must be None or a positive integer, got {brief(depth)}.")
     return int(depth)
 
 
 def _run_columns(runs):
     """Topics, documents and scores of each run, without what is filtered out."""
     if not are_runs(runs):
-        raise ValueError(
+        raise InputError(
             "runs must be a dict of names and DataFrames with columns 'qid', 'docno' and 'score', "
             f"got {type(runs).__name__}."
         )
     if not runs:
-        raise ValueError("runs is empty: expected at least one run.")
+        raise InputError("runs is empty: expected at least one run.")
     columns = []
     for name, run in runs.items():
         qids, docnos, scores = (_column(run, column, name) for column in _NAMES)
         if len(qids) == 0:
-            raise ValueError(f"run {name!r} has no rows: leave it out.")
+            raise InputError(f"run {brief(name)} has no rows: leave it out.")
         try:
             scores = check_scores(scores.to_numpy(), name="column 'score'").astype(np.float64)
         except ValueError as error:
-            raise ValueError(f"run {name!r}: {error}") from None
+            raise InputError(f"run {brief(name)}: {error}") from None
         for ids in (qids, docnos):
             if ids.isna().any():
-                raise ValueError(
-                    f"run {name!r} has {ids.isna().sum()} missing value(s) in column {ids.name!r}."
+                raise InputError(
+                    f"run {brief(name)} has {ids.isna().sum()} missing value(s) in column "
+                    f"{brief(ids.name)}."
                 )
         returned = scores != -np.inf
         if not returned.all():
@@ -199,20 +201,22 @@ def _column(run, name, run_name):
                 return pd.Series(run.get_column(alias).to_list(), name=alias)
         present = run.columns
     else:
-        raise ValueError(
-            f"run {run_name!r} must be a DataFrame with columns 'qid', 'docno' and 'score', got "
-            f"{type(run).__name__}."
+        raise InputError(
+            f"run {brief(run_name)} must be a DataFrame with columns 'qid', 'docno' and 'score', "
+            f"got {type(run).__name__}."
         )
-    raise ValueError(f"run {run_name!r} has no column {name!r}; its columns are {present}.")
+    raise InputError(
+        f"run {brief(run_name)} has no column {brief(name)}; its columns are {present}."
+    )
 
 
 def _factorize(columns, name):
     """Codes over all runs, and the sorted distinct ids."""
     is_text = [pd.api.types.is_string_dtype(column.dtype) for column in columns]
     if len(set(is_text)) > 1:
-        raise ValueError(
-            f"column {name!r} is text in some runs and not in others: convert them, e.g. by "
-            f"run[{name!r}].astype(str)."
+        raise InputError(
+            f"column {brief(name)} is text in some runs and not in others: convert them, e.g. by "
+            f"run[{brief(name)}].astype(str)."
         )
     # Distinct ids of each run first: a concatenation of long columns of text is slow.
     parts = [pd.factorize(column) for column in columns]
@@ -232,10 +236,10 @@ def _check_common_topics(topics_of_runs, names, topic_ids):
     for name, topics in zip(names, topics_of_runs):
         if len(topics) and counts[topics].max() < 2:
             others = np.setdiff1d(np.arange(len(topic_ids)), topics)
-            raise ValueError(
-                f"run {name!r} has no topic in common with the other runs: its topics are such as "
-                f"{topic_ids[topics[0]]!r}, theirs such as {topic_ids[others[0]]!r}. Leave it "
-                "out, or give it their ids."
+            raise InputError(
+                f"run {brief(name)} has no topic in common with the other runs: its topics are "
+                f"such as {brief(topic_ids[topics[0]])}, theirs such as "
+                f"{brief(topic_ids[others[0]])}. Leave it out, or give it their ids."
             )
 
 
@@ -244,9 +248,9 @@ def _check_no_duplicates(pairs, name, topic_ids, document_ids):
     again = pd.Series(pairs).duplicated().to_numpy()
     if again.any():
         topic, document = np.divmod(pairs[again.argmax()], len(document_ids))
-        raise ValueError(
-            f"run {name!r} holds document {document_ids[document]!r} twice in topic "
-            f"{topic_ids[topic]!r}: keep one of the two rows."
+        raise InputError(
+            f"run {brief(name)} holds document {brief(document_ids[document])} twice in topic "
+            f"{brief(topic_ids[topic])}: keep one of the two rows."
         )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.pool import check_depth
 from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector, topic_budgets
 
@@ -89,7 +90,7 @@ class PriorSelector(TopicSelector):
             X holds a document twice in a topic.
         """
         if prior is None:
-            raise ValueError(
+            raise InputError(
                 "prior is missing: PriorSelector ranks by nothing else. Pass prior=, for instance "
                 "statap_prior(runs) for a rank table of runs."
             )

@@ -4,6 +4,7 @@ import numpy as np
 
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.selector import TopicSelector
 
 
@@ -125,13 +126,13 @@ class RandomSelector(TopicSelector):
         if not self.oracle:
             return np.zeros(index.n_rows, dtype=bool)
         if y is None:
-            raise ValueError("y is missing: with oracle=True, pass the true label of each row.")
+            raise InputError("y is missing: with oracle=True, pass the true label of each row.")
         gains = as_gains(y, self.gains, name="y")
         if len(gains) != index.n_rows:
-            raise ValueError(f"y has {len(gains)} entries but X has {index.n_rows} rows.")
+            raise InputError(f"y has {len(gains)} entries but X has {index.n_rows} rows.")
         unknown = np.isnan(gains)
         if unknown.any():
-            raise ValueError(
+            raise InputError(
                 f"y holds {np.count_nonzero(unknown)} NaN, the first at row {unknown.argmax()}: "
                 "oracle=True needs the true label of every row. Leave unjudged rows out."
             )

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 from skfilterrank.judgments._selection.pooling import PoolingSelector
 from skfilterrank.judgments._selection.selector import (
@@ -245,9 +246,9 @@ class StatAPSelector(TopicSelector):
         if isinstance(self.pooled, bool | np.bool_) or not (
             isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
         ):
-            raise ValueError(f"pooled must be a number from 0 to 1, got {self.pooled!r}.")
+            raise InputError(f"pooled must be a number from 0 to 1, got {brief(self.pooled)}.")
         if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
-            raise ValueError(
+            raise InputError(
                 "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "
                 f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
             )

@@ -17,6 +17,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups, check_same_index
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
@@ -265,9 +266,9 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
         return np.minimum(index.sizes, int(n_select))
     if is_number and not isinstance(n_select, Integral) and 0 < n_select <= 1:
         return np.maximum(round_half_up(n_select, index.sizes), 1)
-    raise ValueError(
+    raise InputError(
         "n_select must be a number of documents per topic (an int from 1 on) or a share of them "
-        f"(a float in (0, 1]), got {n_select!r}."
+        f"(a float in (0, 1]), got {brief(n_select)}."
     )
 
 
@@ -287,9 +288,9 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     try:
         values = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("prior must hold one number per row.") from None
+        raise InputError("prior must hold one number per row.") from None
     if values.shape != (n_rows,):
-        raise ValueError(
+        raise InputError(
             f"prior needs one number per row: expected {n_rows}, got shape {values.shape}."
         )
     for bad, what, advice in (
@@ -298,7 +299,7 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
         (np.isinf(values), "infinite", "give such documents a large, but finite prior"),
     ):
         if bad.any():
-            raise ValueError(
+            raise InputError(
                 f"prior must be finite and at least 0, but it is {what} at "
                 f"{np.count_nonzero(bad)} row(s), the first is row {bad.argmax()}: {advice}."
             )
@@ -310,7 +311,7 @@ def check_same_rows(X, prior) -> None:
     try:
         check_same_index(X, prior)
     except ValueError:
-        raise ValueError(
+        raise InputError(
             "X and prior have different indexes: rows are compared by position, so align them "
             "first, e.g. prior = prior.reindex(X.index).fillna(0)."
         ) from None
@@ -325,10 +326,10 @@ def check_no_duplicates(X, index, name: str = "X") -> None:
     again = pd.DataFrame({"topic": index.codes(), "docno": docnos}).duplicated().to_numpy()
     if again.any():
         row = int(again.argmax())
-        raise ValueError(
-            f"{name} holds document {docnos[row]!r} twice in topic "
-            f"{index.query_ids[index.codes()[row]]!r} ({np.count_nonzero(again)} row(s) repeat "
-            "another one): keep one row for each topic and document."
+        raise InputError(
+            f"{name} holds document {brief(docnos[row])} twice in topic "
+            f"{brief(index.query_ids[index.codes()[row]])} ({np.count_nonzero(again)} row(s) "
+            "repeat another one): keep one row for each topic and document."
         )
 
 
@@ -346,7 +347,7 @@ def check_texts(texts, name: str = "X") -> list[str]:
     without = np.flatnonzero(~is_text)
     for row in without:
         if not pd.isna(values[row]):
-            raise ValueError(f"{name} must hold texts, got {values[row]!r} at row {row}.")
+            raise InputError(f"{name} must hold texts, got {brief(values[row])} at row {row}.")
         values[row] = ""
     if len(without):
         warnings.warn(

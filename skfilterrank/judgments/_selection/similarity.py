@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 
 # Similarities are rounded to this many decimals, so that documents at the threshold, or on one
@@ -84,9 +85,9 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
 def check_threshold(threshold) -> float:
     """Return a similarity threshold as a float in (0, 1]."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
-        raise ValueError(
-            f"threshold must be a number above 0 and at most 1, got {threshold!r}: similarities "
-            "below it count as 0."
+        raise InputError(
+            f"threshold must be a number above 0 and at most 1, got {brief(threshold)}: "
+            "similarities below it count as 0."
         )
     return float(threshold)
 
@@ -100,9 +101,9 @@ def _checked(X):
     else:
         X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
-        raise ValueError(f"X must hold one vector per row (2-D), got shape {X.shape}.")
+        raise InputError(f"X must hold one vector per row (2-D), got shape {X.shape}.")
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise ValueError(
+        raise InputError(
             "X holds NaN or infinite values: expected finite weights; fill them in, or leave out "
             "the rows that have them."
         )

@@ -8,15 +8,16 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
 
 def check_max_terms(max_terms) -> int:
     """Return a number of terms, at least 1."""
     if isinstance(max_terms, bool) or not isinstance(max_terms, Integral) or max_terms < 1:
-        raise ValueError(
-            f"max_terms must be a positive integer, got {max_terms!r}: the most frequent terms "
-            "are kept."
+        raise InputError(
+            f"max_terms must be a positive integer, got {brief(max_terms)}: the most frequent "
+            "terms are kept."
         )
     return int(max_terms)
 
@@ -31,7 +32,7 @@ def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
     try:
         counts = CountVectorizer(max_features=max_terms).fit_transform(distinct)
     except ValueError as error:
-        raise ValueError(
+        raise InputError(
             f"X holds {len(values)} texts without a term among them ({error}): give texts with "
             "words, or vectors."
         ) from error

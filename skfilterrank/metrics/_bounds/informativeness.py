@@ -12,6 +12,7 @@ import pandas as pd
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import find_measure, random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate
 
@@ -75,7 +76,7 @@ class QueryInformativeness:
         achieved, expected = (np.asarray(v, dtype=np.float64) for v in (achieved, expected))
         ids = np.arange(len(achieved)) if query_ids is None else np.asarray(query_ids)
         if not achieved.shape == expected.shape == ids.shape:
-            raise ValueError(
+            raise InputError(
                 "achieved, expected and query_ids must hold one entry per query, got shapes "
                 f"{achieved.shape}, {expected.shape} and {ids.shape}."
             )
@@ -219,16 +220,16 @@ default=None
     ideal                1    1.0000    0.3333      0.6667
     """
     if not isinstance(y_scores, Mapping) or not y_scores:
-        raise ValueError(
+        raise InputError(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
     cutoffs = list(k) if isinstance(k, list | tuple | np.ndarray | range) else [k]
     if not cutoffs:
-        raise ValueError("k is empty: give at least one cut-off, or None for whole lists.")
+        raise InputError("k is empty: give at least one cut-off, or None for whole lists.")
     measures = [find_measure(measure, cutoff) for cutoff in cutoffs]
     if not measures[0].measure.greater_is_better:
-        raise ValueError(f"measure must be one for which higher is better, got {measure!r}.")
+        raise InputError(f"measure must be one for which higher is better, got {brief(measure)}.")
     gained = as_gains(y_true, gains)
     index = check_groups(groups, y_true, n_rows=len(gained))
     expected = np.mean(
@@ -261,7 +262,7 @@ default=None
                 undefined=undefined,
             )
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {system!r}.")
+            error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
         achieved.append(table.to_numpy().mean(axis=1))
     return QueryInformativeness.from_values(
@@ -279,13 +280,13 @@ def _set_size(n_queries, n_defined):
         # 0.29 * 100 is a little less than 29.
         size = max(1, int(n_queries * n_defined + 1e-9))
     else:
-        raise ValueError(
+        raise InputError(
             "n_queries must be a whole number from 1 up or a share of the queries, above 0 and "
-            f"up to 0.5, got {n_queries!r}."
+            f"up to 0.5, got {brief(n_queries)}."
         )
     if 2 * size > n_defined:
-        raise ValueError(
-            f"n_queries={n_queries!r} makes sets that overlap: {n_defined} queries have a value, "
-            f"so take at most {n_defined // 2}."
+        raise InputError(
+            f"n_queries={brief(n_queries)} makes sets that overlap: {n_defined} queries have a "
+            f"value, so take at most {n_defined // 2}."
         )
     return size

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._validation import check_choice, check_k
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
 from skfilterrank.metrics._bounds.simulated_rankings import (
     SimulatedRankings,
@@ -61,9 +62,9 @@ def find_measure(measure, k) -> ParsedMeasure:
     )
     k = check_k(k)
     if k is not None and not entry.takes_k:
-        raise ValueError(f"{entry.name!r} has no cut-off, got k={k}.")
+        raise InputError(f"{brief(entry.name)} has no cut-off, got k={k}.")
     if k is not None and cutoff is not None and k != cutoff:
-        raise ValueError(
+        raise InputError(
             f"k={k} contradicts the cut-off of {entry.name}@{cutoff}: give one of the two."
         )
     return ParsedMeasure(entry, cutoff if k is None else k, options)
@@ -305,8 +306,8 @@ def random_ranking_bound(
     check_undefined(undefined)
     check_choice(average, "average", ("mean", None))
     if method == "exact" and "average" not in entry.ties:
-        raise ValueError(
-            f"method='exact' is not possible for {entry.name!r}, which has no mean over tied "
+        raise InputError(
+            f"method='exact' is not possible for {brief(entry.name)}, which has no mean over tied "
             "orders: take 'simulation'."
         )
     kernel, seed = entry.bind(k, options), check_seed(random_state)

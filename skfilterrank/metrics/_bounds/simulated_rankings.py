@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skfilterrank._groups import BLOCK_CELLS, GroupIndex
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock, RankedLists
 
 
@@ -77,7 +78,7 @@ def _equal_groups(n_groups, size):
 def check_n_samples(n_samples) -> int:
     """A whole number from 2 up."""
     if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2:
-        raise ValueError(f"n_samples must be a whole number from 2 up, got {n_samples!r}.")
+        raise InputError(f"n_samples must be a whole number from 2 up, got {brief(n_samples)}.")
     return int(n_samples)
 
 
@@ -85,6 +86,6 @@ def check_seed(random_state) -> int:
     """A seed that stays the same for all blocks of one call."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if random_state < 0:
-            raise ValueError(f"random_state must not be negative, got {random_state!r}.")
+            raise InputError(f"random_state must not be negative, got {brief(random_state)}.")
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import find_measure, mean_dcg, mean_sum_precision
 from skfilterrank.metrics._bounds.simulated_rankings import (
@@ -23,10 +24,10 @@ def check_measure(measure) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
     found = find_measure(measure, None)
     if found.measure.name == "ul_normalized":
-        raise ValueError("measure must be another measure than 'ul_normalized' itself.")
+        raise InputError("measure must be another measure than 'ul_normalized' itself.")
     if not found.measure.greater_is_better:
-        raise ValueError(
-            f"measure must be one for which higher is better, got {measure!r}: the paper's "
+        raise InputError(
+            f"measure must be one for which higher is better, got {brief(measure)}: the paper's "
             "formulas have no meaning for it."
         )
     return found
@@ -57,13 +58,13 @@ def ul_normalized(
     found = find_measure(measure, k)
     name = found.measure.name
     if name != "sp" and norm == "k":
-        raise ValueError(f"norm='k' is the upper bound of measure='sp' alone, got {name!r}.")
+        raise InputError(f"norm='k' is the upper bound of measure='sp' alone, got {brief(name)}.")
     if name not in ("sp", "dcg") and expectation == "paper":
-        raise ValueError(
-            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {name!r}."
+        raise InputError(
+            f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
         )
     if block.has_forbidden:
-        raise ValueError(
+        raise InputError(
             "ul_normalized needs gains from 0 up, and some gain is negative: a random ranking "
             "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
             "forbidden documents gain 0 with gains=."
@@ -89,8 +90,8 @@ def ul_normalized(
             lower = rankings.results[numbers, 0]
     for values in (achieved, lower):
         if (values < 0).any():
-            raise ValueError(
-                f"ul_normalized needs a measure that is never negative, but {found.text!r} is "
+            raise InputError(
+                f"ul_normalized needs a measure that is never negative, but {brief(found.text)} is "
                 f"{np.nanmin(values):g} for some query."
             )
     return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)

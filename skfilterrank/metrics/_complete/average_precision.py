@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -80,7 +81,7 @@ def _normalized(total, block, k, normalize):
     divisor = block.n_relevant
     if normalize == "k":
         if k is None:
-            raise ValueError(
+            raise InputError(
                 "normalize='k' divides by the cut-off, and k is None: pass k, or normalize='R' "
                 "or 'min'."
             )
@@ -100,9 +101,9 @@ def check_beta(beta) -> float:
     """A finite number from 0 up."""
     is_number = isinstance(beta, Real) and not isinstance(beta, bool)
     if not (is_number and 0 <= beta < np.inf):
-        raise ValueError(
+        raise InputError(
             "beta, the weight of the gains in the Q-measure, must be a finite number from 0 up, "
-            f"got {beta!r}."
+            f"got {brief(beta)}."
         )
     return float(beta)
 

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.ties import mean_stops
@@ -17,7 +18,7 @@ def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
     else:
         highest = block.gains.max()
         if highest > 1:
-            raise ValueError(
+            raise InputError(
                 f"a gain of {highest:g} is above 1: with relevance='graded' a gain is the share of "
                 "a fully relevant document, so map labels to gains up to 1, such as "
                 "gains={0: 0, 1: 0.5, 2: 1}."
@@ -30,7 +31,7 @@ def err(block: ListBlock, k, max_grade=4.0):
     """Mean of 1 / place where the user stops."""
     highest = block.gains.max()
     if highest > max_grade:
-        raise ValueError(
+        raise InputError(
             f"a gain of {np.format_float_positional(highest, trim='-')} is above "
             f"max_grade={max_grade:g}: pass max_grade, the highest grade of the scale (the same "
             "for all data that are compared). ERR takes 2**gain - 1 by itself, so labels need no "
@@ -62,9 +63,9 @@ def check_persistence(persistence) -> float:
     """A probability, neither 0 nor 1."""
     is_number = isinstance(persistence, Real) and not isinstance(persistence, bool)
     if not (is_number and 0 < persistence < 1):
-        raise ValueError(
+        raise InputError(
             "persistence, the probability that a user goes on to the next document, must be above "
-            f"0 and below 1, got {persistence!r}."
+            f"0 and below 1, got {brief(persistence)}."
         )
     return float(persistence)
 
@@ -79,10 +80,10 @@ def check_max_grade(max_grade) -> float:
     """A positive number, so small that a float can tell the highest grade's chance from 1."""
     is_number = isinstance(max_grade, Real) and not isinstance(max_grade, bool)
     if not (is_number and 0 < max_grade <= 50):
-        raise ValueError(
-            "max_grade, the highest grade of the relevance scale, must be a number above 0 and up "
-            f"to 50, got {max_grade!r}: a grade doubles the probability to satisfy, so map the "
-            "labels to fewer grades with gains=."
+        raise InputError(
+            "max_grade, the highest grade of the relevance scale, must be a number above 0 and "
+            f"up to 50, got {brief(max_grade)}: a grade doubles the probability to satisfy, so "
+            "map the labels to fewer grades with gains=."
         )
     return float(max_grade)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import Block, GroupIndex
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.relevant_cells import RelevantCells
 from skfilterrank.metrics._core.ties import Ties, find_ties, mean_products
 
@@ -35,14 +36,14 @@ class RankedLists:
         self.gains = as_gains(y_true, gains)
         n_rows = len(self.gains)
         if n_rows == 0:
-            raise ValueError("y_true is empty: expected at least one row.")
+            raise InputError("y_true is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
         # Whole columns are asked once, so that no block spends time on what does not occur.
         lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
         self.has_unjudged = bool(np.isnan(self.gains.max()))
         self.has_forbidden = bool(lowest < 0)
         if max(highest, -lowest) > _LARGEST_GAIN:
-            raise ValueError(
+            raise InputError(
                 f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
                 f"of float64: use gains up to {_LARGEST_GAIN:g}."
             )
@@ -375,13 +376,13 @@ def _check_ties(ties, n_rows):
     """The rule for ties, and the sort codes of the document ids where they decide."""
     if isinstance(ties, str) or ties is None:
         if ties not in TIES:
-            raise ValueError(
+            raise InputError(
                 "ties must be 'average', 'stable', 'worst', 'best' or an array of document ids "
-                f"(one per row, descending order breaks ties), got {ties!r}."
+                f"(one per row, descending order breaks ties), got {brief(ties)}."
             )
         return ties, None
     if np.ndim(ties) != 1 or len(ties) != n_rows:
-        raise ValueError(
+        raise InputError(
             f"ties as document ids needs one id per row: expected {n_rows}, got shape "
             f"{np.shape(ties)}."
         )
@@ -389,5 +390,5 @@ def _check_ties(ties, n_rows):
         ties = pd.Series(ties).to_numpy()
     codes, _ = pd.factorize(ties, sort=True)
     if codes.min() < 0:
-        raise ValueError(f"ties has a missing document id at row {int(codes.argmin())}.")
+        raise InputError(f"ties has a missing document id at row {int(codes.argmin())}.")
     return "ids", codes

@@ -13,6 +13,7 @@ import numpy as np
 
 from skfilterrank._gains import check_gains
 from skfilterrank._validation import check_choice, check_k
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 
 MEASURES: dict[str, "Measure"] = {}
@@ -183,9 +184,9 @@ class Measure:
     def check_ties(self, ties) -> None:
         """Raise for a rule that this measure does not know."""
         if isinstance(ties, str) and ties in TIES and ties not in self.ties:
-            raise ValueError(
-                f"ties={ties!r} is not possible for {self.name!r}, which looks at whole orders: "
-                f"choose one of {', '.join(map(repr, self.ties))} or pass document ids."
+            raise InputError(
+                f"ties={brief(ties)} is not possible for {brief(self.name)}, which looks at whole "
+                f"orders: choose one of {', '.join(map(repr, self.ties))} or pass document ids."
             )
 
 
@@ -314,7 +315,7 @@ def check_undefined(undefined) -> None:
         is_number and np.isfinite(undefined)
     ):
         return
-    raise ValueError(f"undefined must be a finite number or 'skip', got {undefined!r}.")
+    raise InputError(f"undefined must be a finite number or 'skip', got {brief(undefined)}.")
 
 
 def with_undefined(values, undefined) -> np.ndarray:
@@ -352,8 +353,8 @@ def parse_measure(text: str) -> ParsedMeasure:
     """Read the string form of a measure: "ap", "ndcg_f@10", "rbp(persistence=0.9)@100"."""
     found = _PARSED.fullmatch(text) if isinstance(text, str) else None
     if found is None or found["name"] not in MEASURES:
-        raise ValueError(
-            f"{text!r} is not a measure: expected one of {', '.join(get_measure_names())}, "
+        raise InputError(
+            f"{brief(text)} is not a measure: expected one of {', '.join(get_measure_names())}, "
             "with a cut-off such as 'ndcg_f@10' where wanted."
         )
     entry, depth = MEASURES[found["name"]], found["depth"]
@@ -361,10 +362,13 @@ def parse_measure(text: str) -> ParsedMeasure:
     if depth is None:
         return ParsedMeasure(entry, None, options)
     if not entry.takes_k:
-        raise ValueError(f"{entry.name!r} has no cut-off, got {text!r}: write {entry.name!r}.")
+        raise InputError(
+            f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}."
+        )
     if not depth.isdecimal() or int(depth) < 1:
-        raise ValueError(
-            f"the cut-off in {text!r} must be a positive whole number, such as '{entry.name}@10'."
+        raise InputError(
+            f"the cut-off in {brief(text)} must be a positive whole number, such as "
+            f"'{entry.name}@10'."
         )
     return ParsedMeasure(entry, int(depth), options)
 
@@ -376,12 +380,12 @@ def _parse_options(entry, text, whole):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in entry.options:
             allowed = ", ".join(f"{name}=..." for name in entry.options) or "none"
-            raise ValueError(
-                f"{part.strip()!r} in {whole!r} is not an option of {entry.name!r}: "
+            raise InputError(
+                f"{brief(part.strip())} in {brief(whole)} is not an option of {brief(entry.name)}: "
                 f"it has {allowed}."
             )
         if key in options:
-            raise ValueError(f"{whole!r} gives {key} twice: give it once.")
+            raise InputError(f"{brief(whole)} gives {key} twice: give it once.")
         options[key] = _number_or_word(value)
     entry.bind(None, options)
     return options

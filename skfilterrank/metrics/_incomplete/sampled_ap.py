@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -41,7 +42,7 @@ def _pooled_in_order(block):
         return None
     bad = block.judged & ~pooled
     if bad.any():
-        raise ValueError(
+        raise InputError(
             "pooled must be True wherever y_true holds a label, because what is judged was in the "
             f"pool, but it is False at {np.count_nonzero(bad)} judged row(s): pass "
             "pooled=pooled | ~np.isnan(y_true), or set the label of those rows to NaN."
@@ -84,7 +85,7 @@ def _inverse(probability, block):
     """1 / probability where relevant, 0 elsewhere."""
     bad = block.judged & ~(probability > 0)
     if bad.any():
-        raise ValueError(
+        raise InputError(
             "inclusion_probability must be above 0 wherever y_true holds a label, because what "
             f"was judged could be drawn, but it is {probability[bad][0]} at one of "
             f"{np.count_nonzero(bad)} judged row(s) where it is not: pass the probability with "
@@ -102,9 +103,10 @@ def check_pooled(pooled, n_rows):
     is_truth_value = values.dtype == bool or np.isin(values, (0, 1))
     if not np.all(is_truth_value):
         row = int(np.argmin(is_truth_value))
-        raise ValueError(
+        raise InputError(
             "pooled must hold True or False for each row: whether the document was in the pool "
-            f"that judged documents were drawn from; got {values.tolist()[row]!r} at row {row}."
+            f"that judged documents were drawn from; got {brief(values.tolist()[row])} at row "
+            f"{row}."
         )
     return values.astype(bool)
 
@@ -115,13 +117,13 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     try:
         values = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
+        raise InputError(
             f"inclusion_probability must hold numbers, got dtype {values.dtype}."
         ) from None
     bad = (values < 0) | (values > 1)
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(
+        raise InputError(
             "inclusion_probability must lie in (0, 1]: the probability with which the sampling "
             f"draws each row; got {values[row]} at row {row}."
         )
@@ -131,7 +133,7 @@ def check_inclusion_probability(inclusion_probability, n_rows):
 def _one_per_row(name, column, n_rows):
     """The column as an array of one entry per row."""
     if np.ndim(column) != 1 or len(column) != n_rows:
-        raise ValueError(
+        raise InputError(
             f"{name} needs one entry per row: expected {n_rows}, got shape {np.shape(column)}."
         )
     if hasattr(column, "to_numpy"):

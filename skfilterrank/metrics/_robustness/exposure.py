@@ -6,6 +6,8 @@ from numbers import Real
 
 import numpy as np
 
+from skfilterrank.exceptions import InputError, brief
+
 Exposure = Callable[[np.ndarray], np.ndarray]
 
 
@@ -42,9 +44,9 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
         return partial(_EXPOSURES[exposure], persistence=persistence)
     if callable(exposure):
         return _checked(exposure)
-    raise ValueError(
+    raise InputError(
         f"exposure must be {', '.join(map(repr, _EXPOSURES))} or a callable from positions to "
-        f"exposures, got {exposure!r}."
+        f"exposures, got {brief(exposure)}."
     )
 
 
@@ -60,9 +62,9 @@ def check_persistence(persistence) -> None:
     """A number above 0 and below 1."""
     is_number = isinstance(persistence, Real) and not isinstance(persistence, bool)
     if not (is_number and 0 < persistence < 1):
-        raise ValueError(
+        raise InputError(
             "persistence, the parameter of exposure='rbp', must be a number above 0 and below 1, "
-            f"got {persistence!r}."
+            f"got {brief(persistence)}."
         )
 
 
@@ -72,13 +74,13 @@ def _checked(function) -> Exposure:
     def exposure(positions):
         values = np.asarray(function(positions))
         if values.dtype.kind not in "fiub":
-            raise ValueError(
-                f"exposure must return real numbers, but {function!r} returned dtype "
+            raise InputError(
+                f"exposure must return real numbers, but {brief(function)} returned dtype "
                 f"{values.dtype}."
             )
         if values.shape != np.shape(positions):
-            raise ValueError(
-                f"exposure must return one number per position: {function!r} was given shape "
+            raise InputError(
+                f"exposure must return one number per position: {brief(function)} was given shape "
                 f"{np.shape(positions)} and returned shape {values.shape}. Write it with numpy "
                 "functions, or wrap it in np.vectorize."
             )
@@ -86,8 +88,8 @@ def _checked(function) -> Exposure:
         bad = ~np.isfinite(values)
         if bad.any():
             where = np.unravel_index(bad.argmax(), bad.shape)
-            raise ValueError(
-                f"exposure must be finite, but {function!r} returned {values[where]} for "
+            raise InputError(
+                f"exposure must be finite, but {brief(function)} returned {values[where]} for "
                 f"position {np.asarray(positions)[where]:g}."
             )
         return values

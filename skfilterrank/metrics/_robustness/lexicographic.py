@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._robustness.placements import Placements
@@ -25,7 +26,7 @@ def check_scale(scale) -> str:
 def check_epsilon(epsilon) -> float:
     """A number above 0 and below 1."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < epsilon < 1:
-        raise ValueError(f"epsilon must be a number above 0 and below 1, got {epsilon!r}.")
+        raise InputError(f"epsilon must be a number above 0 and below 1, got {brief(epsilon)}.")
     return float(epsilon)
 
 

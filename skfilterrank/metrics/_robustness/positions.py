@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import TIES, ListBlock, RankedLists
 
 _MOST_ITEMS = 2**45
@@ -179,9 +180,9 @@ def relevant_positions(
 def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLists:
     """Checked rows, for what looks at whole orders."""
     if isinstance(ties, str) and ties in TIES and ties not in WHOLE_ORDERS:
-        raise ValueError(
-            f"ties={ties!r} is not possible for positions, which are those of one order: choose "
-            f"one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids."
+        raise InputError(
+            f"ties={brief(ties)} is not possible for positions, which are those of one order: "
+            f"choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids."
         )
     return RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
 
@@ -191,14 +192,14 @@ def check_n_items(n_items) -> int | None:
     if n_items is None:
         return None
     if isinstance(n_items, bool | np.bool_) or not isinstance(n_items, Integral) or n_items < 1:
-        raise ValueError(
+        raise InputError(
             "n_items, the number of items in the collection, must be a positive integer or None "
-            f"(the rows of each query and room behind them), got {n_items!r}."
+            f"(the rows of each query and room behind them), got {brief(n_items)}."
         )
     if n_items > _MOST_ITEMS:
-        raise ValueError(
+        raise InputError(
             f"n_items must be at most 2**45 = {_MOST_ITEMS}, beyond which float64 cannot keep "
-            f"positions apart, got {n_items!r}."
+            f"positions apart, got {brief(n_items)}."
         )
     return int(n_items)
 
@@ -260,8 +261,8 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
     worst = int(needed.argmax())
     if needed[worst] > n_items:
         query = block.query_ids[worst]
-        raise ValueError(
-            f"n_items={n_items} is too small for query {str(query)!r}, which has "
+        raise InputError(
+            f"n_items={n_items} is too small for query {brief(str(query))}, which has "
             f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} relevant "
             "ones that are missing: pass the number of documents in the collection, here "
             f"{needed[worst]:.0f} or more, or None."

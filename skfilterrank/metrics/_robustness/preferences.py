@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
     PreferenceMatrix,
     comparable,
@@ -264,15 +265,15 @@ def preference_matrix_of_positions(
     """
     check_choice(kind, "kind", KINDS)
     if not isinstance(positions, Mapping) or not positions:
-        raise ValueError(
+        raise InputError(
             "positions must be a dict {name: result of relevant_positions} of at least one "
             f"system, got {type(positions).__name__}."
         )
     reference = next(iter(positions))
     for system, result in positions.items():
         if not isinstance(result, RelevantPositions):
-            raise ValueError(
-                f"positions[{system!r}] must be a result of relevant_positions, got "
+            raise InputError(
+                f"positions[{brief(system)}] must be a result of relevant_positions, got "
                 f"{type(result).__name__}."
             )
         _check_same_relevant(system, result, reference, positions[reference])
@@ -287,13 +288,13 @@ def _systems(y_scores):
     elif not isinstance(y_scores, Mapping):
         columns = np.asarray(y_scores)
         if columns.ndim != 2:
-            raise ValueError(
+            raise InputError(
                 "y_scores must be a dict {name: scores}, a DataFrame or an array of shape "
                 f"(n_rows, n_systems), got shape {columns.shape}."
             )
         y_scores = dict(enumerate(columns.T))
     if not y_scores:
-        raise ValueError("y_scores is empty: expected the scores of at least one system.")
+        raise InputError("y_scores is empty: expected the scores of at least one system.")
     return y_scores
 
 
@@ -307,7 +308,7 @@ def _positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_
             )
             positions[system] = positions_of(lists, n_items=n_items)
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {system!r}.")
+            error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
         groups = lists.index
     return positions
@@ -318,19 +319,19 @@ def _check_same_relevant(system, result, reference, expected):
     if not np.array_equal(result.query_ids, expected.query_ids):
         theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
         odd = sorted(theirs ^ ours, key=str)[0]
-        raise ValueError(
-            f"{system!r} and {reference!r} have different queries: {odd!r} is in only one of "
-            "them. Give every system all judged queries, those without a list as rows of score "
-            "-inf."
+        raise InputError(
+            f"{brief(system)} and {brief(reference)} have different queries: {brief(odd)} is in "
+            "only one of them. Give every system all judged queries, those without a list as "
+            "rows of score -inf."
         )
     differ = result.n_relevant != expected.n_relevant
     if differ.any():
         query = int(differ.argmax())
-        raise ValueError(
-            f"query {str(result.query_ids[query])!r} has {result.n_relevant[query]} relevant "
-            f"items for {system!r} and {expected.n_relevant[query]} for {reference!r}: align all "
-            "systems with the same judgments, relevant documents that were not retrieved as rows "
-            "of score -inf."
+        raise InputError(
+            f"query {brief(str(result.query_ids[query]))} has {result.n_relevant[query]} relevant "
+            f"items for {brief(system)} and {expected.n_relevant[query]} for {brief(reference)}: "
+            "align all systems with the same judgments, relevant documents that were not "
+            "retrieved as rows of score -inf."
         )
 
 
@@ -341,8 +342,8 @@ def _check_enough_items(system, result, n_items):
     needed = result.n_retrieved + result.n_relevant - result.n_found
     if len(needed) and needed.max() > n_items:
         query = int(needed.argmax())
-        raise ValueError(
-            f"n_items={n_items} is too small for query {str(result.query_ids[query])!r} of "
-            f"{system!r}, which needs {needed[query]} or more: pass the number of documents in "
-            "the collection, or None for more than any list holds."
+        raise InputError(
+            f"n_items={n_items} is too small for query {brief(str(result.query_ids[query]))} of "
+            f"{brief(system)}, which needs {needed[query]} or more: pass the number of documents "
+            "in the collection, or None for more than any list holds."
         )

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
     RoundsRanker,
@@ -214,10 +215,11 @@ class AdaRankRanker(RoundsRanker):
         parsed = self._check_parameters()
         continued = self.warm_start and hasattr(self, "alphas_")
         if continued and self._learned_measure != parsed.text:
-            raise ValueError(
-                f"warm_start=True goes on with rounds learned for measure="
-                f"{self._learned_measure!r}, but measure is now {parsed.text!r}: `train_scores_` "
-                "would mix the two. Keep the measure, or set warm_start=False."
+            raise InputError(
+                "warm_start=True goes on with rounds learned for "
+                f"measure={brief(self._learned_measure)}, but measure is now "
+                f"{brief(parsed.text)}: `train_scores_` would mix the two. Keep the measure, or "
+                "set warm_start=False."
             )
         rows = training_rows(self, X, y, groups, reset=not continued)
         held_out = held_out_sets(self, eval_set, eval_groups, parsed)
@@ -290,10 +292,10 @@ class AdaRankRanker(RoundsRanker):
                 if parsed.measure.name in BLIND_TO_ORDER
                 else f"its values lie in [{low:g}, {high:g}]"
             )
-            raise ValueError(
-                f"measure={self.measure!r} cannot be optimized by AdaRank, which needs values in "
-                f"[-1, 1] (in [0, 1] where lower is better) that depend on the order: {why}. "
-                f"{optimizable_measures()}"
+            raise InputError(
+                f"measure={brief(self.measure)} cannot be optimized by AdaRank, which needs "
+                "values in [-1, 1] (in [0, 1] where lower is better) that depend on the order: "
+                f"{why}. {optimizable_measures()}"
             )
         return parsed
 

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._filtering.threshold import parse_with_k
 from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
@@ -149,7 +150,7 @@ def run_rounds(learner, held_out: list[HeldOut], *, n_rounds, patience, verbose)
 def check_rounds(ranker, n_done) -> None:
     """A warm start cannot take rounds away."""
     if ranker.n_estimators < n_done:
-        raise ValueError(
+        raise InputError(
             f"n_estimators={ranker.n_estimators} must be at least {n_done}, the rounds of the "
             "earlier fit, with warm_start=True: raise it, or use warm_start=False."
         )

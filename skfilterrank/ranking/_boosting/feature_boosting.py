@@ -4,6 +4,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
     QueryMeasure,
@@ -115,8 +116,8 @@ class _Strength:
         values = self._measure.per_query(scores)
         outside = (values < self._lowest - 1e-9) | (values > 1 + 1e-9)
         if outside.any():
-            raise ValueError(
-                f"measure={self._text!r} gives {values[outside][0]:g} on these queries, and "
+            raise InputError(
+                f"measure={brief(self._text)} gives {values[outside][0]:g} on these queries, and "
                 f"AdaRank needs values in [{self._lowest:g}, 1], which it has for "
                 f"{self._entry.range_holds_for}. {optimizable_measures()}"
             )
@@ -129,10 +130,10 @@ def _rows_that_count(rows, parsed):
     # NaN, where the measure is undefined, is not greater than anything.
     matters = strength(rows.gains) > strength(-rows.gains) + _SAME
     if not matters.any():
-        raise ValueError(
-            f"measure={parsed.text!r} has no value, or the same for all orders, in each of the "
-            f"{len(matters)} training queries of different gains: there is nothing to learn by it. "
-            f"Choose another cut-off or measure. {optimizable_measures()}"
+        raise InputError(
+            f"measure={brief(parsed.text)} has no value, or the same for all orders, in each of "
+            f"the {len(matters)} training queries of different gains: there is nothing to learn "
+            f"by it. Choose another cut-off or measure. {optimizable_measures()}"
         )
     sizes = QueryMeasure(parsed, rows.gains, rows.queries).sizes
     return rows.of(np.repeat(matters, sizes))

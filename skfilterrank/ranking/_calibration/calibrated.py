@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, find_groups
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -221,7 +222,7 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         check_choice(self.refit, "refit", (True, False))
         check_inner(self)
         if y is None:
-            raise ValueError("CalibratedRanker requires y to be passed, but the target y is None.")
+            raise InputError("CalibratedRanker requires y to be passed, but the target y is None.")
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         prefit = is_prefit(self.cv)
@@ -326,7 +327,7 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         """Fit the curve from held-out scores to labels."""
         counted = ~np.isnan(gains) & (scores > -np.inf)
         if not counted.any():
-            raise ValueError(
+            raise InputError(
                 f"{type(final_step(self.estimator)).__name__} filters every judged held-out row "
                 "(score -inf): there is nothing to fit probabilities to."
             )

@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 from skfilterrank._gains import Gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
@@ -260,7 +261,7 @@ class CoordinateAscentRanker(BaseEstimator):
         X, gains, codes = training_rows(self, X, y, groups, filters=self.filter)
         index = GroupIndex.from_groups(codes)
         if last is not None and len(last) != X.shape[1]:
-            raise ValueError(
+            raise InputError(
                 f"warm_start=True goes on with the weights of {len(last)} features, but X has "
                 f"{X.shape[1]}: fit a new ranker, or set warm_start=False."
             )
@@ -347,16 +348,16 @@ class CoordinateAscentRanker(BaseEstimator):
         """Check the parameters, and read the measure."""
         parsed = parse_with_k(self.measure, self.k)
         if parsed.k is not None and not parsed.measure.takes_k:
-            raise ValueError(
-                f"{parsed.measure.name!r} has no cut-off, got k={self.k}: leave k out."
+            raise InputError(
+                f"{brief(parsed.measure.name)} has no cut-off, got k={self.k}: leave k out."
             )
         check_optimizable(parsed)
         check_choice(self.filter, "filter", (True, False))
         if self.filter and not has_exact_threshold(parsed.measure):
             possible = [name for name in MEASURES if has_exact_threshold(MEASURES[name])]
-            raise ValueError(
-                f"filter=True cannot optimize a threshold for measure={self.measure!r}. Those it "
-                f"can: {', '.join(sorted(possible))}. For others use filter=False in "
+            raise InputError(
+                f"filter=True cannot optimize a threshold for measure={brief(self.measure)}. "
+                f"Those it can: {', '.join(sorted(possible))}. For others use filter=False in "
                 "RankAndFilter, which tries thresholds."
             )
         check_choice(self.init, "init", INITS)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import (
     find_measure,
@@ -159,7 +160,7 @@ def _ap(data):
     divisor = data.m
     if normalize == "k":
         if data.k is None:
-            raise ValueError("measure has normalize='k', which needs a cut-off such as 'ap@10'.")
+            raise InputError("measure has normalize='k', which needs a cut-off such as 'ap@10'.")
         divisor = np.full(len(data.m), float(data.k))
     elif normalize == "min" and data.k is not None:
         divisor = np.minimum(data.m, data.k)
@@ -367,12 +368,12 @@ def check_optimizable(parsed: ParsedMeasure) -> None:
         if name != "stat_ap":
             reason = "it is the same for every order of a query's documents"
         possible = [other for other in sorted(MEASURES) if other not in _NEVER]
-        raise ValueError(
-            f"measure={name!r} cannot be optimized: {reason}. Those that can: "
+        raise InputError(
+            f"measure={brief(name)} cannot be optimized: {reason}. Those that can: "
             f"{', '.join(possible)}."
         )
     if name in _ONLY_WITH_K and parsed.k is None:
-        raise ValueError(
-            f"measure={name!r} without a cut-off is the same for every order of a query's "
+        raise InputError(
+            f"measure={brief(name)} without a cut-off is the same for every order of a query's "
             f"documents: give one, such as '{name}@10'."
         )

@@ -3,6 +3,8 @@
 import numpy as np
 from scipy import sparse
 
+from skfilterrank.exceptions import InputError, brief
+
 _NAMED = 5
 
 
@@ -22,7 +24,7 @@ def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:
             continue
         rows, columns = _places(X, is_bad)
         if len(rows):
-            raise ValueError(_message(kind, rows, columns, estimator))
+            raise InputError(_message(kind, rows, columns, estimator))
 
 
 def _places(X, is_bad):
@@ -39,7 +41,7 @@ def _message(kind, rows, columns, estimator):
     names = getattr(estimator, "feature_names_in_", None)
     found = np.unique(columns)
     named = ", ".join(
-        str(column) if names is None else f"{column} ({names[column]!r})"
+        str(column) if names is None else f"{column} ({brief(names[column])})"
         for column in found[:_NAMED]
     )
     if len(found) > _NAMED:

@@ -13,6 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.text_features import (
     TextSimilarity,
     TextStatistics,
@@ -143,8 +144,8 @@ class ListFeatures(_NamedColumns):
     def _compute(self, X):
         codes, _ = pd.factorize(X[self.groups])
         if (codes < 0).any():
-            raise ValueError(
-                f"column {self.groups!r} must name the query of each row, got "
+            raise InputError(
+                f"column {brief(self.groups)} must name the query of each row, got "
                 f"{(codes < 0).sum()} missing values. Drop these rows or fill them in."
             )
         if self.order is None:
@@ -309,7 +310,9 @@ def make_text_features(
     array([1, 0, 1, 0])
     """
     if output not in ("sparse", "dense"):
-        raise ValueError(f'output must be "sparse" or "dense", got {output!r}. Use one of these.')
+        raise InputError(
+            f'output must be "sparse" or "dense", got {brief(output)}. Use one of these.'
+        )
     dense = output == "dense"
     query, numeric, categorical = (
         [names] if isinstance(names, str) else list(names)

@@ -8,6 +8,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank.exceptions import InputError, InputTypeError, brief
+
 _COUNTED = {
     "n_chars": r".",
     "n_words": r"\S+",
@@ -31,18 +33,18 @@ def _frame(X, columns):
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):
-        raise TypeError(
+        raise InputTypeError(
             f"X must be a DataFrame with the columns {list(columns)}, got {type(X).__name__}. "
             "Build one with pandas.DataFrame(...)."
         )
     missing = [column for column in columns if column not in X.columns]
     if missing:
-        raise ValueError(
+        raise InputError(
             f"X must have the columns {missing}; it has {list(X.columns)}. "
             "Rename a column of X or pass other names."
         )
     if len(X) == 0:
-        raise ValueError("X must have at least one row, got none. Leave out empty tables.")
+        raise InputError("X must have at least one row, got none. Leave out empty tables.")
     return X
 
 
@@ -74,8 +76,8 @@ def _fit_tfidf(texts, name, **params):
     try:
         return CompactTfidfVectorizer(sublinear_tf=True, **params).fit(texts)
     except ValueError as error:
-        raise ValueError(
-            f"column {name!r} must hold words to learn from, got {len(texts)} texts with none "
+        raise InputError(
+            f"column {brief(name)} must hold words to learn from, got {len(texts)} texts with none "
             "that occurs often enough. Name a text column or lower min_df."
         ) from error
 

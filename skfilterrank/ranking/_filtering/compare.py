@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import share_features
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import parse_with_k
@@ -169,23 +170,23 @@ def _is_tuned(model):
 def _check_models(models):
     """Models that can be told apart by one measure."""
     if not isinstance(models, Mapping) or not models:
-        raise ValueError(
-            f"models must be a dict {{name: RankAndFilter}} of at least one, got {models!r}."
+        raise InputError(
+            f"models must be a dict {{name: RankAndFilter}} of at least one, got {brief(models)}."
         )
     for name, model in models.items():
         if not isinstance(model, RankAndFilter):
-            raise ValueError(
-                f"models must be RankAndFilter, but {name!r} is a {type(model).__name__}: wrap it "
-                "as RankAndFilter(estimator)."
+            raise InputError(
+                f"models must be RankAndFilter, but {brief(name)} is a {type(model).__name__}: "
+                "wrap it as RankAndFilter(estimator)."
             )
         if is_prefit(model.cv):
-            raise ValueError(
-                f"model {name!r} has cv='prefit', but a comparison fits its models: pass another "
-                "cv, or score the fitted models yourself."
+            raise InputError(
+                f"model {brief(name)} has cv='prefit', but a comparison fits its models: pass "
+                "another cv, or score the fitted models yourself."
             )
     measures = {name: _measure_name(model) for name, model in models.items()}
     if len(set(measures.values())) > 1:
-        raise ValueError(
+        raise InputError(
             "the models must be tuned for one measure, or there is no best among them; got "
             f"{', '.join(f'{name}: {measure}' for name, measure in measures.items())}."
         )
@@ -201,7 +202,7 @@ def _check_cover(splits, n_rows):
     times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
     if (times != 1).any():
         row = int((times != 1).argmax())
-        raise ValueError(
+        raise InputError(
             f"cv must hold out each row once, but row {row} is held out {times[row]} times: use a "
             "number of folds, or GroupKFold."
         )

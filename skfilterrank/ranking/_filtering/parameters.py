@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._response import final_step
 from skfilterrank._validation import check_choice, find_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.risk import check_risk
 from skfilterrank.ranking._fitting.carry import CARRIES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
@@ -24,27 +25,28 @@ def check_parameters(model, measure) -> None:
     is_search = isinstance(threshold, str) and threshold in SEARCHES
     is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
     if (is_number and np.isnan(threshold)) or not (is_number or threshold is None or is_search):
-        raise ValueError(
-            f"threshold must be 'tune', 'per_query', 'risk', a number or None, got {threshold!r}."
+        raise InputError(
+            "threshold must be 'tune', 'per_query', 'risk', a number or None, got "
+            f"{brief(threshold)}."
         )
     if threshold == "per_query" and measure.name != "ndcg_f":
-        raise ValueError(
-            f"threshold='per_query' maximises nDCG_f, but scoring is {model.scoring!r}: use "
+        raise InputError(
+            f"threshold='per_query' maximises nDCG_f, but scoring is {brief(model.scoring)}: use "
             "scoring='ndcg_f', or threshold='tune'."
         )
     if threshold == "risk":
         check_risk(model.risk, model.level, model.confidence)
     elif model.risk is not None:
-        raise ValueError(
-            f"risk={model.risk!r} is only kept with threshold='risk', but threshold is "
-            f"{threshold!r}: use threshold='risk', or risk=None."
+        raise InputError(
+            f"risk={brief(model.risk)} is only kept with threshold='risk', but threshold is "
+            f"{brief(threshold)}: use threshold='risk', or risk=None."
         )
 
 
 def check_queries(model, groups, y, X) -> None:
     """Raise a ValueError where a rate over queries is to be certified without query ids."""
     if model.threshold == "risk" and y is not None and find_groups(groups, y, X) is None:
-        raise ValueError(
+        raise InputError(
             "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, "
             "the query id of each row, or give y as a Series with an index level named 'qid'. "
             "Where each row really is a query of its own, say so with groups=np.arange(len(y))."
@@ -55,9 +57,9 @@ def check_inner(model) -> None:
     """Raise a ValueError for an estimator, or a way of fitting it, that cannot be used."""
     final = final_step(model.estimator)
     if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
-        raise ValueError(
+        raise InputError(
             "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
-            f"one, got {final!r}."
+            f"one, got {brief(final)}."
         )
     if is_prefit(model.cv):
         check_is_fitted(model.estimator)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_groups, find_groups
+from skfilterrank.exceptions import brief
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES
 from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters, check_queries
@@ -459,7 +460,9 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
                 curve_is_exact=has_exact_threshold(self._measure),
             )
         except ValueError as error:
-            held_out = f"cv={self.cv!r} gives {tuning.index.n_queries} queries to calibrate on."
+            held_out = (
+                f"cv={brief(self.cv)} gives {tuning.index.n_queries} queries to calibrate on."
+            )
             error.add_note(held_out)
             raise
         return replace(certificate, exact=tuning.is_calibrated, if_unseen=is_prefit(self.cv))

@@ -7,6 +7,7 @@ from numbers import Real
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
@@ -225,8 +226,8 @@ def check_risk(risk, level, confidence) -> None:
     check_choice(risk, "risk", RISKS)
     for name, value in (("level", level), ("confidence", confidence)):
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-            raise ValueError(
-                f"{name} must be a number between 0 and 1, both excluded, got {value!r}."
+            raise InputError(
+                f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
             )
 
 
@@ -252,8 +253,8 @@ def certify(
     if not bound.rules_out(np.zeros(steps.n_queries)):
         _raise_too_few(make_bound, steps.n_queries, risk, level, confidence)
     if not bound.rules_out(steps.start):
-        raise ValueError(
-            f"risk={risk!r} cannot be kept at {level:g}: scores of -inf filter "
+        raise InputError(
+            f"risk={brief(risk)} cannot be kept at {level:g}: scores of -inf filter "
             f"{steps.start.mean():.3g} of the good documents before any threshold does. Score "
             "these documents, or raise level."
         )
@@ -328,14 +329,14 @@ def _raise_too_few(make_bound, n_queries, risk, level, confidence):
     """Say how many queries the guarantee needs."""
     kind = "queries with a good document" if risk == "false_reject_rate" else "judged queries"
     text = (
-        f"risk={risk!r} with level={level:g} and confidence={confidence:g} needs at least "
+        f"risk={brief(risk)} with level={level:g} and confidence={confidence:g} needs at least "
         f"{queries_needed(make_bound, level, confidence)} calibration queries ({kind}), got "
         f"{n_queries}"
     )
     if n_queries:
         none = make_bound(n_queries, level, confidence).upper(np.zeros(n_queries))
         text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
-    raise ValueError(f"{text}. Give more queries, raise level or lower confidence.")
+    raise InputError(f"{text}. Give more queries, raise level or lower confidence.")
 
 
 def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
@@ -345,7 +346,7 @@ def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warnings.warn(
-        f"No threshold but {where} keeps risk={risk!r} at level={level:g} with "
+        f"No threshold but {where} keeps risk={brief(risk)} at level={level:g} with "
         f"confidence={confidence:g}: {what} is filtered. Raise level, or give more calibration "
         "queries or a better model.",
         UserWarning,

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import RankingScorer
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import (
@@ -118,9 +119,9 @@ def threshold_curve(
     """
     found, k, _ = parse_with_k(measure, k)
     if not has_exact_threshold(found):
-        raise ValueError(
-            f"measure must be one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got {measure!r}: only "
-            "measures that are sums over the shown documents have an exact threshold curve."
+        raise InputError(
+            f"measure must be one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got {brief(measure)}: "
+            "only measures that are sums over the shown documents have an exact threshold curve."
         )
     check_undefined(undefined)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
@@ -152,14 +153,14 @@ def has_exact_threshold(measure: Measure) -> bool:
 def parse_with_k(measure: str, k) -> ParsedMeasure:
     """The measure and its cut-off, of which "name@k" and k must not say different things."""
     if isinstance(measure, RankingScorer):
-        raise ValueError(
-            f"{measure!r} is a scorer, and a name is wanted: write {measure.name!r} with its "
-            "options in parentheses, such as 'rbp(persistence=0.95)@10'."
+        raise InputError(
+            f"{brief(measure)} is a scorer, and a name is wanted: write {brief(measure.name)} "
+            "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     found, cutoff, options = parse_measure(measure)
     k = check_k(k)
     if cutoff is not None and k is not None and cutoff != k:
-        raise ValueError(f"k={k} contradicts the cut-off of {measure!r}: give one of the two.")
+        raise InputError(f"k={k} contradicts the cut-off of {brief(measure)}: give one of the two.")
     return ParsedMeasure(found, k if cutoff is None else cutoff, options)
 
 

@@ -21,6 +21,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import QID
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 # The first of these that `fit` takes is how the estimator learns of queries.
@@ -95,7 +96,7 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
     if isinstance(estimator, BaseSearchCV):
         if _needs_own_form(estimator.estimator):
             inner, outer = type(final_step(estimator.estimator)), type(estimator)
-            raise ValueError(
+            raise InputError(
                 f"{outer.__name__} cannot hand queries to {inner.__name__}: put the search around "
                 f"RankAndFilter({inner.__name__}()), not inside."
             )
@@ -171,20 +172,20 @@ def _check_grades(ranker, y, wanted):
     name, settings, n_grades = type(ranker).__name__, ranker.get_params(), len(np.unique(y))
     label_gain = settings.get("label_gain") or ()
     if any(gain < 0 for gain in label_gain):
-        raise ValueError(
-            f"{name} may learn nothing, silently, when a label gain is negative, got label_gain="
-            f"{label_gain!r}: leave label_gain out (grades are then 0, 1, 2, ... by gain), or use "
-            "LambdaRankRanker, which takes any gains."
+        raise InputError(
+            f"{name} may learn nothing, silently, when a label gain is negative, got "
+            f"label_gain={brief(label_gain)}: leave label_gain out (grades are then 0, 1, 2, ... "
+            "by gain), or use LambdaRankRanker, which takes any gains."
         )
     if n_grades and np.min(y) < 0:
-        raise ValueError(
+        raise InputError(
             f"{name} takes grades from 0 up, got {np.min(y):g}: use target='grade', which ranks "
             "the gains, or LambdaRankRanker, which takes any gains."
         )
     has_own_gains = label_gain or settings.get("ndcg_exp_gain") is False
     if n_grades > _MOST_GRADES and not has_own_gains:
         setting = "label_gain" if wanted == "group" else "ndcg_exp_gain=False"
-        raise ValueError(
+        raise InputError(
             f"{name} takes at most {_MOST_GRADES} grades but y has {n_grades} distinct gains: map "
             f"them to fewer with gains=, set {setting}, or use LambdaRankRanker, which takes any "
             "gains."
@@ -196,7 +197,7 @@ def _eval_parameters(estimator, sets):
     if not sets:
         return {}
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
-        raise ValueError(
+        raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set out, or use an "
             "estimator whose fit takes one."
         )
@@ -211,7 +212,7 @@ def _weight_of_queries(ranker, sample_weight, index):
     weights = np.asarray(sample_weight)
     first = weights[np.cumsum(index.sizes) - index.sizes]
     if not np.array_equal(np.repeat(first, index.sizes), weights):
-        raise ValueError(
+        raise InputError(
             f"{type(ranker).__name__} weights whole queries: sample_weight must be the same for "
             "all rows of a query."
         )

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import needs_groups
@@ -124,7 +125,7 @@ class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
             holds.
         """
         if y is None:
-            raise ValueError("QueryRanker requires y to be passed, but the target y is None.")
+            raise InputError("QueryRanker requires y to be passed, but the target y is None.")
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         found = find_groups(groups, y, X)
@@ -147,7 +148,7 @@ class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
         judged_gains = gains[data.judged]
         if needs_groups(self.estimator) and (judged_gains == judged_gains[0]).all():
-            raise ValueError(
+            raise InputError(
                 f"all {len(judged_gains)} judged rows have the gain {judged_gains[0]:g}: "
                 f"{type(final_step(self.estimator)).__name__} has no order to learn. Check y and "
                 "gains=."
@@ -255,7 +256,7 @@ def _bad_columns(error, X, estimator):
         return found
     if "`inf`" in message:
         largest = np.finfo(np.float32).max
-        return ValueError(
+        return InputError(
             f"X, or an X of eval_set, contains infinity or a number beyond {largest:.3g}, which is "
             f"the largest that {final} takes: replace it by a smaller one."
         )

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_groups, find_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._features.check_features import check_finite_columns
 
@@ -61,7 +62,7 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
     """
     name = type(ranker).__name__
     if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        raise InputError(f"{name} requires y to be passed, but the target y is None.")
     found = find_groups(groups, y, X)
     rows = _check_rows(ranker, X, y, found, reset=reset, allow_nan=allow_nan)
     ranker._has_queries = found is not None
@@ -86,7 +87,7 @@ def judged_mask(ranker, gains) -> np.ndarray:
     judged = ~np.isnan(gains)
     ranker.n_unjudged_ = len(judged) - int(np.count_nonzero(judged))
     if not judged.any():
-        raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
     if ranker.n_unjudged_:
         warnings.warn(
             f"{ranker.n_unjudged_} of {len(judged)} rows are unjudged (NaN label): they are not "
@@ -101,7 +102,7 @@ def held_out_sets(ranker, eval_set, eval_groups) -> list[tuple]:
     """X, y and query ids of each held-out set that `fit` was given."""
     if eval_set is None:
         if ranker.early_stopping_rounds is not None:
-            raise ValueError(
+            raise InputError(
                 "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop by, "
                 "with eval_groups, their query ids."
             )
@@ -112,14 +113,14 @@ def held_out_sets(ranker, eval_set, eval_groups) -> list[tuple]:
     if eval_groups is None:
         eval_groups = [None] * len(eval_set)
     if len(eval_groups) != len(eval_set):
-        raise ValueError(
+        raise InputError(
             f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}."
         )
     sets = []
     for (X, y), groups in zip(eval_set, eval_groups):
         found = find_groups(groups, y, X)
         if found is None:
-            raise ValueError(
+            raise InputError(
                 "eval_groups is missing: pass the query id of each row of eval_set, or give its y "
                 "as a pandas Series whose index has a level named 'qid'."
             )
@@ -140,7 +141,7 @@ def _check_rows(ranker, X, y, groups, *, reset, allow_nan, name="y"):
     X = check_features(ranker, X, reset=reset, allow_nan=allow_nan)
     gains = as_gains(y, ranker.gains, name=name)
     if len(gains) != X.shape[0]:
-        raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
+        raise InputError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
     if groups is None:
         return QueryRows(X, gains, np.arange(len(gains)))
     return QueryRows(X, gains, check_groups(groups, n_rows=len(gains)).codes())
@@ -161,16 +162,16 @@ def mean_measure(ranker, parsed: ParsedMeasure, X, y, scores, groups) -> float:
 def check_count(value, name, least) -> None:
     """A whole number from `least` up."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")
+        raise InputError(f"{name} must be a whole number from {least} up, got {brief(value)}.")
 
 
 def check_flag(value, name) -> None:
     """True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")
+        raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
 
 def check_not_negative(value, name) -> None:
     """A finite real number from 0 up."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be a number, 0 or above, got {value!r}.")
+        raise InputError(f"{name} must be a number, 0 or above, got {brief(value)}.")

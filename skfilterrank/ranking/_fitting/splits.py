@@ -6,6 +6,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
+from skfilterrank.exceptions import InputError, brief
+
 _DEFAULT_FOLDS = 5
 
 
@@ -24,9 +26,9 @@ def check_cv(cv) -> None:
         or (isinstance(cv, Real) and 0 < cv < 1)
         or np.iterable(cv)
     ):
-        raise ValueError(
+        raise InputError(
             "cv must be None, a number of folds from 2 up, a share between 0 and 1, a splitter, "
-            f"an iterable of (train, test) or 'prefit', got {cv!r}."
+            f"an iterable of (train, test) or 'prefit', got {brief(cv)}."
         )
 
 
@@ -43,7 +45,7 @@ def make_splits(
         n_needed = int(cv) if isinstance(cv, Integral) else 2
         n_queries = int(groups.max()) + 1
         if n_queries < n_needed:
-            raise ValueError(
+            raise InputError(
                 f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
                 f"queries{or_else}."
@@ -59,15 +61,17 @@ def make_splits(
     else:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     if not splits:
-        raise ValueError(f"cv makes no split: expected at least one (train, test), got {cv!r}.")
+        raise InputError(
+            f"cv makes no split: expected at least one (train, test), got {brief(cv)}."
+        )
     if single and len(splits) != 1:
-        raise ValueError(
+        raise InputError(
             f"refit=False keeps the model of the only split, but cv makes {len(splits)}: use "
             "cv=0.2 or another single split, or refit=True."
         )
     highest = max(int(rows.max(initial=-1)) for split in splits for rows in split)
     if highest >= len(groups):
-        raise ValueError(
+        raise InputError(
             f"cv names row {highest} but there are {len(groups)} rows: expected row numbers from 0 "
             f"to {len(groups) - 1}."
         )

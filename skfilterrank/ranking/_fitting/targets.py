@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from skfilterrank._response import final_step
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import group_parameter
 
 TARGETS = ("auto", "binary", "gain", "grade", "label")
@@ -48,7 +49,7 @@ class TargetEncoder:
         grades = np.searchsorted(self.levels, gains)
         unknown = ~np.isin(gains, self.levels)
         if unknown.any():
-            raise ValueError(
+            raise InputError(
                 f"eval_set holds the gain {gains[unknown][0]:g}, which does not occur in y: its "
                 "grade is unknown. Known gains: "
                 f"{', '.join(f'{level:g}' for level in self.levels[:10])}."

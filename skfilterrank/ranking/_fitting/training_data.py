@@ -9,6 +9,7 @@ from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_groups, find_groups
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
 from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
@@ -29,18 +30,18 @@ def training_rows(
         False where each row was taken for a query of its own.
     """
     if y is None:
-        raise ValueError("RankAndFilter requires y to be passed, but the target y is None.")
+        raise InputError("RankAndFilter requires y to be passed, but the target y is None.")
     kind = resolve_target(estimator, target)
     row_gains = _gains_of_rows(estimator, y, gains, given_labels=prefit or kind == "label")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
     n_rows = num_samples(X)
     if len(row_gains) != n_rows:
-        raise ValueError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
+        raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
     for name, value in fit_params.items():
         is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
         if is_weight and num_samples(value) != n_rows:
-            raise ValueError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
+            raise InputError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
     found = find_groups(groups, y, X)
     judged = _check_judged(row_gains)
     if kind == "binary" and not prefit:
@@ -68,7 +69,7 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
     name = type(inside[0]).__name__
     given = f"{name} inside is given the gains to learn, not the labels"
     if gains is not None:
-        raise ValueError(
+        raise InputError(
             f"gains is set twice, and {given}: it would map them once more. Keep gains on the "
             f"estimator around it, and leave it out of {name}."
         )
@@ -77,7 +78,7 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
     except ValueError as error:
         if "pass gains" not in str(error):
             raise
-        raise ValueError(
+        raise InputError(
             f"{error} gains is set on {name} alone, but {given}: set it on the estimator around "
             "it instead."
         ) from None
@@ -89,7 +90,7 @@ def _number_queries(estimator, groups, n_rows):
         return check_groups(groups, n_rows=n_rows).codes()
     if needs_groups(estimator):
         name = type(estimators_inside(estimator)[-1]).__name__
-        raise ValueError(
+        raise InputError(
             f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
             "with an index level named 'qid'."
         )
@@ -108,7 +109,7 @@ def _check_judged(gains):
     judged = ~np.isnan(gains)
     n_unjudged = len(gains) - np.count_nonzero(judged)
     if n_unjudged == len(gains):
-        raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
     if n_unjudged:
         warnings.warn(
             f"{n_unjudged} of {len(gains)} rows are unjudged (NaN label): they are scored but not "
@@ -124,7 +125,7 @@ def _check_two_kinds(estimator, gains):
     n_good = np.count_nonzero(gains > 0)
     if n_good in (0, len(gains)):
         which = "no gain is" if n_good == 0 else "every gain is"
-        raise ValueError(
+        raise InputError(
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
             "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
         )
@@ -140,14 +141,14 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
     if not isinstance(eval_set, list) or not all(
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in eval_set
     ):
-        raise ValueError(
+        raise InputError(
             "eval_set must be a list of (X, y) pairs, such as eval_set=[(X_valid, y_valid)], got "
             f"{type(eval_set).__name__}."
         )
     if eval_groups is None:
         eval_groups = [None] * len(eval_set)
     if len(eval_groups) != len(eval_set):
-        raise ValueError(
+        raise InputError(
             f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}: "
             "expected the query ids of each held-out set."
         )
@@ -155,7 +156,7 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
     for (X, y), ids in zip(eval_set, eval_groups):
         held_out = as_gains(y, gains, name="the labels of eval_set")
         if np.isnan(held_out).any():
-            raise ValueError("eval_set holds unjudged rows (NaN labels): leave them out.")
+            raise InputError("eval_set holds unjudged rows (NaN labels): leave them out.")
         found = find_groups(ids, y, X)
         if found is None and not needs_groups(estimator):
             found = np.arange(len(held_out))

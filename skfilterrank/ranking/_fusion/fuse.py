@@ -8,6 +8,7 @@ import pandas as pd
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_scores
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fusion.lists import (
     as_score_matrix,
     check_fusion,
@@ -257,7 +258,7 @@ def score_table(runs: Mapping) -> pd.DataFrame:
         b        4.0    0.3
     """
     if not isinstance(runs, Mapping) or not runs:
-        raise ValueError(
+        raise InputError(
             "runs must be a dict {name: DataFrame} of at least one run, got "
             f"{type(runs).__name__}."
         )
@@ -295,7 +296,7 @@ def as_run(table: pd.DataFrame, fused: np.ndarray, *, depth: int | None = None) 
     topics, documents = (np.asarray(codes) for codes in table.index.codes)
     kept = np.flatnonzero(fused > -np.inf)
     if not len(kept):
-        raise ValueError(
+        raise InputError(
             "the fused run is empty: every document is filtered. Use filtered='all', which keeps "
             "what any run retrieves."
         )
@@ -322,20 +323,20 @@ def _run_columns(run, name):
     elif hasattr(run, "get_column"):
         frame = run
     else:
-        raise ValueError(
-            f"runs holds {type(run).__name__} under {name!r}: expected a DataFrame with columns "
-            "'qid', 'docno' and 'score', as skfilterrank.io.read_run returns it."
+        raise InputError(
+            f"runs holds {type(run).__name__} under {brief(name)}: expected a DataFrame with "
+            "columns 'qid', 'docno' and 'score', as skfilterrank.io.read_run returns it."
         )
     missing = {"qid", "docno", "score"} - set(frame.columns)
     if missing:
-        raise ValueError(
-            f"run {name!r} has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
-            f"{', '.join(map(repr, frame.columns))}."
+        raise InputError(
+            f"run {brief(name)} has no column {', '.join(map(repr, sorted(missing)))}; its "
+            f"columns are {', '.join(map(repr, frame.columns))}."
         )
     try:
         scores = check_scores(frame["score"].to_numpy(), name="column 'score'")
     except ValueError as error:
-        error.add_note(f"This came up with the run {name!r}.")
+        error.add_note(f"This came up with the run {brief(name)}.")
         raise
     # Columns of text stay as they are: pandas numbers them faster than objects.
     ids = {key: _series(frame[key]) for key in ("qid", "docno")}
@@ -354,7 +355,7 @@ def _index_of(columns, key):
     try:
         return GroupIndex.from_groups(ids)
     except ValueError as error:
-        raise ValueError(f"column {key!r} of the runs: {error}") from None
+        raise InputError(f"column {brief(key)} of the runs: {error}") from None
 
 
 def _check_no_duplicates(rows, own, name):
@@ -362,9 +363,9 @@ def _check_no_duplicates(rows, own, name):
     repeated = pd.Series(rows).duplicated()
     if repeated.any():
         row = int(repeated.argmax())
-        raise ValueError(
-            f"run {name!r} holds document {own['docno'].iloc[row]!r} twice in topic "
-            f"{own['qid'].iloc[row]!r}: keep one of the rows."
+        raise InputError(
+            f"run {brief(name)} holds document {brief(own['docno'].iloc[row])} twice in topic "
+            f"{brief(own['qid'].iloc[row])}: keep one of the rows."
         )
 
 
@@ -373,4 +374,4 @@ def _check_depth(depth):
     if depth is not None and (
         isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1
     ):
-        raise ValueError(f"depth must be None or a whole number from 1 up, got {depth!r}.")
+        raise InputError(f"depth must be None or a whole number from 1 up, got {brief(depth)}.")

@@ -11,6 +11,7 @@ from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._features.check_features import check_finite_columns
@@ -161,7 +162,7 @@ class LinearRankFusion(BaseEstimator):
         check_choice(self.filtered, "filtered", FILTERED)
         learner = self._make_learner()
         if y is None:
-            raise ValueError("LinearRankFusion requires y to be passed, but the target y is None.")
+            raise InputError("LinearRankFusion requires y to be passed, but the target y is None.")
         found = find_groups(groups, y, X)
         scores = self._check_X(X, reset=True)
         self._has_queries = found is not None
@@ -257,9 +258,9 @@ class LinearRankFusion(BaseEstimator):
                 measure=self.measure, init="uniform", random_state=self.random_state
             )
         if isinstance(self.learner, type) or not hasattr(self.learner, "fit"):
-            raise ValueError(
+            raise InputError(
                 "learner must be 'coordinate_ascent', 'logistic' or a linear estimator, got "
-                f"{self.learner!r}."
+                f"{brief(self.learner)}."
             )
         return self.learner
 
@@ -270,9 +271,9 @@ class LinearRankFusion(BaseEstimator):
             why = (
                 f"{type(final_step(learner)).__name__} orders the documents of a query"
                 if has_order
-                else f"normalize={self.normalize!r} compares the scores of a query's documents"
+                else f"normalize={brief(self.normalize)} compares the scores of a query's documents"
             )
-            raise ValueError(
+            raise InputError(
                 f"groups is missing: {why}. Pass groups=, the query id of each row, or give y as a "
                 "pandas Series whose index has a level named 'qid'; or use normalize=None and "
                 "learner='logistic', which learns from single documents."
@@ -289,7 +290,7 @@ class LinearRankFusion(BaseEstimator):
         """Weights and intercept of the fitted learner."""
         coef = np.ravel(getattr(self.learner_, "coef_", ()))
         if coef.shape != (self.n_features_in_,):
-            raise ValueError(
+            raise InputError(
                 "learner must be a linear estimator, which has a coef_ with one weight for each of "
                 f"the {self.n_features_in_} systems once it is fitted; "
                 f"{type(final_step(self.learner_)).__name__} has not."

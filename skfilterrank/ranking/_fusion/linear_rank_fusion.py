@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice, check_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
@@ -109,7 +110,7 @@ def linear_rank_fusion(
     check_choice(unjudged, "unjudged", ("zero", "drop"))
     fusion = LinearRankFusion() if fusion is None else clone(fusion)
     if not isinstance(fusion, LinearRankFusion):
-        raise ValueError(
+        raise InputError(
             f"fusion must be a LinearRankFusion or None, got {type(fusion).__name__}: put another "
             "learner inside, as in LinearRankFusion(Ridge())."
         )
@@ -122,7 +123,7 @@ def linear_rank_fusion(
         index = check_groups(groups, y_true, systems, n_rows=n_rows)
         return _fused(fusion, matrix.values, y_true, index, **how)
     if groups is not None:
-        raise ValueError("groups is for scores: runs hold their topics themselves, leave it out.")
+        raise InputError("groups is for scores: runs hold their topics themselves, leave it out.")
     table = score_table(systems)
     index, _ = table_index(table)
     return as_run(table, _fused(fusion, table.to_numpy(), _labels(table, y_true), index, **how))
@@ -139,10 +140,10 @@ def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
     """Fused scores; those of queries with judgments by models that have not seen them."""
     gains = as_gains(y_true, fusion.gains)
     if len(gains) != len(scores):
-        raise ValueError(f"y_true has {len(gains)} labels but systems score {len(scores)} rows.")
+        raise InputError(f"y_true has {len(gains)} labels but systems score {len(scores)} rows.")
     codes, judged = index.codes(), ~np.isnan(gains)
     if not judged.any():
-        raise ValueError("y_true holds no judged row: expected at least one label that is not NaN.")
+        raise InputError("y_true holds no judged row: expected at least one label that is not NaN.")
     fusion.set_params(gains=None)
     has_judged = np.bincount(codes, judged, minlength=index.n_queries)[codes] > 0
     if unjudged == "zero":
@@ -185,7 +186,7 @@ def _checked_splits(cv, gains, numbers):
     """Splits that hold out every row once, and no query partly."""
     check_cv(cv)
     if is_prefit(cv):
-        raise ValueError(
+        raise InputError(
             "cv='prefit' is not for linear_rank_fusion: call predict of a fitted LinearRankFusion."
         )
     splits = make_splits(cv, gains, numbers, single=False)
@@ -193,8 +194,8 @@ def _checked_splits(cv, gains, numbers):
     for _, test in splits:
         times[test] += 1
     if (times != 1).any():
-        raise ValueError(
-            f"cv={cv!r} holds out {np.count_nonzero(times == 0)} rows never and "
+        raise InputError(
+            f"cv={brief(cv)} holds out {np.count_nonzero(times == 0)} rows never and "
             f"{np.count_nonzero(times > 1)} several times: every query with judgments must be held "
             "out once, as GroupKFold does."
         )
@@ -205,7 +206,7 @@ def _labels(table, qrels):
     """Label of each row of a score table, NaN where unjudged."""
     if not isinstance(qrels, pd.DataFrame):
         if not hasattr(qrels, "get_column"):
-            raise ValueError(
+            raise InputError(
                 "y_true must be a DataFrame of judgments for runs, with columns 'qid', 'docno' and "
                 f"'label', got {type(qrels).__name__}."
             )
@@ -214,19 +215,20 @@ def _labels(table, qrels):
     frame = qrels.reset_index(level=levels) if levels else qrels
     missing = {"qid", "docno", "label"} - set(frame.columns)
     if missing:
-        raise ValueError(
+        raise InputError(
             f"y_true has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
             f"{', '.join(map(repr, frame.columns))}."
         )
     labels = frame.set_index(["qid", "docno"])["label"]
     if labels.index.has_duplicates:
         topic, document = labels.index[labels.index.duplicated()][0]
-        raise ValueError(
-            f"y_true holds document {document!r} twice in topic {topic!r}: keep one of the rows."
+        raise InputError(
+            f"y_true holds document {brief(document)} twice in topic {brief(topic)}: keep one of "
+            "the rows."
         )
     found = labels.reindex(table.index)
     if found.isna().all():
-        raise ValueError(
+        raise InputError(
             "no document that a run retrieves is judged: the runs hold topics and documents such "
             f"as {table.index[0]}, the judgments {labels.index[0]}; bring them to one form."
         )

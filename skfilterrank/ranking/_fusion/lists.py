@@ -9,6 +9,7 @@ import pandas as pd
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice, check_scores
+from skfilterrank.exceptions import InputError, brief
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")
 NORMALIZATIONS = ("minmax", "zscore", "rank", None)
@@ -26,22 +27,22 @@ def as_score_matrix(y_scores) -> ScoreMatrix:
     """One column per system, of a dict, a data frame or a 2-D array."""
     columns = _columns(y_scores)
     if not columns:
-        raise ValueError("y_scores holds no system: expected at least one column of scores.")
+        raise InputError("y_scores holds no system: expected at least one column of scores.")
     checked = []
     for name, scores in columns.items():
         try:
             checked.append(check_scores(scores, name="y_score"))
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {name!r}.")
+            error.add_note(f"This came up with the scores of {brief(name)}.")
             raise
     lengths = {name: len(scores) for name, scores in zip(columns, checked)}
     if len(set(lengths.values())) > 1:
-        raise ValueError(
+        raise InputError(
             f"y_scores holds different numbers of scores: {_listing(lengths)}; every system scores "
             "all rows, with -inf where it does not retrieve."
         )
     if not len(checked[0]):
-        raise ValueError("y_scores is empty: expected at least one row.")
+        raise InputError("y_scores is empty: expected at least one row.")
     return ScoreMatrix(
         np.column_stack([scores.astype(np.float64, copy=False) for scores in checked]),
         list(columns),
@@ -55,11 +56,11 @@ def _columns(y_scores):
     if isinstance(y_scores, pd.DataFrame) or hasattr(y_scores, "get_column"):
         columns = list(y_scores.columns)
         if len(set(columns)) < len(columns):
-            raise ValueError(f"y_scores has several columns of one name: {columns}.")
+            raise InputError(f"y_scores has several columns of one name: {columns}.")
         return {name: y_scores[name].to_numpy() for name in columns}
     values = np.asarray(y_scores)
     if values.ndim != 2:
-        raise ValueError(
+        raise InputError(
             "y_scores must be a dict {system: scores}, a DataFrame, or a 2-D array with a column "
             f"for each system, got {type(y_scores).__name__} of shape {values.shape}."
         )
@@ -72,7 +73,7 @@ def check_fusion(method, normalize, rrf_k, filtered) -> None:
     check_choice(normalize, "normalize", NORMALIZATIONS)
     check_choice(filtered, "filtered", FILTERED)
     if isinstance(rrf_k, bool) or not isinstance(rrf_k, Real) or not 0 <= rrf_k < np.inf:
-        raise ValueError(f"rrf_k must be a number from 0 up, got {rrf_k!r}.")
+        raise InputError(f"rrf_k must be a number from 0 up, got {brief(rrf_k)}.")
 
 
 def check_weights(weights, names) -> np.ndarray:
@@ -82,21 +83,22 @@ def check_weights(weights, names) -> np.ndarray:
     if isinstance(weights, Mapping | pd.Series):
         weights = dict(weights)
         if set(weights) != set(names):
-            raise ValueError(
+            raise InputError(
                 f"weights must name every system and no other: systems are {_listing(names)}, "
                 f"weights has {_listing(weights)}."
             )
         weights = [weights[name] for name in names]
     checked = np.asarray(weights)
     if checked.shape != (len(names),) or checked.dtype.kind not in "fiu":
-        raise ValueError(
-            f"weights must hold one number for each of the {len(names)} systems, got {weights!r}."
+        raise InputError(
+            f"weights must hold one number for each of the {len(names)} systems, got "
+            f"{brief(weights)}."
         )
     checked = checked.astype(np.float64)
     if not (np.isfinite(checked) & (checked >= 0)).all() or not checked.any():
-        raise ValueError(
-            f"weights must be finite, from 0 up and not all 0, got {weights!r}; 0 leaves a system "
-            "out."
+        raise InputError(
+            f"weights must be finite, from 0 up and not all 0, got {brief(weights)}; 0 leaves a "
+            "system out."
         )
     return checked
 
@@ -211,7 +213,7 @@ def _listing(items, limit=6):
     """A few names, or names with their values, as text."""
     pairs = list(items.items()) if isinstance(items, Mapping) else list(items)
     shown = ", ".join(
-        f"{item[0]!r}: {item[1]!r}" if isinstance(items, Mapping) else repr(item)
+        f"{brief(item[0])}: {brief(item[1])}" if isinstance(items, Mapping) else repr(item)
         for item in pairs[:limit]
     )
     return shown + (f" and {len(pairs) - limit} more" if len(pairs) > limit else "")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_k, find_groups
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking._fitting.rows import check_count, held_out_sets, judged_mask
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
@@ -225,7 +226,7 @@ class LambdaRankRanker(BaseEstimator):
         """
         lightgbm_params = self._check_parameters()
         if y is None:
-            raise ValueError("LambdaRankRanker requires y to be passed, but the target y is None.")
+            raise InputError("LambdaRankRanker requires y to be passed, but the target y is None.")
         found = find_groups(groups, y, X)
         X_checked, gains = self._check_rows(X, y, reset=True)
         index = self._index(found, len(gains))
@@ -240,7 +241,7 @@ class LambdaRankRanker(BaseEstimator):
             tie_keys=row_keys(X_checked),
         )
         if self.gamma == 0 and not loss.n_paired_queries:
-            raise ValueError(
+            raise InputError(
                 "there is no pair to learn from: no query has two documents of different gain. "
                 "Give groups= that join the documents of a query, or use gamma > 0, which learns "
                 "from single documents too."
@@ -326,7 +327,7 @@ class LambdaRankRanker(BaseEstimator):
         X = self._check_X(X, reset=reset)
         gains = as_gains(y, self.gains, name=name)
         if len(gains) != X.shape[0]:
-            raise ValueError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
+            raise InputError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
         return X, gains
 
     def _index(self, groups, n_rows):
@@ -334,7 +335,7 @@ class LambdaRankRanker(BaseEstimator):
         if groups is not None:
             return check_groups(groups, n_rows=n_rows)
         if self.gamma == 0:
-            raise ValueError(
+            raise InputError(
                 "groups is missing: LambdaRankRanker learns from pairs of documents of one query. "
                 "Pass groups=, the query id of each row, or give y as a pandas Series whose index "
                 "has a level named 'qid'; or use gamma > 0, which learns from single documents."
@@ -421,4 +422,4 @@ def _check_number(value, name, expected, is_allowed):
         or not np.isfinite(value)
         or not is_allowed(value)
     ):
-        raise ValueError(f"{name} must be {expected}, got {value!r}.")
+        raise InputError(f"{name} must be {expected}, got {brief(value)}.")

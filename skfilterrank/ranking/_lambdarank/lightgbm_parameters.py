@@ -1,5 +1,7 @@
 """The parameters of LightGBM: those LambdaRankRanker sets, and those its users may add."""
 
+from skfilterrank.exceptions import InputError, brief
+
 # LightGBM's name of each parameter it is handed, and the other names it answers to.
 _LIGHTGBM_NAMES = {
     "learning_rate": ("learning_rate", "shrinkage_rate", "eta"),
@@ -69,12 +71,12 @@ def further_parameters(params, owner: str) -> dict:
     if params is None:
         return {}
     if not isinstance(params, dict):
-        raise ValueError(f"params must be a dict of LightGBM parameters, got {params!r}.")
+        raise InputError(f"params must be a dict of LightGBM parameters, got {brief(params)}.")
     for own, names in _LIGHTGBM_NAMES.items():
         for name in set(names) & set(params):
-            raise ValueError(f"params must not hold {name!r}: set {own}= of {owner} instead.")
+            raise InputError(f"params must not hold {brief(name)}: set {own}= of {owner} instead.")
     for name in set(_FIXED) & set(params):
-        raise ValueError(
-            f"params must not hold {name!r}: {owner} has its own objective and measure."
+        raise InputError(
+            f"params must not hold {brief(name)}: {owner} has its own objective and measure."
         )
     return params

@@ -2,6 +2,8 @@
 
 import importlib
 
+from skfilterrank.exceptions import MissingPackageError
+
 
 def import_optional(package: str, needed_by: str):
     """Import a package, or say which extra installs it.
@@ -13,7 +15,7 @@ def import_optional(package: str, needed_by: str):
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        raise ImportError(
+        raise MissingPackageError(
             f"{needed_by} needs {package}, which is not installed: "
             f"pip install 'skfilterrank[{package}]'."
         ) from error

@@ -20,6 +20,7 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 
@@ -155,17 +156,17 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         check_choice(self.weights, "weights", (None, "gain"))
         estimator = self._classifier()
         if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
+            raise InputError(
                 "estimator must be a classifier with predict_proba, got "
                 f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
                 "in CalibratedClassifierCV."
             )
         if y is None:
-            raise ValueError("OrdinalRanker requires y to be passed, but the target y is None.")
+            raise InputError("OrdinalRanker requires y to be passed, but the target y is None.")
         gains = as_gains(y, self.gains, name="y")
         n_rows = num_samples(X)
         if len(gains) != n_rows:
-            raise ValueError(f"y has {len(gains)} labels but X has {n_rows} rows.")
+            raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         X, gains, fit_params = self._judged_rows(X, gains, fit_params)
@@ -225,7 +226,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         judged = ~np.isnan(gains)
         self.n_unjudged_ = len(gains) - np.count_nonzero(judged)
         if not judged.any():
-            raise ValueError("y holds no judged row: expected at least one label that is not NaN.")
+            raise InputError("y holds no judged row: expected at least one label that is not NaN.")
         if not self.n_unjudged_:
             return X, gains, fit_params
         warnings.warn(

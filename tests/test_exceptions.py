@@ -1,0 +1,84 @@
+"""What errors are, and how they show values."""
+
+import ast
+import builtins
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skfilterrank
+from skfilterrank.exceptions import (
+    InputError,
+    InputTypeError,
+    MissingPackageError,
+    SkfilterrankError,
+    brief,
+)
+
+PACKAGE = Path(skfilterrank.__file__).parent
+# What Python itself asks for by these names.
+OF_PYTHON = {"AttributeError", "IndexError", "NotImplementedError", "EOFError", "AssertionError"}
+OF_PYTHON |= {"FileNotFoundError", "KeyboardInterrupt", "SystemExit"}
+
+
+@pytest.mark.parametrize("value", ["a" * 1000, list(range(1000)), np.arange(5000.0), {1: "b" * 90}])
+def test_long_values_are_cut(value):
+    text = brief(value)
+    assert len(text) <= 80
+    assert text[:10] == repr(value)[:10]
+    assert "..." in text
+
+
+@pytest.mark.parametrize("value", ["id", 3, -0.5, None, ["a", "b"], {"k": 1}, (1,)])
+def test_short_values_are_shown_whole(value):
+    assert brief(value) == repr(value)
+
+
+def test_a_value_is_one_line():
+    assert "\n" not in brief(pd.DataFrame({"a": [1, 2]}))
+
+
+def test_numbers_of_more_digits_than_python_writes():
+    assert brief(10**5000) == "<a whole number of 16,610 bits>"
+
+
+def test_a_repr_that_raises_is_no_second_error():
+    class Odd:
+        def __repr__(self):
+            raise RuntimeError
+
+    assert "Odd" in brief(Odd())
+
+
+@pytest.mark.parametrize(
+    ("ours", "builtin"),
+    [(InputError, ValueError), (InputTypeError, TypeError), (MissingPackageError, ImportError)],
+)
+def test_errors_are_what_python_programs_expect(ours, builtin):
+    error = pickle.loads(pickle.dumps(ours("k must be positive")))
+    assert isinstance(error, builtin)
+    assert isinstance(error, SkfilterrankError)
+    assert str(error) == "k must be positive"
+
+
+def raised_names():
+    """Every name of a class that the package raises, with its place."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                name = node.exc.func
+                if isinstance(name, ast.Name) and hasattr(builtins, name.id):
+                    yield name.id, f"{path.relative_to(PACKAGE)}:{node.lineno}"
+
+
+def test_what_is_worded_for_users_is_raised_as_our_own():
+    # _validation raises one TypeError that it catches itself.
+    strays = [
+        place
+        for name, place in raised_names()
+        if name not in OF_PYTHON and not (name == "TypeError" and "_validation" in place)
+    ]
+    assert strays == []
