@@ -407,5 +407,5 @@ def _sparse_rows(X):
     for i in range(X.shape[0]):
         row = slice(X.indptr[i], X.indptr[i + 1])
         pairs = zip((X.indices[row] + 1).tolist(), X.data[row].tolist(), strict=True)
-        text = "".join([f" {index}:{brief(value)}" for index, value in pairs])
+        text = "".join([f" {index}:{value!r}" for index, value in pairs])
         yield f"{text} {n_features}:0.0" if i == 0 and width_is_lost else text

@@ -141,7 +141,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
             write(
                 "".join(
                     [
-                        f"{qid} Q0 {doc} {rank} {brief(score)} {name}\n"
+                        f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
                         for qid, doc, rank, score, name in columns
                     ]
                 )
