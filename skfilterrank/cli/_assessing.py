@@ -216,12 +216,6 @@ def _write(path, log, n_before):
             say(f"nothing is judged; {path} is not written")
         return
     qrels = qrels.sort_values("qid", kind="stable")
-    # Under another name first: whoever reads the file never sees half of it.
-    partial = Path(path).with_name(f"partial-{os.getpid()}-{Path(path).name}")
-    try:
-        write_qrels(partial, qrels)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_qrels(path, qrels)
     with contextlib.suppress(OSError):  # the terminal may be gone
         say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")

@@ -10,6 +10,7 @@ from skfilterrank.cli._documents import read_documents
 from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_qrels, read_run, write_qrels
+from skfilterrank.io._files import open_for_writing
 from skfilterrank.judgments import LabelPredictor, rank_table
 
 _SHOWN = 10
@@ -47,9 +48,9 @@ def complete(arguments) -> int:
     _tell(tell, predictor, found, table, has_text, arguments)
     _write(table, arguments)
     if arguments.list_missing is not None:
-        with open(arguments.list_missing, "w", encoding="utf-8") as file:
-            missing = table[~has_text]
-            file.writelines(f"{q} {d}\n" for q, d in zip(missing["qid"], missing["docno"]))
+        missing = table[~has_text]
+        with open_for_writing(arguments.list_missing) as write:
+            write("".join(f"{q} {d}\n" for q, d in zip(missing["qid"], missing["docno"])))
     return 0
 
 

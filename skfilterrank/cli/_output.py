@@ -1,9 +1,13 @@
 """What the commands print and draw."""
 
+import io
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from skfilterrank.io._files import open_replacing
 
 
 def say(text) -> None:
@@ -88,4 +92,8 @@ def draw(model, path, title=None) -> None:
     display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
     if title is not None:
         display.ax_.set_title(title)
-    figure.savefig(path, dpi=150)
+    # Into memory first: what draws some formats does not tell which file a disk had no room for.
+    drawn = io.BytesIO()
+    figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))
+    with open_replacing(path) as handle:
+        handle.write(drawn.getvalue())

@@ -2,6 +2,7 @@
 
 import sys
 
+from pandas.io.common import infer_compression
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank.cli import _options as options
@@ -11,6 +12,7 @@ from skfilterrank.cli._models import TUNING_FOLDS, make_models
 from skfilterrank.cli._output import draw, format_report, say, say_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model, write_run
+from skfilterrank.io._files import open_replacing
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import LEARNERS, LOSSES, compare_rankers
 
@@ -205,7 +207,8 @@ def _write_files(arguments, comparison, test, report, settings, tell):
     """Write what was asked for."""
     best = comparison.best
     if arguments.out:
-        report.to_csv(arguments.out)
+        with open_replacing(arguments.out) as handle:
+            report.to_csv(handle, mode="wb", compression=infer_compression(arguments.out, "infer"))
         tell(f"table: {arguments.out}")
     if arguments.run_file:
         counts = write_run(

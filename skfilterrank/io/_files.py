@@ -1,9 +1,13 @@
 """Opening what a caller passes: a path, a gzip file, or an open handle."""
 
+import errno
 import gzip
+import io
 import os
+import secrets
+import stat
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from skfilterrank.exceptions import InputError, InputTypeError
 
@@ -93,13 +97,120 @@ def open_for_writing(target):
             )
         yield _text_writer(target)
         return
-    with open(target, "wb") as raw:
-        if os.fspath(target).endswith(".gz"):
+    with open_replacing(target) as raw:
+        if os.fsdecode(target).endswith(".gz"):
             # Neither name nor time of day go into the header: same rows, same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as zipped:
                 yield _text_writer(zipped)
         else:
             yield _text_writer(raw)
+
+
+@contextmanager
+def open_replacing(path):
+    """Yield a binary handle on a path; what stood there stays whole until all is written.
+
+    Bytes go into ``.NAME.partial-PID-...`` in the same folder, which takes the place of the file
+    when the block has ended and the disk has all of them, and is removed when the block raises.
+    As with open, permissions of the file stay and a link goes on pointing to it, and what is no
+    file, such as /dev/stdout or a pipe, is written to directly. Other than with open, further hard
+    links to the file keep what it held.
+    """
+    path = os.fsdecode(path)
+    target = _replaced_file(path)
+    if target is None:
+        with io.BufferedWriter(_NamedFile(path, "wb", asked=path)) as handle:
+            yield handle
+        return
+    folder, name = os.path.split(target)
+    # Of a name 50 characters, so that with the rest it is none that is too long.
+    partial = f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
+    partial = os.path.join(folder, partial)
+    try:
+        with io.BufferedWriter(_NamedFile(partial, "xb", asked=path, like=target)) as handle:
+            yield handle
+            handle.flush()
+            with _naming(path):
+                os.fsync(handle.fileno())
+        with _naming(path):
+            os.replace(partial, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(partial)
+        raise
+
+
+def check_writable(path):
+    """Raise the OSError in which writing to a path would end, as far as that can be told before."""
+    path = os.fsdecode(path)
+    target = _replaced_file(path)
+    with _naming(path):
+        if target is not None:
+            # Where the new file is written before it takes the place of the old one.
+            os.stat(path := os.path.dirname(target))
+        elif os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.W_OK | os.X_OK if target is not None else os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _replaced_file(path):
+    """The file whose place a new one takes, behind all links; None where it is written itself."""
+    if not os.path.basename(path):
+        return None  # open tells what is wrong with it
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+    except FileNotFoundError:
+        return os.path.realpath(path)
+    link = os.path.abspath(path)
+    while True:
+        folder = os.path.realpath(os.path.dirname(link))
+        if folder == "/dev/fd" or folder.startswith("/proc/"):
+            return None  # an open file, whose other users would not see the new one
+        if not os.path.islink(link):
+            break
+        link = os.path.join(folder, os.readlink(link))
+    os.close(os.open(path, os.O_WRONLY))  # raises where the file is not to be written
+    return os.path.realpath(path)
+
+
+class _NamedFile(io.FileIO):
+    """A file whose errors, as that of a full disk, name the path that was asked for."""
+
+    def __init__(self, name, mode, *, asked, like=None):
+        self._asked = asked
+        with _naming(asked):
+            super().__init__(name, mode, opener=lambda *found: _open_like(like, *found))
+
+    def write(self, data):
+        with _naming(self._asked):
+            return super().write(data)
+
+
+def _open_like(like, name, flags):
+    """Open a new file with the permissions, and where allowed the owner, of another one."""
+    if like is None or not os.path.exists(like):
+        return os.open(name, flags, 0o666)
+    found = os.stat(like)
+    mode = stat.S_IMODE(found.st_mode)
+    handle = os.open(name, flags, mode)
+    if os.name == "posix":
+        # Not every user may, and not every disk knows owners; what is open is never opened wider.
+        with suppress(OSError):
+            os.fchown(handle, found.st_uid, found.st_gid)
+        with suppress(OSError):
+            os.fchmod(handle, mode)
+    return handle
+
+
+@contextmanager
+def _naming(path):
+    """Let errors of the operating system name a path, whatever file they arose from."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _text_writer(handle):

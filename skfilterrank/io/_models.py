@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import skfilterrank
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import FileFormatError, read_bytes
+from skfilterrank.io._files import FileFormatError, open_replacing, read_bytes
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -108,7 +108,7 @@ def save_model(model, path) -> None:
             "are not among those that it trusts by itself.",
             stacklevel=2,
         )
-    with open(path, "wb") as handle:
+    with open_replacing(path) as handle:
         handle.write(data)
 
 

@@ -1,0 +1,437 @@
+"""Files are replaced as a whole or not at all, whatever happens while they are written."""
+
+import ast
+import errno
+import gzip
+import os
+import re
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+import skfilterrank
+from skfilterrank.cli._output import draw
+from skfilterrank.cli._report import report
+from skfilterrank.cli._report.elements import element
+from skfilterrank.comparison import SystemScores, compare_systems
+from skfilterrank.io import dump_letor, save_model, write_qrels, write_run
+from skfilterrank.io._files import check_writable, open_for_writing, open_replacing
+from skfilterrank.ranking import RankAndFilter
+
+resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
+
+PARTIAL = re.compile(r"\.out\S*\.partial-\d+-[0-9a-f]{8}")
+N_ROWS = 2000
+IDS = [f"d{row:04d}" for row in range(N_ROWS)]
+
+
+def put(path, data):
+    with open_replacing(path) as handle:
+        handle.write(data)
+
+
+def _draw(path):
+    X, y = [[0.0], [1.0], [2.0], [3.0]] * 4, [-1, 1, 1, -1] * 4
+    model = RankAndFilter(LogisticRegression(), cv=2)
+    draw(model.fit(X, y, groups=np.repeat([0, 1, 2, 3], 4)), path)
+
+
+def _report(path):
+    values = np.random.RandomState(0).rand(4, 2)
+    scores = SystemScores(pd.DataFrame(values, columns=list("ab")), measure="ap")
+    found = {"ap": compare_systems(scores)}
+    with mock.patch.object(report, "_measure", return_value=element("p", "text")):
+        report.write_report(path, found, None, alpha=0.05, random_state=0, verbose=False)
+
+
+# Everything that the package writes, by the end of the file's name.
+WRITERS = {
+    ".run": lambda path: write_run(path, [1] * N_ROWS, IDS, np.arange(N_ROWS)),
+    ".run.gz": lambda path: write_run(path, [1] * N_ROWS, IDS, np.random.rand(N_ROWS)),
+    ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
+    ".letor": lambda path: dump_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
+    ".skops": lambda path: save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path),
+    ".png": _draw,
+    ".svg": _draw,
+    ".pdf": _draw,
+    ".jpg": _draw,
+    ".html": _report,
+}
+
+
+@pytest.fixture
+def size_limit():
+    """A disk that is full after some bytes of each file."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_a_full_disk(tmp_path, size_limit, ending):
+    path, write = tmp_path / f"out{ending}", WRITERS[ending]
+    _fails(path, write, size_limit)
+    assert os.listdir(tmp_path) == []
+    write(path)
+    before = path.read_bytes()
+    assert len(before) > 200
+    _fails(path, write, size_limit)
+    assert os.listdir(tmp_path) == [path.name]
+    assert path.read_bytes() == before
+
+
+def _fails(path, write, size_limit):
+    """Write with room for 200 bytes."""
+    size_limit(200)
+    with pytest.raises(OSError, match="too large") as caught:
+        write(path)
+    size_limit(resource.RLIM_INFINITY)
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
+
+
+@pytest.mark.parametrize("size", [10, 10_000, 10_000_000])
+def test_a_device_that_is_full(size):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        put("/dev/full", b"x" * size)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+class TestWhatOpenDoes:
+    """Users see a file that was written, as by open."""
+
+    @given(old=st.none() | st.binary(), parts=st.lists(st.binary(max_size=20_000)))
+    def test_what_is_written(self, tmp_path_factory, old, parts):
+        path = tmp_path_factory.mktemp("written") / "out"
+        if old is not None:
+            path.write_bytes(old)
+        with open_replacing(path) as handle:
+            for part in parts:
+                handle.write(part)
+            assert (path.read_bytes() if path.exists() else None) == old
+        assert path.read_bytes() == b"".join(parts)
+        assert os.listdir(path.parent) == ["out"]
+
+    @pytest.mark.parametrize("mode", [0o600, 0o644, 0o640, 0o666, 0o755])
+    def test_permissions_stay(self, tmp_path, mode):
+        path = tmp_path / "out"
+        path.touch()
+        path.chmod(mode)
+        put(path, b"new")
+        assert stat.S_IMODE(path.stat().st_mode) == mode
+
+    @pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
+    def test_a_new_file_has_those_of_the_umask(self, tmp_path, umask):
+        before = os.umask(umask)
+        try:
+            put(tmp_path / "out", b"new")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o666 & ~umask
+
+    def test_the_owner_stays(self, tmp_path):
+        if os.geteuid():
+            pytest.skip("only root may write for others")
+        path = tmp_path / "out"
+        path.touch()
+        os.chown(path, 1234, 4321)
+        put(path, b"new")
+        assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
+
+    @pytest.mark.parametrize("is_there", [True, False])
+    def test_through_links(self, tmp_path, is_there, monkeypatch):
+        for name in ("store", "links"):
+            (tmp_path / name).mkdir()
+        if is_there:
+            (tmp_path / "store" / "out").write_text("old")
+        (tmp_path / "links" / "second").symlink_to("../store/out")
+        (tmp_path / "first").symlink_to("links/second")
+        monkeypatch.chdir(tmp_path)
+        put("first", b"new")
+        assert os.readlink("first") == "links/second"
+        assert os.readlink("links/second") == "../store/out"
+        assert os.listdir("store") == ["out"]
+        assert Path("store/out").read_text() == "new"
+
+    def test_a_relative_path_in_a_folder_that_is_left(self, tmp_path, monkeypatch):
+        (tmp_path / "a").mkdir()
+        monkeypatch.chdir(tmp_path)
+        with open_replacing("out") as handle:
+            monkeypatch.chdir("a")
+            handle.write(b"new")
+        assert (tmp_path / "out").read_text() == "new"
+        assert os.listdir(tmp_path / "a") == []
+
+    def test_a_pipe_is_written_to(self, tmp_path):
+        path = tmp_path / "out"
+        os.mkfifo(path)
+        found = []
+        reader = threading.Thread(target=lambda: found.append(path.read_bytes()))
+        reader.start()
+        put(path, b"new")
+        reader.join()
+        assert found == [b"new"]
+        assert stat.S_ISFIFO(path.stat().st_mode)
+
+    def test_a_device_is_written_to(self, tmp_path):
+        before = os.stat("/dev/null")
+        put("/dev/null", b"new")
+        assert os.stat("/dev/null").st_ino == before.st_ino
+
+    @pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+    def test_an_open_file_is_written_to(self, tmp_path, folder):
+        """As what standard output goes to, by the name /dev/stdout."""
+        if not os.path.exists(folder):
+            pytest.skip(f"there is no {folder}")
+        with open(tmp_path / "out", "wb") as file:
+            (tmp_path / "link").symlink_to(f"{folder}/{file.fileno()}")
+            for path in (f"{folder}/{file.fileno()}", tmp_path / "link"):
+                put(path, b"new")
+                assert os.fstat(file.fileno()).st_ino == os.stat(tmp_path / "out").st_ino
+                assert (tmp_path / "out").read_text() == "new"
+        assert sorted(os.listdir(tmp_path)) == ["link", "out"]
+
+    def test_the_final_name_says_what_is_zipped(self, tmp_path):
+        for name in ("out.gz", "out"):
+            with open_for_writing(tmp_path / name) as write:
+                write("new")
+        assert (tmp_path / "out").read_bytes() == b"new"
+        assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == b"new"
+
+    def test_a_handle_stays_what_it_is(self, tmp_path):
+        with open(tmp_path / "out", "w") as file:
+            file.write("one ")
+            write_qrels(file, pd.DataFrame({"qid": [1], "docno": ["a"], "label": [2]}))
+            assert not file.closed
+        assert (tmp_path / "out").read_text() == "one 1 0 a 2\n"
+
+    def test_the_longest_name(self, tmp_path):
+        for name in ("o" * 255, "é" * 127, "\U0001f600" * 63):
+            put(tmp_path / name, b"new")
+            assert (tmp_path / name).read_bytes() == b"new"
+
+
+# Ends a writer in the middle at moments that are spread over all that its Python code does, by a
+# signal that kills the process or by the exception of Ctrl-C; prints what is found afterwards.
+INTERRUPTER = """
+import os, signal, sys, time
+from skfilterrank.io._files import open_for_writing
+
+end, path, n_moments = sys.argv[1], "out.txt", int(sys.argv[2])
+
+def make():
+    with open_for_writing(path) as write:
+        for part in range(20):
+            write(f"{part} " * (50_000 if end == "time" else 5_000))
+
+def run(moment):
+    global n
+    n = 0
+    def step(frame, event, value):
+        global n
+        if event == "opcode":
+            n += 1
+            if n == moment:
+                if end == "kill":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise KeyboardInterrupt
+        return step
+    def call(frame, event, value):
+        if frame.f_code.co_filename.endswith("_files.py"):
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+            return step
+    sys.settrace(call)
+    try:
+        make()
+    finally:
+        sys.settrace(None)
+
+start = time.perf_counter()
+make()
+seconds = time.perf_counter() - start
+new = open(path, "rb").read()
+run(None)
+moments = [max(1, n * each // n_moments) for each in range(1, n_moments + 1)]
+for moment in moments:
+    with open(path, "w") as file:
+        file.write("old")
+    if end == "time":
+        pid = os.fork()
+        if not pid:
+            make()
+            os._exit(0)
+        time.sleep(1.2 * seconds * moment / moments[-1])
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    elif end == "kill":
+        pid = os.fork()
+        if not pid:
+            run(moment)
+            os._exit(0)
+        assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
+    else:
+        try:
+            run(moment)
+        except KeyboardInterrupt:
+            pass
+        else:
+            print("not interrupted")
+    found = open(path, "rb").read()
+    state = {b"old": "old", new: "new"}.get(found, f"broken at {moment}")
+    others = sorted(set(os.listdir()) - {path})
+    print(state, *others)
+    for name in others:
+        os.unlink(name)
+"""
+
+
+@pytest.mark.parametrize("end", ["kill", "time", "interrupt"])
+def test_an_end_at_any_moment(tmp_path, end):
+    """The old file is whole or the new one is, and what is left beside it says what it is."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTER, end, "40" if end == "time" else "200"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line.split() for line in done.stdout.splitlines()]
+    left = [name for _, *names in lines for name in names]
+    assert all(map(PARTIAL.fullmatch, left))
+    if end == "time":  # it depends on the machine which moments these are
+        assert {state for state, *_ in lines} <= {"old", "new"}
+    else:
+        assert {state for state, *_ in lines} == {"old", "new"}
+        assert (len(lines), bool(left)) == (200, end == "kill")
+
+
+class TestErrors:
+    """The error is that of open, names the file that was asked for, and nothing is left."""
+
+    @pytest.mark.parametrize("check", [lambda path: put(path, b""), check_writable])
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("folder", IsADirectoryError),
+            ("no/out", FileNotFoundError),
+            ("file/out", NotADirectoryError),
+            ("loop", OSError),
+            ("dangling", FileNotFoundError),
+            ("o" * 256, OSError),
+        ],
+    )
+    def test_what_cannot_be_a_file(self, tmp_path, name, kind, check):
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "file").touch()
+        (tmp_path / "loop").symlink_to("loop")
+        (tmp_path / "dangling").symlink_to("no/out")
+        before = sorted(os.listdir(tmp_path))
+        path = str(tmp_path / name)
+        with pytest.raises(kind) as expected:
+            Path(path).write_bytes(b"")
+        with pytest.raises(kind) as caught:
+            check(path)
+        assert str(caught.value) == str(expected.value)
+        assert sorted(os.listdir(tmp_path)) == before
+
+    @pytest.mark.parametrize("check", [lambda path: put(path, b""), check_writable])
+    @pytest.mark.parametrize("closed", ["folder", "file"])
+    def test_without_permission(self, tmp_path, closed, check):
+        folder, path = tmp_path / "folder", tmp_path / "folder" / "out"
+        folder.mkdir()
+        path.write_text("old")
+        folder.chmod(0o555 if closed == "folder" else 0o777)
+        path.chmod(0o666 if closed == "folder" else 0o444)
+        found = _as_nobody(tmp_path, lambda: check(path))
+        assert found == f"[Errno 13] Permission denied: {str(path)!r}"
+        folder.chmod(0o755)
+        assert os.listdir(folder) == ["out"]
+        assert path.read_text() == "old"
+
+    def test_an_error_of_the_caller(self, tmp_path):
+        (tmp_path / "out").write_text("old")
+        with pytest.raises(TypeError, match="bytes"), open_replacing(tmp_path / "out") as handle:
+            handle.writelines([b"new", None])
+        assert os.listdir(tmp_path) == ["out"]
+        assert (tmp_path / "out").read_text() == "old"
+
+    def test_other_errors_of_the_system_keep_their_names(self, tmp_path):
+        with pytest.raises(FileNotFoundError) as caught, open_replacing(tmp_path / "out"):
+            (tmp_path / "no").read_bytes()
+        assert caught.value.filename == str(tmp_path / "no")
+
+
+def _as_nobody(folder, call):
+    """Error of a call by a user who has no special rights."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        for each in [folder, *folder.parents]:
+            if not each.stat().st_mode & stat.S_IXOTH:
+                each.chmod(each.stat().st_mode | stat.S_IXOTH)
+        os.seteuid(65534)
+    try:
+        with pytest.raises(PermissionError) as caught:
+            call()
+    finally:
+        if is_root:
+            os.seteuid(0)
+    return str(caught.value)
+
+
+# Calls that write to a file by its name, rather than to one that is open.
+WRITES = re.compile(
+    r"""\bopen\(.*['"]b?[wax]"""
+    r"""|\.(write_text|write_bytes|to_parquet|to_pickle|to_excel|to_feather)\("""
+    r"""|\.(to_csv|to_json|to_html|savefig)\((?!handle|drawn|out|\w+=|\))"""
+    r"""|\b(np\.save|os\.re(place|name)\b|shutil\.(copy|move)|tempfile\.)"""
+)
+
+
+def calls_that_write(text):
+    """Names of such calls in a program."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    return {ast.unparse(call.func) for call in calls if WRITES.search(ast.unparse(call))}
+
+
+def test_the_package_writes_files_by_this_alone():
+    root = Path(skfilterrank.__file__).parent
+    found = {
+        str(path.relative_to(root)): calls_that_write(path.read_text(encoding="utf-8"))
+        for path in root.rglob("*.py")
+    }
+    assert {path: calls for path, calls in found.items() if calls} == {
+        os.path.join("io", "_files.py"): {"os.replace"}
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "open(path, 'w')",
+        "open(path, mode='ab')",
+        "path.open('x')",
+        "gzip.open(path, 'wt')",
+        "path.write_text(text)",
+        "table.to_csv(path)",
+        "figure.savefig(path, dpi=1)",
+        "os.replace(a, b)",
+        "np.save(path, x)",
+    ],
+)
+def test_what_writes_is_seen(line):
+    assert calls_that_write(line)
