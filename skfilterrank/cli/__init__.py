@@ -8,6 +8,7 @@ import warnings
 
 import skfilterrank
 from skfilterrank.cli._errors import message_of
+from skfilterrank.cli._file_options import NOTE, OUTPUTS, overwritten
 from skfilterrank.exceptions import SkfilterrankError
 
 # Module and purpose of each command; a module is imported when its command is called.
@@ -42,7 +43,12 @@ class _CommandParser(_Parser):
         if self.module is not None:
             module, self.module = self.module, None
             importlib.import_module(f"{__name__}.{module}").add_arguments(self)
-        return super().parse_known_args(args, namespace)
+            if any(action.type in OUTPUTS for action in self._actions):
+                self.epilog = f"{self.epilog or ''}\n{NOTE}"
+        found = super().parse_known_args(args, namespace)
+        if message := overwritten(self._actions, found[0]):
+            self.error(message)
+        return found
 
 
 def main(argv=None) -> int:

@@ -2,7 +2,7 @@
 
 import sys
 
-from skfilterrank.cli import _options as options
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli._data import read_rows
 from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.cli._rank_filter import add_table_arguments, describe
@@ -15,13 +15,15 @@ def add_arguments(parser) -> None:
         "Rank and filter documents with a model saved by 'skfilterrank rank-filter "
         "--save'. A table needs no labels; in LETOR text any number stands for them."
     )
-    parser.add_argument("model", metavar="MODEL", help="file written by --save")
-    parser.add_argument("data", metavar="DATA", help="rows like those of the training file")
+    parser.add_argument("model", type=files.read, metavar="MODEL", help="file written by --save")
+    parser.add_argument(
+        "data", type=files.read, metavar="DATA", help="rows like those of the training file"
+    )
     add_table_arguments(parser)
     parser.add_argument(
         "--run",
         dest="run_file",
-        type=options.output,
+        type=files.written,
         metavar="FILE",
         help="write a TREC run (default: to the screen)",
     )

@@ -2,6 +2,7 @@
 
 import argparse
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli import _run_options as run_options
 
@@ -61,6 +62,7 @@ def add_arguments(parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument(
         "files",
+        type=files.read,
         metavar="QRELS RUN",
         nargs="*",
         help="judgments (qid iteration docno label), then runs (qid Q0 docno rank score name)",
@@ -68,6 +70,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--scores",
         nargs="+",
+        type=files.read,
         metavar="FILE",
         help="instead of QRELS and runs: what evaluate --per-query wrote as csv, json or trec, or "
         "trec_eval -q",
@@ -105,7 +108,7 @@ def add_arguments(parser) -> None:
         "--format", choices=("table", "csv", "json"), default="table", help="(default: table)"
     )
     parser.add_argument(
-        "--html", type=options.page, metavar="REPORT", help="also write a report to this file"
+        "--html", type=files.page, metavar="REPORT", help="also write a report to this file"
     )
     run_options.add_reading(
         parser,

@@ -2,6 +2,7 @@
 
 import argparse
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 
 _EPILOG = """\
@@ -32,19 +33,27 @@ def add_arguments(parser) -> None:
         "somebody did. Messages go to standard error. Files may be gzipped."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("qrels", metavar="QRELS", help="judgments: qid iteration docno label")
     parser.add_argument(
-        "--docs", metavar="DOCS", required=True, help="texts: CSV, TSV, JSONL or Parquet"
+        "qrels", type=files.read, metavar="QRELS", help="judgments: qid iteration docno label"
+    )
+    parser.add_argument(
+        "--docs",
+        type=files.read,
+        metavar="DOCS",
+        required=True,
+        help="texts: CSV, TSV, JSONL or Parquet",
     )
     parser.add_argument(
         "--out",
         metavar="QRELS2",
         required=True,
-        type=_target,
+        type=files.written_or_shown,
         help="file for the completed judgments; - is standard output",
     )
     pool = parser.add_argument_group("what to complete")
-    pool.add_argument("--runs", metavar="RUN", nargs="+", help="runs that make the pool")
+    pool.add_argument(
+        "--runs", type=files.read, metavar="RUN", nargs="+", help="runs that make the pool"
+    )
     pool.add_argument(
         "--depth",
         type=options.positive,
@@ -95,7 +104,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--list-missing",
         metavar="FILE",
-        type=options.output,
+        type=files.written,
         help="file for topic and id of each document without text",
     )
     parser.add_argument(
@@ -111,8 +120,3 @@ def run(arguments) -> int:
     from skfilterrank.cli._completion import complete
 
     return complete(arguments)
-
-
-def _target(text):
-    """A file to write, or standard output."""
-    return text if text == "-" else options.output(text)

@@ -5,6 +5,7 @@ import importlib.util
 import numpy as np
 import pandas as pd
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import JudgedRows
 from skfilterrank.cli._models import make_models
@@ -29,7 +30,7 @@ def add_arguments(parser) -> None:
         "--queries", type=options.positive, default=3000, help="questions (default: 3000)"
     )
     parser.add_argument(
-        "--plot", type=options.picture, metavar="FILE", help=f"the picture (default: {_PICTURE})"
+        "--plot", type=files.picture, metavar="FILE", help=f"the picture (default: {_PICTURE})"
     )
     parser.add_argument(
         "--seed", type=options.seed, default=0, help="seed of everything random (default: 0)"

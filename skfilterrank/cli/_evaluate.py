@@ -2,6 +2,7 @@
 
 import argparse
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _run_options as run_options
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
@@ -52,8 +53,12 @@ def add_arguments(parser) -> None:
         "standard error. Files may be gzipped; - reads standard input."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("qrels", metavar="QRELS", help="judgments: qid iteration docno label")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name")
+    parser.add_argument(
+        "qrels", type=files.read, metavar="QRELS", help="judgments: qid iteration docno label"
+    )
+    parser.add_argument(
+        "runs", type=files.read, metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name"
+    )
     run_options.add_measures(parser, ", ".join(MEASURES))
     parser.add_argument(
         "--per-query", action="store_true", help="the values of every topic, not only the means"

@@ -2,6 +2,7 @@
 
 import argparse
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 
 MEASURE = "ap"
@@ -46,9 +47,14 @@ def add_arguments(parser) -> None:
         "standard output, messages to standard error. Files may be gzipped."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name")
     parser.add_argument(
-        "--teams", metavar="FILE", help="team of each run: only its first run by name is ranked"
+        "runs", type=files.read, metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name"
+    )
+    parser.add_argument(
+        "--teams",
+        type=files.read,
+        metavar="FILE",
+        help="team of each run: only its first run by name is ranked",
     )
     parser.add_argument(
         "--method", choices=METHODS, default="nruns", metavar="NAME", help="see below"
@@ -94,7 +100,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--out-qrels",
-        type=options.output,
+        type=files.written,
         metavar="FILE",
         help="write the judgments, 1 for relevant and 0 for the rest of the pool",
     )

@@ -3,6 +3,7 @@
 import argparse
 import math
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.exceptions import brief
 
@@ -29,7 +30,8 @@ files:
   TOPICS a table with a column qid (or query_id, topic) and texts; the words of the first
          one called query, title, text or question are marked in the documents
   QRELS  qid 0 docno label; written at the end. Every answer is in QRELS.log before the
-         next question: after an interruption or a crash, give the same command again.
+         next question: after an interruption or a crash, give the same command again. A
+         file QRELS without such a log is another one's, and is not replaced.
 
 keys:
   a digit, or the key shown, for a grade; s asks again later, u takes the last answer
@@ -52,12 +54,20 @@ def add_arguments(parser) -> None:
         "Show one document after the other, and save a grade for each. Files may be gzipped."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("pool", metavar="POOL", nargs="?", help="topics and documents to judge")
-    parser.add_argument("--docs", required=True, metavar="DOCS", help="texts of the documents")
     parser.add_argument(
-        "--out", required=True, type=options.output, metavar="QRELS", help="judgments to write"
+        "pool", type=files.read, metavar="POOL", nargs="?", help="topics and documents to judge"
     )
-    parser.add_argument("--topics", metavar="TOPICS", help="texts of the topics")
+    parser.add_argument(
+        "--docs", required=True, type=files.read, metavar="DOCS", help="texts of the documents"
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        type=files.written_with_log,
+        metavar="QRELS",
+        help="judgments to write",
+    )
+    parser.add_argument("--topics", type=files.read, metavar="TOPICS", help="texts of the topics")
     parser.add_argument(
         "--text", type=options.names, metavar="A,B", help="columns of DOCS to show (guessed)"
     )
@@ -73,7 +83,12 @@ def add_arguments(parser) -> None:
         "--strategy", choices=STRATEGIES, metavar="NAME", help="what to judge first; see below"
     )
     choice.add_argument(
-        "--runs", nargs="+", default=[], metavar="RUN", help="runs: qid Q0 docno rank score name"
+        "--runs",
+        nargs="+",
+        default=[],
+        type=files.read,
+        metavar="RUN",
+        help="runs: qid Q0 docno rank score name",
     )
     choice.add_argument(
         "--depth",

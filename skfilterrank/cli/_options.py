@@ -3,7 +3,6 @@
 import argparse
 import math
 import re
-from pathlib import Path
 
 from skfilterrank.exceptions import brief
 
@@ -133,44 +132,6 @@ def seed(text):
     if not text.isdecimal() or int(text) >= 2**31:
         raise argparse.ArgumentTypeError(f"expected a whole number below 2**31, got {brief(text)}")
     return int(text)
-
-
-def output(text):
-    """A file to write, told before hours of training whether it can be."""
-    path = Path(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}; make it first")
-    return text
-
-
-def page(text):
-    """A web page to write, with pictures in it."""
-    _check_matplotlib()
-    return output(text)
-
-
-def picture(text):
-    """A picture to write, in a format that matplotlib draws."""
-    Figure = _check_matplotlib()
-    formats = Figure().canvas.get_supported_filetypes()
-    if Path(text).suffix.removeprefix(".").lower() not in formats:
-        raise argparse.ArgumentTypeError(
-            f"{text} must end in one of {', '.join(f'.{name}' for name in sorted(formats))}"
-        )
-    return output(text)
-
-
-def _check_matplotlib():
-    """matplotlib's figure, or what to install."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise argparse.ArgumentTypeError(
-            "drawing needs matplotlib: pip install 'skfilterrank[plot]'"
-        ) from None
-    return Figure
 
 
 def _number(text):

@@ -5,6 +5,7 @@ import sys
 from pandas.io.common import infer_compression
 from sklearn.model_selection import GroupKFold
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
@@ -25,9 +26,13 @@ def add_arguments(parser) -> None:
         "with ranking only and filtering only. The table goes to standard output, messages to "
         "standard error."
     )
-    parser.add_argument("train", metavar="TRAIN", help="LETOR text, CSV, TSV, JSONL or Parquet")
+    parser.add_argument(
+        "train", type=files.read, metavar="TRAIN", help="LETOR text, CSV, TSV, JSONL or Parquet"
+    )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--test", metavar="FILE", help="judged rows to compare the models on")
+    where.add_argument(
+        "--test", type=files.read, metavar="FILE", help="judged rows to compare the models on"
+    )
     where.add_argument(
         "--cv",
         type=options.folds,
@@ -90,23 +95,23 @@ def add_arguments(parser) -> None:
         help="what to test against: a model, 'rank-only (MODEL)', 'filter-only (MODEL)' or "
         "filter-all (default: the best model's ranking without filtering)",
     )
-    parser.add_argument("--out", type=options.output, metavar="FILE", help="write the table as CSV")
+    parser.add_argument("--out", type=files.written, metavar="FILE", help="write the table as CSV")
     parser.add_argument(
         "--run",
         dest="run_file",
-        type=options.output,
+        type=files.written,
         metavar="FILE",
         help="write the best model's lists of --test, or of the held-out folds, as a TREC run",
     )
     parser.add_argument(
         "--plot",
-        type=options.picture,
+        type=files.picture,
         metavar="FILE",
         help="draw the best model's threshold curve (.png, .pdf, .svg)",
     )
     parser.add_argument(
         "--save",
-        type=options.output,
+        type=files.written,
         metavar="FILE",
         help="save the best model, fitted on all of TRAIN, for 'skfilterrank apply'",
     )

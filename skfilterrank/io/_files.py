@@ -144,13 +144,15 @@ def check_writable(path):
     """Raise the OSError in which writing to a path would end, as far as that can be told before."""
     path = os.fsdecode(path)
     target = _replaced_file(path)
+    place, rights = path, os.W_OK
+    if target is not None:
+        # The new file is made beside the old one.
+        place, rights = os.path.dirname(target), os.W_OK | os.X_OK
     with _naming(path):
-        if target is not None:
-            # Where the new file is written before it takes the place of the old one.
-            os.stat(path := os.path.dirname(target))
-        elif os.path.isdir(path):
+        if target is None and os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not os.access(path, os.W_OK | os.X_OK if target is not None else os.W_OK):
+        os.stat(place)
+        if not os.access(place, rights):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 

@@ -326,7 +326,8 @@ def dump_letor(path, X, y, groups, *, docnos=None) -> None:
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz".
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
     X : array-like or sparse matrix of shape (n_rows, n_features)
         Features: finite, or NaN for a missing value. Of a dense X every entry is written, of a
         sparse one the entries that differ from 0.

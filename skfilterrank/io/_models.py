@@ -53,7 +53,8 @@ def save_model(model, path) -> None:
     model : object
         Usually a fitted estimator or Pipeline.
     path : str or PathLike
-        Where to write, ".skops" by custom.
+        Where to write, ".skops" by custom. A file that is there stays as it is until the new one
+        is whole, which then takes its place.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skfilterrank.cli import _options as options
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli._report.elements import Cell, Html, element, table
 
 pytest.importorskip("matplotlib")
@@ -380,8 +380,8 @@ def test_matplotlib_is_needed(run, folder, monkeypatch):
     code, out, err = run("compare", "qrels", *RUNS, "--html", "r.html")
     assert (code, out) == (2, "")
     assert "drawing needs matplotlib: pip install 'skfilterrank[plot]'" in err
-    with pytest.raises(options.argparse.ArgumentTypeError):
-        options.page("r.html")
+    with pytest.raises(files.argparse.ArgumentTypeError):
+        files.page("r.html")
 
 
 def test_no_window_is_asked_for(report):

@@ -231,7 +231,7 @@ def test_depth(files, ask):
         ([*BASE, "pool.csv"], "docs.jsonl holds no text of any document of the pool"),
         ([*WITH_RUNS, "--only", "1,7"], "--only 7: the pool holds no such topic"),
         ([*WITH_RUNS, "--text", "words"], "docs.jsonl: there is no column 'words'"),
-        ([*WITH_RUNS, "--out", "topics.csv"], "topics.csv is there already, but not its log"),
+        ([*WITH_RUNS, "--out", "odd.txt"], "odd.txt is there already, but not its log"),
         ([*WITH_RUNS, "--grades", "0,0"], "argument --grades: label 0 is there twice"),
         ([*WITH_RUNS, "--grades", "no"], "argument --grades: expected a number, got 'no'"),
         ([*WITH_RUNS, "--share", "1.5"], "argument --share: expected a number above 0, up to 1"),

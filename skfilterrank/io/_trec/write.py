@@ -45,7 +45,8 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz".
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
     groups : array-like of shape (n_rows,) or DataFrame
         Query of each row, any order. Queries are written in sorted order. Or a run with columns
         (or index levels) "qid", "docno", "score" and perhaps "run", in which case `docnos` and
@@ -155,7 +156,8 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz".
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
     qrels : DataFrame
         Judgments with columns (or index levels) "qid" (or "query_id"), "docno" (or "doc_id") and
         "label" (or "relevance"). They are written in the order of the rows.
