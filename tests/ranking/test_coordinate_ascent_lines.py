@@ -18,7 +18,6 @@ from skfilterrank.ranking._coordinate_ascent.line_search import (
     between,
 )
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
-from skfilterrank.ranking._coordinate_ascent.terms import exact_terms
 
 ANY_GAINS = ["dcg", "dcg@2", "ndcg_f", "ndcg_f@2", "ndcg_min@3", "ndcg@2", "ndcg_0@2"]
 RELEVANT = [
@@ -88,7 +87,7 @@ def draw_lists(data, name):
 
 def make_search(gains, index, name):
     objective = Objective(gains, index, parse_measure(name))
-    terms = exact_terms(gains, index, objective.parsed)
+    terms = objective.as_sum()
     return objective, LineSearch(terms, gains, index, objective.sign)
 
 
@@ -245,7 +244,7 @@ def test_candidates_never_lose_and_find_the_best_of_few(name):
         scores, feature = rng.normal(size=(2, 6))
         index = GroupIndex.from_groups(np.zeros(6))
         objective = Objective(gains, index, parse_measure(name))
-        assert exact_terms(gains, index, objective.parsed) is None
+        assert objective.as_sum() is None
         points = points_between(all_crossings(scores, feature, index, None))
         best = max(objective(scores + t * feature) for t in points)
         # As many candidates as there are intervals.

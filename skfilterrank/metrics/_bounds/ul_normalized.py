@@ -1,5 +1,7 @@
 """Measures between what a random and what a perfect ranking of the query's documents scores."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from skfilterrank._validation import check_choice
@@ -11,6 +13,7 @@ from skfilterrank.metrics._bounds.simulated_rankings import (
     check_n_samples,
     check_seed,
 )
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import ParsedMeasure, score
 from skfilterrank.metrics._core.measure import measure as enter
@@ -73,21 +76,13 @@ def ul_normalized(
         block = block.with_ties(found.measure.ties[0])
     kernel = found.measure.bind(found.k, found.options)
     achieved = kernel(block)
-    if name == "dcg":
-        upper, lower = ideal_dcg(block, found.k, filtering=False), mean_dcg(block, found.k)
-    elif name == "sp":
-        places = np.minimum(block.n_judged, block.depth(found.k))
-        perfect = np.minimum(places, block.n_relevant)
-        upper = np.where(perfect > 0, places, 0.0) if norm == "k" else perfect
-        lower = mean_sum_precision(block, found.k, method=expectation)
+    if "average" in found.measure.ties:
+        lower, upper = _exact_bounds(block, found, norm, expectation)
     else:
         upper = kernel(ideal_list(block))
-        if "average" in found.measure.ties:
-            lower = kernel(tied_list(block))
-        else:
-            rankings = SimulatedRankings(kernel, n_samples, random_state)
-            numbers = rankings.pool_numbers(block)
-            lower = rankings.results[numbers, 0]
+        rankings = SimulatedRankings(kernel, n_samples, random_state)
+        numbers = rankings.pool_numbers(block)
+        lower = rankings.results[numbers, 0]
     for values in (achieved, lower):
         if (values < 0).any():
             raise InputError(
@@ -97,9 +92,39 @@ def ul_normalized(
     return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
 
 
+def _exact_bounds(block, inner, norm, expectation):
+    """Random and ideal value of a measure whose mean over all orders is known."""
+    if inner.measure.name == "dcg":
+        return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
+    if inner.measure.name == "sp":
+        places = np.minimum(block.n_judged, block.depth(inner.k))
+        perfect = np.minimum(places, block.n_relevant)
+        upper = np.where(perfect > 0, places, 0.0) if norm == "k" else perfect
+        return mean_sum_precision(block, inner.k, method=expectation), upper
+    kernel = inner.measure.bind(inner.k, inner.options)
+    return kernel(tied_list(block)), kernel(ideal_list(block))
+
+
+def ul_normalized_sum(facts: Facts) -> Additive | None:
+    """Any measure that is a sum, and never negative, between its random and its ideal value."""
+    inner = find_measure(facts.option("measure"), facts.k)
+    form = inner.as_sum(facts.of(inner))
+    if form is None or form.finish or "average" not in inner.measure.ties:
+        return None
+    norm, method = facts.option("norm"), facts.option("expectation")
+    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, norm, method))
+    make = _v1 if facts.option("variant") == "v1" else _v2
+
+    def finish(values, query):
+        bounds = (np.broadcast_to(bound[query], values.shape) for bound in (lower, upper))
+        return np.nan_to_num(make(values, *bounds), nan=0.0)
+
+    return replace(form, finish=finish)
+
+
 def _v1(achieved, lower, upper):
     """Equation 5."""
-    values = np.full(len(achieved), np.nan)
+    values = np.full(achieved.shape, np.nan)
     # Lists that score 0 have no second factor where a random ranking scores 0 too, as drawn.
     values[_is_defined(lower, upper)] = 0.0
     where = _is_defined(lower, upper) & (achieved > 0)
@@ -110,7 +135,7 @@ def _v1(achieved, lower, upper):
 
 def _v2(achieved, lower, upper):
     """Equation 6."""
-    values = np.full(len(achieved), np.nan)
+    values = np.full(achieved.shape, np.nan)
     room = np.where(achieved >= lower, upper - lower, lower)
     np.divide(achieved - lower, room, out=values, where=_is_defined(lower, upper))
     return values
@@ -124,6 +149,7 @@ def _is_defined(lower, upper):
 @enter(
     "ul_normalized",
     ul_normalized,
+    additive=ul_normalized_sum,
     undefined="all rankings of its pool score the same",
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
@@ -249,21 +275,4 @@ def ul_normalized_score(
     qid
     a                                 0.394...
     """
-    return score(
-        "ul_normalized",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        measure=measure,
-        variant=variant,
-        expectation=expectation,
-        norm=norm,
-        n_samples=n_samples,
-        random_state=random_state,
-    )
+    return score("ul_normalized", **locals())

@@ -1,11 +1,13 @@
 """Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -47,9 +49,22 @@ def _worth_at_relevant(block, k, relevant, worth):
     return total
 
 
+def sum_precision_sum(facts: Facts) -> Additive:
+    """level / place of each relevant document."""
+    worth = facts.in_top(lambda place, level, query: level / place)
+    return Additive(facts.relevant, worth, uses_levels=True)
+
+
 def average_precision(block: ListBlock, k, normalize="R"):
     """Sum of precisions over its divisor."""
     return _normalized(sum_precision(block, k), block, k, normalize)
+
+
+def average_precision_sum(facts: Facts) -> Additive:
+    """level / place / R of each relevant document."""
+    terms = sum_precision_sum(facts)
+    divisor = _divisor(facts.m, facts.k, facts.option("normalize"))
+    return replace(terms, weights=facts.over(divisor))
 
 
 def q_measure(block: ListBlock, k, beta=1.0, normalize="min"):
@@ -77,8 +92,13 @@ def _ideal_gain(block, depth):
 
 
 def _normalized(total, block, k, normalize):
+    """The sum over what it is divided by."""
+    return share(total, _divisor(block.n_relevant, k, normalize))
+
+
+def _divisor(n_relevant, k, normalize):
     """The sum over the number of relevant documents, or of those that can be in the top k, or k."""
-    divisor = block.n_relevant
+    divisor = n_relevant
     if normalize == "k":
         if k is None:
             raise InputError(
@@ -88,7 +108,7 @@ def _normalized(total, block, k, normalize):
         divisor = np.where(divisor > 0, k, 0.0)
     elif normalize == "min" and k is not None:
         divisor = np.minimum(divisor, k)
-    return share(total, divisor)
+    return divisor
 
 
 def check_normalize(normalize):
@@ -108,7 +128,13 @@ def check_beta(beta) -> float:
     return float(beta)
 
 
-@measure("sp", sum_precision, undefined="never", value_range=(0, np.inf))
+@measure(
+    "sp",
+    sum_precision,
+    additive=sum_precision_sum,
+    undefined="never",
+    value_range=(0, np.inf),
+)
 def sum_precision_score(
     y_true,
     y_score,
@@ -162,23 +188,13 @@ def sum_precision_score(
     >>> sum_precision_score(y_true, [4, 1, 3, 2], groups=groups, k=3)
     3.0
     """
-    return score(
-        "sp",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("sp", **locals())
 
 
 @measure(
     "ap",
     average_precision,
+    additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     options={"normalize": check_normalize},
@@ -264,19 +280,7 @@ def average_precision_score(
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
     1.0
     """
-    return score(
-        "ap",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        normalize=normalize,
-    )
+    return score("ap", **locals())
 
 
 @measure(
@@ -360,17 +364,4 @@ def q_measure_score(
     >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups, beta=0), 3)
     0.833
     """
-    return score(
-        "q_measure",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        beta=beta,
-        normalize=normalize,
-    )
+    return score("q_measure", **locals())

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -14,9 +15,22 @@ def precision(block: ListBlock, k):
     return found / (np.maximum(block.n_retained, 1) if k is None else k)
 
 
+def precision_sum(facts: Facts) -> Additive | None:
+    """1 / k of each relevant document in the top; without k it depends on how many are shown."""
+    if facts.k is None:
+        return None
+    return Additive(facts.relevant / facts.k, facts.table(np.ones(len(facts.places))))
+
+
 def recall(block: ListBlock, k):
     """Relevant documents of the top k, over all relevant ones."""
     return share(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
+
+
+def recall_sum(facts: Facts) -> Additive:
+    """1 / m of each relevant document in the top."""
+    worth = facts.table(np.ones(len(facts.places)))
+    return Additive(facts.over(facts.m), worth)
 
 
 def r_precision(block: ListBlock, k):
@@ -24,6 +38,15 @@ def r_precision(block: ListBlock, k):
     relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
     in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
     return share(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
+
+
+def r_precision_sum(facts: Facts) -> Additive:
+    """1 / m of each relevant document in the top m."""
+
+    def worth(place, level, query):
+        return (place <= facts.m[query]).astype(np.float64)
+
+    return Additive(facts.over(facts.m), worth)
 
 
 def reciprocal_rank(block: ListBlock, k):
@@ -39,6 +62,12 @@ def reciprocal_rank(block: ListBlock, k):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
+def reciprocal_rank_sum(facts: Facts) -> Additive:
+    """1 / place of the first relevant document."""
+    worth = facts.in_top(lambda place, level, query: (level == 1) / place)
+    return Additive(facts.relevant, worth, uses_levels=True)
+
+
 def success(block: ListBlock, k):
     """1 where a relevant document is in the top k."""
     relevant = block.ranked_relevant(k)
@@ -48,7 +77,20 @@ def success(block: ListBlock, k):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-@measure("precision", precision, undefined="never", value_range=(0, 1))
+def success_sum(facts: Facts) -> Additive:
+    """1 for the first relevant document."""
+    worth = facts.in_top(lambda place, level, query: (level == 1).astype(np.float64))
+    return Additive(facts.relevant, worth, uses_levels=True)
+
+
+@measure(
+    "precision",
+    precision,
+    additive=precision_sum,
+    order_matters="with k",
+    undefined="never",
+    value_range=(0, 1),
+)
 def precision_at_k_score(
     y_true,
     y_score,
@@ -111,21 +153,17 @@ def precision_at_k_score(
     >>> precision_at_k_score(y_true, only, groups=groups)
     1.0
     """
-    return score(
-        "precision",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("precision", **locals())
 
 
-@measure("recall", recall, undefined="no document of the query is relevant", value_range=(0, 1))
+@measure(
+    "recall",
+    recall,
+    additive=recall_sum,
+    order_matters="with k",
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+)
 def recall_at_k_score(
     y_true,
     y_score,
@@ -181,23 +219,13 @@ def recall_at_k_score(
     >>> value
     0.5
     """
-    return score(
-        "recall",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("recall", **locals())
 
 
 @measure(
     "r_precision",
     r_precision,
+    additive=r_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -246,21 +274,15 @@ def r_precision_score(
     >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
     1.0
     """
-    return score(
-        "r_precision",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("r_precision", **locals())
 
 
 @measure(
-    "rr", reciprocal_rank, undefined="no document of the query is relevant", value_range=(0, 1)
+    "rr",
+    reciprocal_rank,
+    additive=reciprocal_rank_sum,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
 )
 def reciprocal_rank_score(
     y_true,
@@ -320,21 +342,17 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([1, 0], [0.9, 0.9], groups=["a", "a"])
     0.75
     """
-    return score(
-        "rr",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("rr", **locals())
 
 
-@measure("success", success, undefined="no document of the query is relevant", value_range=(0, 1))
+@measure(
+    "success",
+    success,
+    additive=success_sum,
+    order_matters="with k",
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+)
 def success_at_k_score(
     y_true,
     y_score,
@@ -382,15 +400,4 @@ def success_at_k_score(
     >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="skip")
     0.0
     """
-    return score(
-        "success",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("success", **locals())

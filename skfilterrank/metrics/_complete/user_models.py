@@ -6,6 +6,7 @@ import numpy as np
 
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.ties import mean_stops
@@ -25,6 +26,14 @@ def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
             )
         relevant = block.ranked(np.maximum(block.gains, 0.0), k)
     return relevant @ ((1 - persistence) * persistence ** np.arange(relevant.shape[1]))
+
+
+def rbp_sum(facts: Facts) -> Additive:
+    """(1 - p) p^(place - 1) of each relevant document, or of its gain."""
+    p = facts.option("persistence")
+    is_binary = facts.option("relevance") == "binary"
+    weights = facts.relevant if is_binary else np.maximum(facts.gains, 0.0)
+    return Additive(weights, facts.table((1 - p) * p ** (facts.places - 1)))
 
 
 def err(block: ListBlock, k, max_grade=4.0):
@@ -91,6 +100,7 @@ def check_max_grade(max_grade) -> float:
 @measure(
     "rbp",
     rbp,
+    additive=rbp_sum,
     undefined="never",
     value_range=(0, 1),
     options={"persistence": check_persistence, "relevance": check_relevance},
@@ -160,20 +170,7 @@ def rbp_score(
     >>> rbp_score(y_true, [4, float("-inf"), 2, 1], groups=groups, persistence=0.5)
     0.75
     """
-    return score(
-        "rbp",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        persistence=persistence,
-        relevance=relevance,
-    )
+    return score("rbp", **locals())
 
 
 @measure(
@@ -250,16 +247,4 @@ def err_score(
     >>> err_score(y_true, [2, 1, 3], groups=groups, max_grade=2)
     0.78125
     """
-    return score(
-        "err",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        max_grade=max_grade,
-    )
+    return score("err", **locals())

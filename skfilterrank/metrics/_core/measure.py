@@ -14,6 +14,7 @@ import numpy as np
 from skfilterrank._gains import check_gains
 from skfilterrank._validation import check_choice, check_k
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive
 from skfilterrank.metrics._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 
 MEASURES: dict[str, "Measure"] = {}
@@ -121,6 +122,12 @@ class Measure:
     bounds : callable or None
         ``bounds(block, k)``: the DCG that scores 0 and the DCG that scores 1, for the measures of
         that form.
+    additive : callable or None
+        ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None where its
+        options or the cut-off do not let it be one. The kernel stays what decides; the two are
+        tested against each other.
+    order_matters : {"always", "with k", "never"}
+        Whether the order of a query's documents changes the measure.
     """
 
     name: str
@@ -136,6 +143,8 @@ class Measure:
     reads_unjudged: bool = False
     ties: tuple[str, ...] = TIES
     bounds: Callable | None = None
+    additive: Callable | None = None
+    order_matters: str = "always"
 
     def __reduce__(self):
         # The table knows it by its name, in every process.
@@ -202,6 +211,10 @@ class ParsedMeasure(NamedTuple):
     k: int | None
     options: dict
 
+    def as_sum(self, facts) -> Additive | None:
+        """The measure as a sum over the documents of some facts, None where it is not one."""
+        return None if self.measure.additive is None else self.measure.additive(facts)
+
     @property
     def text(self) -> str:
         """The string form."""
@@ -224,6 +237,8 @@ def measure(
     ties=TIES,
     reads_unjudged=False,
     bounds=None,
+    additive=None,
+    order_matters="always",
 ):
     """Enter a public function into the measure table and complete its documentation.
 
@@ -259,6 +274,8 @@ def measure(
             ties=ties,
             reads_unjudged=reads_unjudged,
             bounds=bounds,
+            additive=additive,
+            order_matters=order_matters,
         )
         return function
 

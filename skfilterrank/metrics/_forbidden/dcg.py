@@ -21,7 +21,13 @@ from skfilterrank.metrics._core.measure import (
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 
-@measure("dcg", kernels.dcg, undefined="never", value_range=(-np.inf, np.inf))
+@measure(
+    "dcg",
+    kernels.dcg,
+    additive=kernels.dcg_sum,
+    undefined="never",
+    value_range=(-np.inf, np.inf),
+)
 def dcg_score(
     y_true,
     y_score,
@@ -65,24 +71,14 @@ def dcg_score(
     >>> dcg_score([2, -1], [0.9, float("-inf")], groups=["a", "a"])
     2.0
     """
-    return score(
-        "dcg",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("dcg", **locals())
 
 
 @measure(
     "ndcg",
     kernels.ndcg,
     bounds=kernels.ndcg_bounds,
+    additive=kernels.dcg_sum,
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
@@ -133,23 +129,13 @@ def ndcg_score(
     >>> ndcg_score([0, 1, 2], [0.3, 0.2, 0.1], groups=["a", "a", "a"], k=2)  # (1/log2(3)) / I_2
     0.239...
     """
-    return score(
-        "ndcg",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("ndcg", **locals())
 
 
 @measure(
     "ndcg_0",
     kernels.ndcg_0,
+    additive=kernels.ndcg_0_sum,
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
@@ -191,24 +177,14 @@ def ndcg_0_score(
     >>> ndcg_0_score([2, -1], [0.9, 0.1], groups=["a", "a"])
     1.0
     """
-    return score(
-        "ndcg_0",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("ndcg_0", **locals())
 
 
 @measure(
     "ndcg_min",
     kernels.ndcg_min,
     bounds=kernels.ndcg_min_bounds,
+    additive=kernels.dcg_sum,
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
@@ -258,24 +234,14 @@ def ndcg_min_score(
     >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
     1.569...
     """
-    return score(
-        "ndcg_min",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("ndcg_min", **locals())
 
 
 @measure(
     "ndcg_f",
     kernels.ndcg_f,
     bounds=kernels.ndcg_f_bounds,
+    additive=kernels.dcg_sum,
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )
@@ -342,18 +308,7 @@ def ndcg_f_score(
     >>> ndcg_f_score(y_true, [float("-inf"), float("-inf"), 0.1], groups=groups)
     0.0
     """
-    return score(
-        "ndcg_f",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("ndcg_f", **locals())
 
 
 def filtering_difficulty(

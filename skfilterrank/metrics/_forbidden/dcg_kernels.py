@@ -6,6 +6,7 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 
 import numpy as np
 
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.share import share
 
@@ -40,8 +41,28 @@ def dcg(block: ListBlock, k):
     return _discounted(block.ranked(block.gains, k))
 
 
-# The measures between two bounds. A measure of this form is linear in what each shown document
-# contributes, which is what makes an exact threshold possible.
+def dcg_sum(facts: Facts) -> Additive:
+    """DCG, and whatever lies between two bounds of it: gain / (I - W) / log2(place + 1)."""
+    worth = facts.table(discounts(len(facts.places)))
+    bounds = facts.measure.bounds
+    if bounds is None:
+        return Additive(facts.gains, worth)
+    low, high = facts.per_query(lambda block: bounds(block, facts.k))
+    is_defined = high > low
+    offset = np.zeros(len(low))
+    np.divide(-low, high - low, out=offset, where=is_defined)
+    weights = facts.over(high - low, facts.gains)
+    return Additive(weights, worth, offset=offset, is_defined=is_defined)
+
+
+def ndcg_0_sum(facts: Facts) -> Additive:
+    """Positive gain / I / log2(place + 1)."""
+    ideal = facts.per_query(lambda block: ideal_dcg(block, facts.k, filtering=True))
+    weights = facts.over(ideal, np.maximum(facts.gains, 0.0))
+    return Additive(weights, facts.table(discounts(len(facts.places))))
+
+
+# The measures between two bounds.
 
 
 def ndcg_bounds(block: ListBlock, k):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -12,6 +13,14 @@ def forbidden(block: ListBlock, k):
     shown = np.minimum(block.n_retained, block.depth(k))
     bad = block.ranked((block.gains < 0).astype(np.float64), k)
     return share(bad.sum(axis=1), shown)
+
+
+def forbidden_sum(facts: Facts) -> Additive:
+    """1 / min(k, documents shown) of each forbidden document in the top."""
+    depth = np.inf if facts.k is None else facts.k
+    bad = (facts.gains < 0).astype(np.float64)
+    weights = facts.over(np.minimum(facts.n, depth), bad)
+    return Additive(weights, facts.table(np.ones(len(facts.places))), hidden="scale")
 
 
 def false_reject(block: ListBlock, k):
@@ -29,6 +38,8 @@ def empty(block: ListBlock, k):
 @measure(
     "forbidden",
     forbidden,
+    additive=forbidden_sum,
+    order_matters="with k",
     undefined="the returned list is empty",
     value_range=(0, 1),
     greater_is_better=False,
@@ -70,23 +81,13 @@ def forbidden_at_k(
     >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.0
     """
-    return score(
-        "forbidden",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("forbidden", **locals())
 
 
 @measure(
     "false_reject_rate",
     false_reject,
+    order_matters="never",
     undefined="no document of the query is good",
     value_range=(0, 1),
     takes_k=False,
@@ -125,22 +126,13 @@ def false_reject_rate(
     >>> false_reject_rate([2, 1, -1], [0.9, float("-inf"), float("-inf")], groups=["a"] * 3)
     0.5
     """
-    return score(
-        "false_reject_rate",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("false_reject_rate", **locals())
 
 
 @measure(
     "empty_list_rate",
     empty,
+    order_matters="never",
     undefined="never",
     value_range=(0, 1),
     takes_k=False,
@@ -179,14 +171,4 @@ def empty_list_rate(
     >>> empty_list_rate([1, -1, -1], [0.9, 0.1, float("-inf")], groups=["a", "a", "b"])
     0.5
     """
-    return score(
-        "empty_list_rate",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("empty_list_rate", **locals())

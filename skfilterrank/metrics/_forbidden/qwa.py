@@ -82,14 +82,4 @@ def qwa_score(
     >>> qwa_score(y_true, [0.9, 0.8, 0.7], groups=groups)  # the terminal document comes late
     0.967...
     """
-    return score(
-        "qwa",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("qwa", **locals())

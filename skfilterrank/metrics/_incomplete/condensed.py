@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -43,6 +44,20 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
     return share(total, block.n_relevant)
 
 
+def bpref_sum(facts: Facts) -> Additive:
+    """(1 - nonrelevant documents above / R) / R of each relevant document; all are judged."""
+    variant = facts.option("variant")
+    n_nonrelevant = facts.n - facts.m
+    most = n_nonrelevant if variant == "printed" else facts.m
+    whole = np.minimum(n_nonrelevant, most) if variant == "trec_eval" else facts.m
+    whole = np.maximum(whole, 1)
+
+    def worth(place, level, query):
+        return 1 - np.minimum(place - level, most[query]) / whole[query]
+
+    return Additive(facts.over(facts.m), worth, uses_levels=True)
+
+
 def _mean_above(ties: Ties, nonrelevant, most):
     """Mean over the tied orders of min(non-relevant above, most), for the relevant of each tie."""
     above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
@@ -65,6 +80,12 @@ def induced_ap(block: ListBlock, k):
         is_judged = block.only_retained(is_judged)[ties.lists]
         total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
     return share(total, block.n_relevant)
+
+
+def induced_ap_sum(facts: Facts) -> Additive:
+    """level / place / R of each relevant document; all are judged."""
+    worth = facts.in_top(lambda place, level, query: level / place)
+    return Additive(facts.over(facts.m), worth, uses_levels=True)
 
 
 def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
@@ -90,6 +111,7 @@ def check_variant(variant):
 @measure(
     "judged",
     judged,
+    order_matters="never",
     undefined="the returned list is empty",
     value_range=(0, 1),
     reads_unjudged=True,
@@ -144,23 +166,13 @@ def judged_at_k_score(
     >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
     0.667
     """
-    return score(
-        "judged",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("judged", **locals())
 
 
 @measure(
     "bpref",
     bpref,
+    additive=bpref_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     range_holds_for="any gains, but not for variant='printed'",
@@ -238,23 +250,13 @@ def bpref_score(
     ... ]
     [0.5, 0.5, 0.25]
     """
-    return score(
-        "bpref",
-        y_true,
-        y_score,
-        groups=groups,
-        variant=variant,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("bpref", **locals())
 
 
 @measure(
     "induced_ap",
     induced_ap,
+    additive=induced_ap_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     reads_unjudged=True,
@@ -311,15 +313,4 @@ def induced_ap_score(
     >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
-    return score(
-        "induced_ap",
-        y_true,
-        y_score,
-        groups=groups,
-        k=k,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("induced_ap", **locals())

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._core.share import share
@@ -33,6 +34,16 @@ def inferred_ap(block: ListBlock, k):
         columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
         total[ties.lists] = mean_inferred_precision(ties, *columns, EPSILON).sum(axis=1)
     return share(total, block.n_relevant)
+
+
+def inferred_ap_sum(facts: Facts) -> Additive:
+    """Expected precision / R of each relevant document; all are judged, and so in the pool."""
+
+    def worth(place, level, query):
+        above = place - 1
+        return (1 + above * (level - 1 + EPSILON) / (above + 2 * EPSILON)) / place
+
+    return Additive(facts.over(facts.m), worth, uses_levels=True)
 
 
 def _pooled_in_order(block):
@@ -144,6 +155,7 @@ def _one_per_row(name, column, n_rows):
 @measure(
     "inferred_ap",
     inferred_ap,
+    additive=inferred_ap_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     takes_k=False,
@@ -229,18 +241,7 @@ def inferred_ap_score(
     >>> round(inferred_ap_score(y_true, y_score, groups=["a"] * 4, pooled=pooled), 4)
     0.75
     """
-    return score(
-        "inferred_ap",
-        y_true,
-        y_score,
-        groups=groups,
-        pooled=pooled,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("inferred_ap", **locals())
 
 
 @measure(
@@ -316,15 +317,4 @@ def stat_ap_score(
     >>> round(value, 4)
     0.7778
     """
-    return score(
-        "stat_ap",
-        y_true,
-        y_score,
-        groups=groups,
-        inclusion_probability=inclusion_probability,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-    )
+    return score("stat_ap", **locals())

@@ -6,15 +6,19 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 
 from numbers import Real
 
 import numpy as np
+from scipy.special import gammaln
 
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._robustness.placements import Placements
-from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items
+from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items, collection_sizes
 
 SCALES = ("share", "log")
+# Beyond, a table of factorials is too long, and their differences too inexact.
+_MOST_ITEMS = 10**6
 
 
 def check_scale(scale) -> str:
@@ -67,12 +71,78 @@ def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
     return _per_query(block, value)
 
 
+def _worse_placements(facts: Facts, count):
+    """Share of the worse placements, from `count(place, level, n, m)` of each relevant item.
+
+    None where the measure is no sum, or too large a table would be needed.
+    """
+    n = collection_sizes(facts)
+    if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
+        return None
+    n, m = n.astype(np.int64), facts.m.astype(np.int64)
+    factorial = gammaln(np.arange(1.0, n.max() + 3))
+
+    def log_choose(n, m):
+        return factorial.take(n) - factorial.take(m) - factorial.take(n - m)
+
+    log_all = log_choose(n, m)
+    # 1 less than all placements.
+    is_open = (m > 0) & (m < n)
+    log_others = np.where(is_open, log_all + np.log1p(-np.exp(-np.where(is_open, log_all, 1))), 0)
+
+    def worth(place, level, query):
+        place, level = np.asarray(place, dtype=np.int64), np.asarray(level, dtype=np.int64)
+        above, below, is_counted = count(place, level, n[query], m[query])
+        above, below = np.where(is_counted, above, 0), np.where(is_counted, below, 0)
+        return np.where(is_counted, np.exp(log_choose(above, below) - log_others[query]), 0.0)
+
+    return worth, is_open, n
+
+
+def lexirecall_sum(facts: Facts) -> Additive | None:
+    """1 less the placements that the found items rule out, from the end."""
+    found = _worse_placements(facts, lambda place, level, n, m: (place - 1, level, place > level))
+    if found is None:
+        return None
+    worth, is_open, n = found
+    weights = -facts.relevant * facts.spread(is_open)
+    return Additive(weights, worth, True, offset=(facts.m > 0).astype(np.float64), hidden=n)
+
+
+def lexiprecision_sum(facts: Facts) -> Additive | None:
+    """The placements that the found items rule out, from the top."""
+    found = _worse_placements(
+        facts,
+        lambda place, level, n, m: (n - place, m - level + 1, n - place >= m - level + 1),
+    )
+    if found is None:
+        return None
+    worth, is_open, n = found
+    weights = facts.relevant * facts.spread(is_open)
+    offset = ((facts.m > 0) & ~is_open).astype(np.float64)
+    return Additive(weights, worth, True, offset=offset, hidden=n)
+
+
+def metric_lexirecall_sum(facts: Facts) -> Additive:
+    """Distance from the end, each level weighing less than the one below it."""
+    n = collection_sizes(facts)
+    ratio = 1 / (1 + n + facts.option("epsilon"))
+
+    def worth(place, level, query):
+        weight = ratio[query] ** (facts.m[query] - level)
+        weight = weight * np.where(level == 1, 1.0, 1 - ratio[query])
+        return weight * ((n[query] - place) / n[query])
+
+    return Additive(facts.relevant, worth, True, hidden=n)
+
+
 _SHARED = {"n_items": check_n_items, "scale": check_scale}
 
 
 @measure(
     "lexirecall",
     lexirecall,
+    additive=lexirecall_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -153,24 +223,13 @@ def lexirecall_score(
     >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.6
     """
-    return score(
-        "lexirecall",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        n_items=n_items,
-        scale=scale,
-    )
+    return score("lexirecall", **locals())
 
 
 @measure(
     "lexiprecision",
     lexiprecision,
+    additive=lexiprecision_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -245,24 +304,13 @@ def lexiprecision_score(
     >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.4
     """
-    return score(
-        "lexiprecision",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        n_items=n_items,
-        scale=scale,
-    )
+    return score("lexiprecision", **locals())
 
 
 @measure(
     "metric_lexirecall",
     metric_lexirecall,
+    additive=metric_lexirecall_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -330,16 +378,4 @@ def metric_lexirecall_score(
     >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4, n_items=4)
     0.25
     """
-    return score(
-        "metric_lexirecall",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        n_items=n_items,
-        epsilon=epsilon,
-    )
+    return score("metric_lexirecall", **locals())

@@ -252,6 +252,12 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return np.count_nonzero(block.gains > 0, axis=1), found.n_found, found.places + 1
 
 
+def collection_sizes(facts) -> np.ndarray:
+    """Number of items of each query; missing ones stand behind every row where nobody says."""
+    n_items = facts.option("n_items")
+    return facts.n + facts.m if n_items is None else np.full(len(facts.n), float(n_items))
+
+
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
     """Number of items of each query of a block, checked against what they need; int64."""
     if n_items is None:

@@ -5,10 +5,11 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 
 import numpy as np
 
+from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
 from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._robustness.exposure import check_persistence, resolve_exposure
-from skfilterrank.metrics._robustness.positions import check_n_items, items_of
+from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 
 def _check_exposure(exposure):
@@ -86,6 +87,18 @@ def total_search_efficiency(block: ListBlock, k, exposure="ap", persistence=0.8,
     return values
 
 
+def total_search_efficiency_sum(facts: Facts) -> Additive:
+    """Exposure of the last relevant document."""
+    n = collection_sizes(facts)
+    exposure = resolve_exposure(facts.option("exposure"), persistence=facts.option("persistence"))
+
+    def worth(place, level, query):
+        is_last = level == facts.m[query]
+        return np.where(is_last, exposure(np.where(is_last, place, 1.0)), 0.0)
+
+    return Additive(facts.relevant, worth, True, hidden=n)
+
+
 def search_length(block: ListBlock, k, n_items=None):
     """Documents that are not relevant above the last relevant one."""
     last, is_complete = _last_positions(block, n_items)
@@ -95,6 +108,16 @@ def search_length(block: ListBlock, k, n_items=None):
         # The last of c items drawn for L places stands at c (L + 1) / (c + 1) on average.
         last[lists] -= length - relevant * (length + 1) / (relevant + 1)
     return _defined(block, last - block.n_relevant)
+
+
+def search_length_sum(facts: Facts) -> Additive:
+    """Documents that are not relevant above the last one that is."""
+
+    def worth(place, level, query):
+        return np.where(level == facts.m[query], place - level, 0.0)
+
+    n = collection_sizes(facts)
+    return Additive(facts.relevant, worth, True, hidden=n)
 
 
 def recall_error(block: ListBlock, k, n_items=None):
@@ -108,9 +131,20 @@ def recall_error(block: ListBlock, k, n_items=None):
     return _defined(block, total / np.maximum(m, 1) - (m + 1) / 2)
 
 
+def recall_error_sum(facts: Facts) -> Additive:
+    """place / m of each relevant document, less what is best."""
+    return Additive(
+        facts.over(facts.m),
+        lambda place, level, query: np.asarray(place, dtype=np.float64),
+        offset=np.where(facts.m > 0, -(facts.m + 1) / 2, 0.0),
+        hidden=collection_sizes(facts),
+    )
+
+
 @measure(
     "tse",
     total_search_efficiency,
+    additive=total_search_efficiency_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -188,25 +222,13 @@ def total_search_efficiency_score(
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
-    return score(
-        "tse",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        exposure=exposure,
-        persistence=persistence,
-        n_items=n_items,
-    )
+    return score("tse", **locals())
 
 
 @measure(
     "search_length",
     search_length,
+    additive=search_length_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
     takes_k=False,
@@ -265,23 +287,13 @@ def search_length_score(
     >>> search_length_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     2.0
     """
-    return score(
-        "search_length",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        n_items=n_items,
-    )
+    return score("search_length", **locals())
 
 
 @measure(
     "recall_error",
     recall_error,
+    additive=recall_error_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
     takes_k=False,
@@ -341,15 +353,4 @@ def recall_error_score(
     >>> recall_error_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     1.0
     """
-    return score(
-        "recall_error",
-        y_true,
-        y_score,
-        groups=groups,
-        gains=gains,
-        ties=ties,
-        unjudged=unjudged,
-        undefined=undefined,
-        average=average,
-        n_items=n_items,
-    )
+    return score("recall_error", **locals())

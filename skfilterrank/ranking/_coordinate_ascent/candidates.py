@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skfilterrank.metrics._core.additive import Additive
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, between
-from skfilterrank.ranking._coordinate_ascent.terms import Terms
 
 
 class CandidateSearch:
@@ -23,7 +23,7 @@ class CandidateSearch:
         self._objective = objective
         self._n_candidates, self._penalty = n_candidates, penalty
         # A sum that every crossing of a document of some gain changes.
-        every = Terms(
+        every = Additive(
             weights=(objective.gains != 0).astype(np.float64),
             worth=lambda place, level, query: place.astype(np.float64),
         )

@@ -17,9 +17,8 @@ from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
-from skfilterrank.ranking._coordinate_ascent.objective import Objective
+from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
-from skfilterrank.ranking._coordinate_ascent.terms import check_optimizable, exact_terms
 from skfilterrank.ranking._filtering.threshold import has_exact_threshold, parse_with_k
 from skfilterrank.ranking._fitting.rows import (
     check_count,
@@ -373,7 +372,7 @@ class CoordinateAscentRanker(BaseEstimator):
 
     def _search(self, objective):
         """The exact line search where there is one."""
-        terms = exact_terms(objective.gains, objective.index, objective.parsed)
+        terms = objective.as_sum()
         if terms is None:
             return CandidateSearch(objective, self.n_candidates, self.penalty)
         return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)

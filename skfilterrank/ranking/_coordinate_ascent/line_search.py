@@ -13,7 +13,7 @@ import numpy as np
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._sorting import argsort_floats
-from skfilterrank.ranking._coordinate_ascent.terms import Terms
+from skfilterrank.metrics._core.additive import Additive
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
@@ -46,7 +46,7 @@ class LineSearch:
 
     Parameters
     ----------
-    terms : Terms
+    terms : Additive
         The measure.
     gains : ndarray of shape (n_rows,)
         Gains of the documents.
@@ -64,7 +64,7 @@ class LineSearch:
     """
 
     def __init__(
-        self, terms: Terms, gains, index: GroupIndex, sign: float = 1.0, penalty: float = 0.0
+        self, terms: Additive, gains, index: GroupIndex, sign: float = 1.0, penalty: float = 0.0
     ):
         self.terms = terms
         self.n_queries = index.n_queries

@@ -5,8 +5,10 @@ from copy import copy
 import numpy as np
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._core.additive import Additive, RowFacts
 from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import ParsedMeasure
+from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._filtering.threshold import threshold_curve
 
 
@@ -31,6 +33,10 @@ class Objective:
         self._kernel = parsed.measure.bind(parsed.k, parsed.options)
         # Negative where lower values of the measure are better.
         self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
+
+    def as_sum(self) -> Additive | None:
+        """The measure as a sum over documents, None where it is not one."""
+        return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
 
     @property
     def has_pair(self) -> bool:
@@ -61,3 +67,26 @@ class Objective:
             return curve.best_threshold
         margin = np.ptp(scores) or 1.0
         return scores.max() + margin if curve.best_threshold > 0 else scores.min() - margin
+
+
+def check_optimizable(parsed: ParsedMeasure) -> None:
+    """Raise for a measure that no order of the documents improves."""
+    entry = parsed.measure
+    if entry.order_matters == "never" or entry.name == "stat_ap":
+        reason = "it is the same for every order of a query's documents"
+        if entry.name == "stat_ap":
+            reason = "it needs a column of inclusion probabilities"
+        possible = [
+            name
+            for name, other in sorted(MEASURES.items())
+            if other.order_matters != "never" and name != "stat_ap"
+        ]
+        raise InputError(
+            f"measure={brief(entry.name)} cannot be optimized: {reason}. Those that can: "
+            f"{', '.join(possible)}."
+        )
+    if entry.order_matters == "with k" and parsed.k is None:
+        raise InputError(
+            f"measure={brief(entry.name)} without a cut-off is the same for every order of a "
+            f"query's documents: give one, such as '{entry.name}@10'."
+        )

@@ -1,0 +1,150 @@
+"""Measures as sums over documents, the form in which they can be optimized exactly.
+
+A document of a query adds ``weight * worth(place, level)``: its place in the list, and its level,
+the number of relevant documents from the top down to it, are all that changes with the ranking.
+Equation 1 of Diaz and Mitra (2023), ``e(p_i) z(i, m)``, is of this form, and so is nDCG_f, whose
+documents add ``gain / (I - W) / log2(place + 1)``.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfilterrank._groups import GroupIndex
+from skfilterrank.metrics._core.lists import ListBlock, RankedLists
+
+
+@dataclass(frozen=True, eq=False)
+class Additive:
+    """A measure of every query as a sum over its documents.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Weight of each document, laid out as the facts it was made from; documents of weight 0
+        never matter.
+    worth : callable
+        ``worth(place, level, query)``, arrays of one shape; `query` broadcasts to it. Places and
+        levels count from 1; `level` is None unless `uses_levels`.
+    uses_levels : bool
+        Whether `worth` reads levels. All documents of weight other than 0 are relevant then, and
+        have one weight in a query.
+    offset : ndarray of shape (n_queries,) or float
+        What is added to the sum of each query.
+    finish : callable or None
+        ``finish(values, query)`` turns sums of queries into the measure, where it is not the sum.
+    is_defined : ndarray of shape (n_queries,), bool, or None
+        Queries that have a value; the sum of the others is 0. None leaves that to the kernel.
+    hidden : {"nothing", "scale"} or ndarray of shape (n_queries,)
+        What a filter changes besides taking the documents below its threshold out of the sum.
+        "scale": weights depend on how many documents are shown. An array: the size of each query's
+        collection, at whose end relevant documents stand that are filtered.
+    """
+
+    weights: np.ndarray
+    worth: Callable
+    uses_levels: bool = False
+    offset: np.ndarray | float = 0.0
+    finish: Callable | None = None
+    is_defined: np.ndarray | None = None
+    hidden: np.ndarray | str = "nothing"
+
+
+class Facts:
+    """What a sum over documents is made from: judgments, and the parsed measure.
+
+    Attributes
+    ----------
+    gains, relevant : ndarray
+        Gain of each document, and 1 where it is above 0.
+    n, m : ndarray of shape (n_queries,), float64
+        Documents and relevant documents of each query.
+    k : int or None
+        Cut-off.
+    """
+
+    def __init__(self, parsed, gains, relevant, n, m):
+        self.measure, self.k, self.options = parsed
+        self.gains, self.relevant = gains, relevant
+        self.n, self.m = n, m
+
+    def option(self, name):
+        """A checked option."""
+        value = self.options.get(name, self.measure.defaults[name])
+        return self.measure.options[name](value)
+
+    def of(self, parsed) -> "Facts":
+        """The same judgments for another measure."""
+        other = copy(self)
+        other.measure, other.k, other.options = parsed
+        return other
+
+    def over(self, divisor, values=None):
+        """Divide each row's value (1 if relevant) by its query's divisor; 0 where that is 0."""
+        ratio = np.zeros(len(divisor))
+        np.divide(1.0, divisor, out=ratio, where=divisor > 0)
+        return (self.relevant if values is None else values) * self.spread(ratio)
+
+    def table(self, values):
+        """Worth by place: `values` of the places from 1, 0 below the cut-off."""
+        values = np.append(0.0, values)
+        if self.k is not None:
+            values[self.k + 1 :] = 0.0
+        return lambda place, level, query: values.take(place)
+
+    @property
+    def places(self):
+        """All places from 1."""
+        return np.arange(1.0, self.n.max() + 1)
+
+    def in_top(self, worth):
+        """0 below the cut-off."""
+        if self.k is None:
+            return worth
+        return lambda place, level, query: np.where(
+            place <= self.k, worth(place, level, query), 0.0
+        )
+
+
+class RowFacts(Facts):
+    """Facts of rows, one after the other as they came; all of them judged."""
+
+    def __init__(self, parsed, gains, index: GroupIndex):
+        self._index, self._codes = index, index.codes()
+        relevant = (gains > 0).astype(np.float64)
+        m = np.bincount(self._codes, relevant, minlength=index.n_queries)
+        super().__init__(parsed, gains, relevant, index.sizes.astype(np.float64), m)
+
+    def spread(self, per_query):
+        """The number of each row's query."""
+        return per_query[self._codes]
+
+    def per_query(self, kernel):
+        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        lists = RankedLists(self.gains, np.zeros(len(self.gains)), groups=self._index)
+        result = None
+        for block in lists.blocks():
+            values = np.asarray(kernel(block))
+            if result is None:
+                result = np.empty((*values.shape[:-1], self._index.n_queries))
+            result[..., block.queries] = values
+        return result
+
+
+class BlockFacts(Facts):
+    """Facts of a block of queries, one query a row of each matrix."""
+
+    def __init__(self, parsed, block: ListBlock):
+        self._block = block
+        n = block.sizes.astype(np.float64)
+        super().__init__(parsed, block.gains, block.relevant, n, block.n_relevant)
+
+    def spread(self, per_query):
+        """The number of each row's query."""
+        return per_query[:, None]
+
+    def per_query(self, kernel):
+        """Numbers per query from its judgments alone: of kernel(block), queries last."""
+        return np.asarray(kernel(self._block))
