@@ -6,7 +6,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._gains import Gains
 from skfilterrank._response import document_scores
-from skfilterrank._validation import check_k, find_groups
+from skfilterrank._validation import find_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import (
     MEASURES,
@@ -103,16 +103,8 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
     >>> bool(0 < search.best_score_ < 1)
     True
     """
-    found, cutoff, options = _find_measure(measure)
-    if k is not None:
-        if cutoff is not None and check_k(k) != cutoff:
-            raise InputError(
-                f"k={k} contradicts the cut-off of {brief(measure)}: give one of the two."
-            )
-        cutoff = check_k(k)
+    found, cutoff, options = _find_measure(measure).with_cutoff(k)
     if cutoff is not None:
-        if not found.takes_k:
-            raise InputError(f"{brief(found.name)} has no cut-off, got k={cutoff}.")
         params["k"] = cutoff
     if gains is not None:
         params["gains"] = gains

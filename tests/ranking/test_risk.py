@@ -517,7 +517,7 @@ class TestBadInput:
             ({"risk": "forbidden"}, "risk must be one of 'forbidden_at_k', .* got 'forbidden'"),
             ({"risk": None}, "risk must be one of"),
             ({"k": 0}, "k must be None"),
-            ({"measure": "rbp"}, "measure must be one of 'ndcg_f'"),
+            ({"measure": "rdp"}, "'rdp' is not a measure"),
             ({"measure": "ndcg_f@3", "k": 2}, "k=2 contradicts the cut-off"),
             ({"groups": np.arange(99)}, "groups has 99 entries but there are 100 rows"),
             ({"groups": None}, "groups is missing"),

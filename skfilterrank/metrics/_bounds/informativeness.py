@@ -13,7 +13,8 @@ import pandas as pd
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_groups
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._bounds.random_ranking import find_measure, random_ranking_bound
+from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
+from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.metrics._evaluate import evaluate
 
 
@@ -227,7 +228,7 @@ default=None
     cutoffs = list(k) if isinstance(k, list | tuple | np.ndarray | range) else [k]
     if not cutoffs:
         raise InputError("k is empty: give at least one cut-off, or None for whole lists.")
-    measures = [find_measure(measure, cutoff) for cutoff in cutoffs]
+    measures = [parse_measure(measure).with_cutoff(cutoff) for cutoff in cutoffs]
     if not measures[0].measure.greater_is_better:
         raise InputError(f"measure must be one for which higher is better, got {brief(measure)}.")
     gained = as_gains(y_true, gains)

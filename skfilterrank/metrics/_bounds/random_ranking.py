@@ -17,7 +17,6 @@ from skfilterrank.metrics._bounds.simulated_rankings import (
 )
 from skfilterrank.metrics._core.lists import ListBlock, RankedLists
 from skfilterrank.metrics._core.measure import (
-    ParsedMeasure,
     check_undefined,
     mean_over_queries,
     parse_measure,
@@ -53,21 +52,6 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
     # Of the other documents, this share is relevant where one relevant document is taken out.
     others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
     return share * (harmonic + others * (places - harmonic))
-
-
-def find_measure(measure, k) -> ParsedMeasure:
-    """The measure that text names, with the cut-off of the text or of `k`."""
-    entry, cutoff, options = (
-        measure if isinstance(measure, ParsedMeasure) else parse_measure(measure)
-    )
-    k = check_k(k)
-    if k is not None and not entry.takes_k:
-        raise InputError(f"{brief(entry.name)} has no cut-off, got k={k}.")
-    if k is not None and cutoff is not None and k != cutoff:
-        raise InputError(
-            f"k={k} contradicts the cut-off of {entry.name}@{cutoff}: give one of the two."
-        )
-    return ParsedMeasure(entry, cutoff if k is None else k, options)
 
 
 def expected_dcg(
@@ -300,7 +284,7 @@ def random_ranking_bound(
     >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
     True
     """
-    entry, k, options = find_measure(measure, k)
+    entry, k, options = parse_measure(measure).with_cutoff(k)
     check_choice(method, "method", _METHODS)
     check_n_samples(n_samples)
     check_undefined(undefined)

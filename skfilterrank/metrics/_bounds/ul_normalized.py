@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
-from skfilterrank.metrics._bounds.random_ranking import find_measure, mean_dcg, mean_sum_precision
+from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
 from skfilterrank.metrics._bounds.simulated_rankings import (
     SimulatedRankings,
     check_n_samples,
@@ -15,7 +15,7 @@ from skfilterrank.metrics._bounds.simulated_rankings import (
 )
 from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import ParsedMeasure, score
+from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure, score
 from skfilterrank.metrics._core.measure import measure as enter
 from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
@@ -25,7 +25,7 @@ _ROUNDING = 1e-12
 
 def check_measure(measure) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
-    found = find_measure(measure, None)
+    found = parse_measure(measure)
     if found.measure.name == "ul_normalized":
         raise InputError("measure must be another measure than 'ul_normalized' itself.")
     if not found.measure.greater_is_better:
@@ -58,7 +58,7 @@ def ul_normalized(
     block: ListBlock, k, *, measure, variant, expectation, norm, n_samples, random_state
 ):
     """Equation 5 or 6."""
-    found = find_measure(measure, k)
+    found = measure.with_cutoff(k)
     name = found.measure.name
     if name != "sp" and norm == "k":
         raise InputError(f"norm='k' is the upper bound of measure='sp' alone, got {brief(name)}.")
@@ -107,7 +107,7 @@ def _exact_bounds(block, inner, norm, expectation):
 
 def ul_normalized_sum(facts: Facts) -> Additive | None:
     """Any measure that is a sum, and never negative, between its random and its ideal value."""
-    inner = find_measure(facts.option("measure"), facts.k)
+    inner = facts.option("measure").with_cutoff(facts.k)
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
         return None

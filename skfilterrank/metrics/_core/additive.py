@@ -37,10 +37,12 @@ class Additive:
         ``finish(values, query)`` turns sums of queries into the measure, where it is not the sum.
     is_defined : ndarray of shape (n_queries,), bool, or None
         Queries that have a value; the sum of the others is 0. None leaves that to the kernel.
-    hidden : {"nothing", "scale"} or ndarray of shape (n_queries,)
-        What a filter changes besides taking the documents below its threshold out of the sum.
-        "scale": weights depend on how many documents are shown. An array: the size of each query's
-        collection, at whose end relevant documents stand that are filtered.
+    by_shown : bool
+        Whether the weights depend on how many documents are shown. They are then those of lists
+        from which nothing is filtered.
+    n_items : ndarray of shape (n_queries,) or None
+        Size of each query's collection, where relevant documents that are filtered stand at its
+        end; None where they add nothing.
     """
 
     weights: np.ndarray
@@ -49,7 +51,8 @@ class Additive:
     offset: np.ndarray | float = 0.0
     finish: Callable | None = None
     is_defined: np.ndarray | None = None
-    hidden: np.ndarray | str = "nothing"
+    by_shown: bool = False
+    n_items: np.ndarray | None = None
 
 
 class Facts:

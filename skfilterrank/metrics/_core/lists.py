@@ -20,6 +20,9 @@ _LARGEST_GAIN = 1e200
 _LARGEST_INTEGER = 2**53
 
 
+_OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant")
+
+
 class RankedLists:
     """Checked rows, from which measures read one block of queries after the other.
 
@@ -57,6 +60,12 @@ class RankedLists:
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
         self.columns: dict[str, np.ndarray] = {}
+
+    def with_ties(self, ties: str) -> "RankedLists":
+        """The same rows under another rule for ties."""
+        lists = copy(self)
+        lists.ties = ties
+        return lists
 
     def blocks(self):
         """Yield the queries as :class:`ListBlock` objects."""
@@ -112,9 +121,26 @@ class ListBlock:
 
     def with_ties(self, ties: str) -> "ListBlock":
         """The same lists under another rule for ties."""
-        lists = copy(self._lists)
-        lists.ties = ties
-        return ListBlock(lists, self.layout)
+        return self.relisted(self.sort_key, ties)
+
+    def of_lists(self, lists: np.ndarray) -> "ListBlock":
+        """Some of the lists alone, by their numbers in the block."""
+        layout = Block(self.queries[lists], self.sizes[lists], self.width)
+        return ListBlock(self._lists, layout)
+
+    def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
+        """The same queries and judgments in lists of other sort keys, +inf for what is hidden.
+
+        Without another rule for ties, the documents that are shown keep their order.
+        """
+        lists = self._lists.with_ties(ties or self._lists.ties)
+        lists.has_filtered = True
+        # What depends on the judgments alone need not be made again.
+        same = [*_OF_JUDGMENTS, *([] if ties else ["order"])]
+        block = ListBlock(lists, self.layout)
+        block.__dict__.update({name: getattr(self, name) for name in same})
+        block.sort_key = sort_key
+        return block
 
     @cached_property
     def gains(self) -> np.ndarray:

@@ -215,6 +215,27 @@ class ParsedMeasure(NamedTuple):
         """The measure as a sum over the documents of some facts, None where it is not one."""
         return None if self.measure.additive is None else self.measure.additive(facts)
 
+    def with_cutoff(self, k) -> "ParsedMeasure":
+        """The same measure with the cut-off `k` too; None leaves it as it is."""
+        k = check_k(k)
+        if k is None:
+            return self
+        if not self.measure.takes_k:
+            raise InputError(f"{brief(self.measure.name)} has no cut-off, got k={k}: leave k out.")
+        if self.k not in (None, k):
+            raise InputError(
+                f"k={k} contradicts the cut-off of {brief(self.text)}: give one of the two."
+            )
+        return self._replace(k=k)
+
+    def utility(self, y_true, y_score, *, groups, gains=None, average="mean"):
+        """The measure by its own defaults, negated where lower is better."""
+        cutoff = {"k": self.k} if self.measure.takes_k else {}
+        value = self.measure.function(
+            y_true, y_score, groups=groups, gains=gains, average=average, **cutoff, **self.options
+        )
+        return value if self.measure.greater_is_better else 0.0 - value
+
     @property
     def text(self) -> str:
         """The string form."""
@@ -366,8 +387,15 @@ def get_measure_names() -> list[str]:
     return sorted(MEASURES)
 
 
-def parse_measure(text: str) -> ParsedMeasure:
+def parse_measure(text: str | ParsedMeasure) -> ParsedMeasure:
     """Read the string form of a measure: "ap", "ndcg_f@10", "rbp(persistence=0.9)@100"."""
+    if isinstance(text, ParsedMeasure):
+        return text
+    if isinstance(getattr(text, "_measure", None), Measure):
+        raise InputError(
+            f"{brief(text)} is a scorer, and a name is wanted: write {brief(text.name)} "
+            "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
+        )
     found = _PARSED.fullmatch(text) if isinstance(text, str) else None
     if found is None or found["name"] not in MEASURES:
         raise InputError(

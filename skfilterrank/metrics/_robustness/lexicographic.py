@@ -106,7 +106,7 @@ def lexirecall_sum(facts: Facts) -> Additive | None:
         return None
     worth, is_open, n = found
     weights = -facts.relevant * facts.spread(is_open)
-    return Additive(weights, worth, True, offset=(facts.m > 0).astype(np.float64), hidden=n)
+    return Additive(weights, worth, True, offset=(facts.m > 0).astype(np.float64), n_items=n)
 
 
 def lexiprecision_sum(facts: Facts) -> Additive | None:
@@ -120,7 +120,7 @@ def lexiprecision_sum(facts: Facts) -> Additive | None:
     worth, is_open, n = found
     weights = facts.relevant * facts.spread(is_open)
     offset = ((facts.m > 0) & ~is_open).astype(np.float64)
-    return Additive(weights, worth, True, offset=offset, hidden=n)
+    return Additive(weights, worth, True, offset=offset, n_items=n)
 
 
 def metric_lexirecall_sum(facts: Facts) -> Additive:
@@ -133,7 +133,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
         weight = weight * np.where(level == 1, 1.0, 1 - ratio[query])
         return weight * ((n[query] - place) / n[query])
 
-    return Additive(facts.relevant, worth, True, hidden=n)
+    return Additive(facts.relevant, worth, True, n_items=n)
 
 
 _SHARED = {"n_items": check_n_items, "scale": check_scale}

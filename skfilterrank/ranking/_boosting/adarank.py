@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import ParsedMeasure
+from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._boosting.boosting import (
     RoundsRanker,
     check_rounds,
@@ -19,7 +19,6 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     is_optimizable,
     optimizable_measures,
 )
-from skfilterrank.ranking._filtering.threshold import parse_with_k
 from skfilterrank.ranking._fitting.rows import (
     check_count,
     check_features,
@@ -284,7 +283,7 @@ class AdaRankRanker(RoundsRanker):
             check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
-        parsed = parse_with_k(self.measure, None)
+        parsed = parse_measure(self.measure)
         if not is_optimizable(parsed.measure):
             low, high = parsed.measure.value_range
             why = (

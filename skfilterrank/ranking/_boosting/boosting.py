@@ -8,8 +8,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._core.measure import ParsedMeasure
-from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
 
 
@@ -56,7 +55,7 @@ class RoundsRanker(BaseEstimator):
             If query ids are missing, or arrays have different lengths.
         """
         check_is_fitted(self)
-        return mean_measure(self, parse_with_k(self._watched, None), X, y, self.predict(X), groups)
+        return mean_measure(self, parse_measure(self._watched), X, y, self.predict(X), groups)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._gains import Gains
 from skfilterrank._validation import check_choice
-from skfilterrank.metrics._core.measure import ParsedMeasure
+from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
     RoundsRanker,
@@ -17,7 +17,6 @@ from skfilterrank.ranking._boosting.boosting import (
     run_rounds,
 )
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
-from skfilterrank.ranking._filtering.threshold import parse_with_k
 from skfilterrank.ranking._fitting.rows import (
     QueryRows,
     check_count,
@@ -278,7 +277,7 @@ class RankBoostRanker(RoundsRanker):
             check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
-        return parse_with_k(self.eval_measure, None)
+        return parse_measure(self.eval_measure)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

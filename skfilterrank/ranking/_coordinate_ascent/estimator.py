@@ -11,15 +11,14 @@ from tqdm.auto import tqdm
 from skfilterrank._gains import Gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
-from skfilterrank.ranking._filtering.threshold import has_exact_threshold, parse_with_k
 from skfilterrank.ranking._fitting.rows import (
     check_count,
     check_features,
@@ -267,6 +266,8 @@ class CoordinateAscentRanker(BaseEstimator):
         columns = Columns(X)
         self.scale_ = columns.spreads(None if self.filter else index)
         objective = Objective(gains, index, parsed)
+        if self.filter:
+            objective.check_filterable()
         problem = Problem(
             columns=columns,
             spreads=self.scale_ if self.filter or objective.has_pair else 0 * self.scale_,
@@ -325,7 +326,9 @@ class CoordinateAscentRanker(BaseEstimator):
         scores = self.predict(X)
         if self.filter:
             scores = np.where(scores >= 0, scores, -np.inf)
-        return mean_measure(self, parse_with_k(self.measure, self.k), X, y, scores, groups)
+        return mean_measure(
+            self, parse_measure(self.measure).with_cutoff(self.k), X, y, scores, groups
+        )
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -345,20 +348,9 @@ class CoordinateAscentRanker(BaseEstimator):
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and read the measure."""
-        parsed = parse_with_k(self.measure, self.k)
-        if parsed.k is not None and not parsed.measure.takes_k:
-            raise InputError(
-                f"{brief(parsed.measure.name)} has no cut-off, got k={self.k}: leave k out."
-            )
+        parsed = parse_measure(self.measure).with_cutoff(self.k)
         check_optimizable(parsed)
         check_choice(self.filter, "filter", (True, False))
-        if self.filter and not has_exact_threshold(parsed.measure):
-            possible = [name for name in MEASURES if has_exact_threshold(MEASURES[name])]
-            raise InputError(
-                f"filter=True cannot optimize a threshold for measure={brief(self.measure)}. "
-                f"Those it can: {', '.join(sorted(possible))}. For others use filter=False in "
-                "RankAndFilter, which tries thresholds."
-            )
         check_choice(self.init, "init", INITS)
         check_count(self.n_restarts, "n_restarts", 0)
         check_count(self.max_iter, "max_iter", 0)

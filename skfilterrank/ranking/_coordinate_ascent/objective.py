@@ -9,7 +9,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.additive import Additive, RowFacts
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
-from skfilterrank.ranking._filtering.threshold import threshold_curve
+from skfilterrank.ranking._filtering.threshold import curve_of
 
 
 class Objective:
@@ -38,6 +38,17 @@ class Objective:
         """The measure as a sum over documents, None where it is not one."""
         return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
 
+    def check_filterable(self) -> None:
+        """Raise where the line search cannot move a document below a threshold."""
+        form = self.as_sum()
+        # Below it a document must add nothing, whatever stands above it.
+        if form is None or form.uses_levels or form.finish or form.n_items is not None:
+            raise InputError(
+                f"filter=True cannot optimize a threshold for measure={brief(self.parsed.text)}: "
+                "only gains and places may count, as in 'ndcg_f' or 'rbp'. For others use "
+                "filter=False in RankAndFilter, which finds the best threshold for the ranking."
+            )
+
     @property
     def has_pair(self) -> bool:
         """Whether some query has two different gains."""
@@ -61,8 +72,8 @@ class Objective:
 
     def best_threshold(self, scores) -> float:
         """The threshold of the highest mean, finite also where all or nothing is best shown."""
-        measure, k, _ = self.parsed
-        curve = threshold_curve(self.gains, scores, groups=self.index, k=k, measure=measure.name)
+        lists = RankedLists(self.gains, scores, groups=self.index)
+        curve = curve_of(lists, self.parsed)
         if np.isfinite(curve.best_threshold):
             return curve.best_threshold
         margin = np.ptp(scores) or 1.0

@@ -14,7 +14,7 @@ from skfilterrank._validation import check_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import share_features
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._filtering.threshold import parse_with_k
+from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.splits import is_prefit, make_splits
 
 
@@ -194,7 +194,7 @@ def _check_models(models):
 
 def _measure_name(model):
     """Name of the measure a model is tuned for, with its cut-off."""
-    return parse_with_k(model.scoring, model.k).text
+    return measure_and_places(model.scoring, model.k)[0].text
 
 
 def _check_cover(splits, n_rows):
@@ -252,10 +252,8 @@ def _out_of_fold(models, rows, splits, bar, verbose):
 
 def _value(model, y, scores, codes):
     """The measure a model is tuned for, negated where lower is better."""
-    measure, k, options = parse_with_k(model.scoring, model.k)
-    params = options | ({"k": k} if measure.takes_k else {})
-    value = measure.function(y, scores, groups=codes, gains=model.gains, **params)
-    return float(value if measure.greater_is_better else -value)
+    parsed, _ = measure_and_places(model.scoring, model.k)
+    return parsed.utility(y, scores, groups=codes, gains=model.gains)
 
 
 def _baselines(kept, ranked, random_state):

@@ -12,15 +12,13 @@ from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.exceptions import brief
 from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import MEASURES
+from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters, check_queries
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import (
-    candidate_curve,
-    has_exact_threshold,
-    parse_with_k,
-    threshold_curve,
+    curve_of,
+    measure_and_places,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.delegation import FitsInner
@@ -261,9 +259,8 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
             ranker or ``threshold="risk"`` is given no queries, a classifier nothing to tell apart,
             or there are fewer queries than folds, or than `risk` needs.
         """
-        parsed = parse_with_k(self.scoring, self.k)
-        measure, k, options = parsed
-        check_parameters(self, measure)
+        parsed, k = measure_and_places(self.scoring, self.k)
+        check_parameters(self, parsed.measure)
         check_queries(self, groups, y, X)
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
@@ -282,7 +279,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.n_unjudged_ = int(np.count_nonzero(~data.judged))
         as_labels = learns_labels(self.estimator, self.target, prefit=is_prefit(self.cv))
         self._score_gains = self.gains if as_labels else None
-        self._measure_name, self._k, self._measure_options = measure.name, k, options
+        self._measure_name, self._k, self._measure_options = parsed.measure.name, k, parsed.options
         self.tuned_measure_ = parsed.text
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
@@ -414,16 +411,13 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _measure(self):
-        """The tuned measure's line of the table."""
-        return MEASURES[self._measure_name]
+        """The tuned measure."""
+        entry = MEASURES[self._measure_name]
+        return ParsedMeasure(entry, self._k if entry.takes_k else None, self._measure_options)
 
     def _measure_of(self, y, scores, groups, gains, average="mean"):
         """The tuned measure, negated where lower is better."""
-        params = self._measure_options | ({"k": self._k} if self._measure.takes_k else {})
-        value = self._measure.function(
-            y, scores, groups=groups, gains=gains, average=average, **params
-        )
-        return value if self._measure.greater_is_better else 0.0 - value
+        return self._measure.utility(y, scores, groups=groups, gains=gains, average=average)
 
     def _tune(self, data, gains, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""
@@ -457,7 +451,6 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
                 level=self.level,
                 confidence=self.confidence,
                 k=self._k,
-                curve_is_exact=has_exact_threshold(self._measure),
             )
         except ValueError as error:
             held_out = (
@@ -468,9 +461,10 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         return replace(certificate, exact=tuning.is_calibrated, if_unseen=is_prefit(self.cv))
 
     def _curve(self, gains, scores, groups):
-        """The measure at every threshold."""
-        if has_exact_threshold(self._measure):
-            return threshold_curve(
-                gains, scores, groups=groups, k=self._k, measure=self._measure.name
-            )
-        return candidate_curve(scores, lambda kept: self._measure_of(gains, kept, groups, None))
+        """The tuned measure at every threshold, negated where lower is better."""
+        measure = self._measure
+        lists = RankedLists(gains, scores, groups=groups, ties=measure.measure.ties[0])
+        curve = curve_of(lists, measure)
+        if measure.measure.greater_is_better:
+            return curve
+        return curve._replace(values=0.0 - curve.values, best_value=0.0 - curve.best_value)

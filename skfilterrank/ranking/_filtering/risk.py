@@ -14,9 +14,9 @@ from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     best_position,
+    curve_of,
+    measure_and_places,
     midpoint,
-    parse_with_k,
-    threshold_curve,
 )
 
 RISKS = tuple(STEPS)
@@ -214,10 +214,10 @@ def risk_threshold(
     >>> print(found)
     With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is ...
     """
-    found, k, _ = parse_with_k(measure, k)
+    parsed, k = measure_and_places(measure, k)
     check_risk(risk, level, confidence)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k, measure=found.name)
+    curve = curve_of(lists.with_ties(parsed.measure.ties[0]), parsed)
     return certify(curve, lists, risk=risk, level=level, confidence=confidence, k=k)
 
 
@@ -232,7 +232,7 @@ def check_risk(risk, level, confidence) -> None:
 
 
 def certify(
-    curve: ThresholdCurve, lists: RankedLists, *, risk, level, confidence, k, curve_is_exact=True
+    curve: ThresholdCurve, lists: RankedLists, *, risk, level, confidence, k
 ) -> RiskCertificate:
     """The best threshold of a curve among the certified ones.
 
@@ -244,8 +244,6 @@ def certify(
         The calibration queries.
     risk, level, confidence, k
         As in :func:`risk_threshold`.
-    curve_is_exact : bool
-        Whether between two thresholds of the curve the value is that of the upper one.
     """
     steps = STEPS[risk](lists, k)
     make_bound = BinomialBound if risk == "any_forbidden" else BettingBound
@@ -264,7 +262,7 @@ def certify(
         limit = float(steps.scores[n_passed])
     else:
         limit = np.inf if is_upward else -np.inf
-    threshold, value = _best_certified(curve, lists.scores, limit, is_upward, curve_is_exact)
+    threshold, value = _best_certified(curve, lists.scores, limit, is_upward)
     _warn_if_trivial(lists.scores, limit, is_upward, risk, level, confidence)
     losses = steps.at(threshold, is_upward)
     return RiskCertificate(
@@ -309,18 +307,16 @@ def _count_passed(steps, bound):
     return n_steps
 
 
-def _best_certified(curve, scores, limit, is_upward, curve_is_exact):
+def _best_certified(curve, scores, limit, is_upward):
     """The certified threshold of the highest value; of equal ones, that which keeps most."""
-    thresholds, values = curve.thresholds, curve.values
-    if curve_is_exact:
-        # The limit cuts the stretch it lies in, of which one side is certified.
-        thresholds = np.union1d(thresholds, limit)
-        values = values[np.minimum(np.searchsorted(curve.thresholds, thresholds), len(values) - 1)]
+    # The limit cuts the stretch it lies in, of which one side is certified.
+    thresholds = np.union1d(curve.thresholds, limit)
+    places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
+    values = curve.values[places]
     certified = np.flatnonzero(thresholds <= limit if is_upward else thresholds > limit)
     value = values[certified]
     best = certified[best_position(np.where(np.isnan(value), -np.inf, value))]
-    below = thresholds[:best] if curve_is_exact else scores[scores < thresholds[best]]
-    lower = below.max(initial=-np.inf)
+    lower = thresholds[:best].max(initial=-np.inf)
     threshold = midpoint(scores, lower) if lower > -np.inf else -np.inf
     return threshold, float(values[best])
 

@@ -1,22 +1,18 @@
 """The best filtering threshold, exactly: every threshold is tried at once."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from skfilterrank._sorting import argsort_floats
 from skfilterrank._validation import check_k
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics import RankingScorer
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import (
-    Measure,
     ParsedMeasure,
     check_undefined,
     parse_measure,
 )
-from skfilterrank.metrics._forbidden.dcg_kernels import discounts
+from skfilterrank.ranking._filtering.measure_steps import measure_steps
 
 # Means over queries that differ by less than this share of the largest are rounding apart, not
 # better or worse.
@@ -36,7 +32,7 @@ class ThresholdCurve(NamedTuple):
         In the middle between the lowest score to keep and the next lower one; -inf where
         everything is best kept, +inf where everything is best filtered.
     best_value : float
-        The value there: the highest of `values`.
+        The value there: the highest of `values`, or the lowest where lower is better.
     """
 
     thresholds: np.ndarray
@@ -55,7 +51,7 @@ def threshold_curve(
     measure: str = "ndcg_f",
     undefined: float | str = 0.0,
 ) -> ThresholdCurve:
-    """Mean nDCG_f at every threshold on the score, and the threshold that maximises it.
+    """Mean nDCG_f, or any measure, at every threshold on the score, and the best threshold.
 
     Parameters
     ----------
@@ -70,8 +66,10 @@ def threshold_curve(
         Number of places of the returned list that count; None means all.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    measure : {"ndcg_f", "ndcg_min", "ndcg", "dcg"}, default="ndcg_f"
-        What to maximise; "ndcg_f@10" sets `k` too.
+    measure : str, default="ndcg_f"
+        What to make best: any name of the measure table, with options where wanted, such as
+        "rbp(persistence=0.95)@10"; "ndcg_f@10" sets `k` too. Ties count as is the measure's
+        default.
     undefined : float or "skip", default=0.0
         Value of a query for which the measure is undefined.
 
@@ -79,14 +77,14 @@ def threshold_curve(
     -------
     ThresholdCurve
         Named tuple ``(thresholds, values, best_threshold, best_value)``. The thresholds are the
-        distinct scores at which the value can change: those of documents in the top k whose gain
-        is not 0. Between two of them the value is that of the upper one. Among equally good
-        thresholds the best is the one that keeps most.
+        distinct scores at which the value can change, for nDCG_f those of documents in the top k
+        whose gain is not 0. Between two of them the value is that of the upper one. Among equally
+        good thresholds the best is the one that keeps most.
 
     Raises
     ------
     ValueError
-        As :func:`skfilterrank.metrics.ndcg_f_score`; also for a measure that is not of this form.
+        As the measure itself.
 
     See Also
     --------
@@ -98,8 +96,11 @@ def threshold_curve(
     Under a threshold each query keeps a prefix of its ranking, so a document that is kept always
     stands at its own place i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all
     scores and a running sum give the mean at every threshold. Tied documents of a query are kept
-    or filtered together and share the mean gain of their tie. Section 5 of [1]_ tunes the
-    threshold on a validation set; this is the exact maximum.
+    or filtered together and share the mean gain of their tie. Other sums over documents, such as
+    average precision, rank-biased precision or lexirecall, are taken apart in the same way; a
+    measure that is no sum, such as ERR or QWA, is computed for every prefix of the lists up to k,
+    which takes as many passes as there are places. Section 5 of [1]_ tunes the threshold on a
+    validation set; this is the exact optimum.
 
     References
     ----------
@@ -117,26 +118,39 @@ def threshold_curve(
     >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
     (0.3, 1.0)
     """
-    found, k, _ = parse_with_k(measure, k)
-    if not has_exact_threshold(found):
-        raise InputError(
-            f"measure must be one of 'ndcg_f', 'ndcg_min', 'ndcg', 'dcg', got {brief(measure)}: "
-            "only measures that are sums over the shown documents have an exact threshold curve."
-        )
+    parsed = parse_measure(measure).with_cutoff(k)
+    entry = parsed.measure
     check_undefined(undefined)
-    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    scores, parts, nothing_shown = _contributions(lists, found, k, undefined)
-    order = argsort_floats(scores)
-    thresholds = np.full(len(scores) + 1, np.inf)
-    scores.take(order, out=thresholds[:-1], mode="clip")
-    # Keeping from a score up adds the parts of that score and of all higher ones.
-    values = np.zeros(len(thresholds))
-    np.cumsum(parts.take(order)[::-1], out=values[:-1][::-1])
-    values += nothing_shown
+    lists = entry.ranked_lists(
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=entry.ties[0],
+        unjudged="zero",
+        options=parsed.options,
+    )
+    return curve_of(lists, parsed, undefined)
+
+
+def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> ThresholdCurve:
+    """The curve of some lists; the best value is the lowest where lower is better."""
+    steps = measure_steps(lists, parsed, undefined)
+    order = argsort_floats(steps.scores)
+    thresholds = np.full(len(order) + 1, np.inf)
+    steps.scores.take(order, out=thresholds[:-1], mode="clip")
+    values = _from_the_top(steps.changes, order, steps.start)
+    n_queries = steps.n_queries
+    if not isinstance(n_queries, int):
+        n_queries = _from_the_top(n_queries[1:], order, n_queries[0])
+    with np.errstate(invalid="ignore"):
+        # NaN where all queries are skipped.
+        values = np.divide(values, n_queries)
     is_first = np.append(True, thresholds[1:] != thresholds[:-1])
     if not is_first.all():
         thresholds, values = thresholds[is_first], values[is_first]
-    best = best_position(values)
+    sign = 1.0 if parsed.measure.greater_is_better else -1.0
+    best = best_position(np.where(np.isnan(values), -np.inf, sign * values))
     return ThresholdCurve(
         thresholds,
         values,
@@ -145,23 +159,20 @@ def threshold_curve(
     )
 
 
-def has_exact_threshold(measure: Measure) -> bool:
-    """Whether the measure is a sum over the shown documents."""
-    return measure.bounds is not None or measure.name == "dcg"
+def _from_the_top(changes, order, start):
+    """Sums when each score and all higher ones are kept, ascending; the last keeps nothing."""
+    sums = np.full(len(order) + 1, start, dtype=changes.dtype)
+    np.cumsum(changes.take(order)[::-1], out=sums[:-1][::-1])
+    sums[:-1] += start
+    return sums
 
 
-def parse_with_k(measure: str, k) -> ParsedMeasure:
-    """The measure and its cut-off, of which "name@k" and k must not say different things."""
-    if isinstance(measure, RankingScorer):
-        raise InputError(
-            f"{brief(measure)} is a scorer, and a name is wanted: write {brief(measure.name)} "
-            "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
-        )
-    found, cutoff, options = parse_measure(measure)
-    k = check_k(k)
-    if cutoff is not None and k is not None and cutoff != k:
-        raise InputError(f"k={k} contradicts the cut-off of {brief(measure)}: give one of the two.")
-    return ParsedMeasure(found, k if cutoff is None else cutoff, options)
+def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
+    """A measure, with the cut-off `k` if it takes one, and how many places are looked at."""
+    parsed = parse_measure(measure)
+    if parsed.measure.takes_k:
+        parsed = parsed.with_cutoff(k)
+    return parsed, check_k(k) if parsed.k is None else parsed.k
 
 
 def best_position(values) -> int:
@@ -183,54 +194,3 @@ def midpoint(scores, lower) -> float:
     if upper.dtype.kind == "f":
         middle = float(upper.dtype.type(middle))
     return middle if middle > lower else float(upper)
-
-
-def _contributions(lists, measure, k, undefined):
-    """Scores of the documents that count, what each adds to the mean, and the mean without any."""
-    scores, parts = [], []
-    n_counted, nothing_shown = 0, 0.0
-    for block in lists.blocks():
-        gains = block.ranked(block.gains, k)
-        n_queries, depth = gains.shape
-        if measure.bounds is None:
-            low, scale = np.zeros(n_queries), np.ones(n_queries)
-        else:
-            low, high = measure.bounds(block, k)
-            scale = np.zeros(n_queries)
-            np.divide(1.0, high - low, out=scale, where=high > low)
-        is_defined = scale > 0
-        n_undefined = n_queries - np.count_nonzero(is_defined)
-        n_counted += n_queries - (n_undefined if undefined == "skip" else 0)
-        nothing_shown += float((-low * scale).sum())
-        nothing_shown += 0.0 if undefined == "skip" else n_undefined * undefined
-        gains *= discounts(depth) * scale[:, None]
-        counts = gains != 0
-        cells = block.order[:, :depth] + block.width * np.arange(n_queries)[:, None]
-        scores.append(-block.sort_key.take(cells[counts]))
-        parts.append(gains[counts])
-    if n_counted == 0:
-        # All queries are skipped: there is nothing to take a mean of.
-        return np.empty(0), np.empty(0), np.nan
-    parts = np.concatenate(parts)
-    parts /= n_counted
-    scores = np.concatenate(scores).astype(np.float64, copy=False)
-    return scores, parts, nothing_shown / n_counted
-
-
-def candidate_curve(scores, evaluate: Callable, *, n_candidates: int = 200) -> ThresholdCurve:
-    """Threshold curve of any objective: distinct scores, or their quantiles where many, are tried.
-
-    `evaluate(scores)` gives the objective of scores in which -inf marks what is filtered.
-    """
-    distinct = np.unique(scores[np.isfinite(scores)])
-    if len(distinct) > n_candidates:
-        ranks = np.linspace(0, len(distinct) - 1, n_candidates).round().astype(int)
-        distinct = distinct[ranks]
-    thresholds = np.append(distinct, np.inf)
-    values = np.array([evaluate(np.where(scores >= t, scores, -np.inf)) for t in thresholds])
-    best = best_position(np.where(np.isnan(values), -np.inf, values))
-    # The candidates may skip scores: the middle is taken to the next score, not candidate.
-    best_threshold = -np.inf
-    if best:
-        best_threshold = midpoint(scores, scores[scores < thresholds[best]].max())
-    return ThresholdCurve(thresholds, values, best_threshold, float(values[best]))

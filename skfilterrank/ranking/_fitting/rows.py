@@ -152,11 +152,7 @@ def mean_measure(ranker, parsed: ParsedMeasure, X, y, scores, groups) -> float:
     found = find_groups(groups, y, X)
     if found is None and not ranker._has_queries:
         found = np.arange(len(scores))
-    cutoff = {"k": parsed.k} if parsed.measure.takes_k else {}
-    value = parsed.measure.function(
-        y, scores, groups=found, gains=ranker.gains, **cutoff, **parsed.options
-    )
-    return value if parsed.measure.greater_is_better else 0.0 - value
+    return parsed.utility(y, scores, groups=found, gains=ranker.gains)
 
 
 def check_count(value, name, least) -> None:
