@@ -14,10 +14,12 @@ PRIVATE_DOOR = "_sklearn_compat"
 # From the bottom up. A part may import from parts of lower layers and from itself.
 LAYERS = {
     "exceptions": -1,
+    "_all_or_nothing": 0,
     "_sklearn_compat": 0,
     "_groups": 0,
     "_gains": 0,
     "_sorting": 0,
+    "_warnings": 0,
     "_validation": 1,
     "_response": 2,
     "metrics": 3,

@@ -5,11 +5,11 @@ import inspect
 import io
 import json
 import os
-import warnings
 import zipfile
 from collections.abc import Sequence
 
 import skfilterrank
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import FileFormatError, open_replacing, read_bytes
 
@@ -104,10 +104,9 @@ def save_model(model, path) -> None:
             "importable from a module by their name, and its objects supported by skops."
         ) from error
     if refused := _refused(data, untrusted):
-        warnings.warn(
+        warn_user(
             f"load_model will load this model only with trusted={refused}, because these types "
-            "are not among those that it trusts by itself.",
-            stacklevel=2,
+            "are not among those that it trusts by itself."
         )
     with open_replacing(path) as handle:
         handle.write(data)

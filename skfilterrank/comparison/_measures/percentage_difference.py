@@ -1,10 +1,9 @@
 """By how many percent systems differ from one another."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 
+from skfilterrank._warnings import warn_user
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -71,12 +70,10 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
     """
     values = _means_of(means)
     if values.min() < 0:
-        warnings.warn(
+        warn_user(
             f"{np.count_nonzero(values < 0)} of {len(values)} means are negative, and a "
             "percentage of a mean that may be negative says little: values may be negative or "
-            "above 100. Compare measures that may be negative by sensitivity_curve.",
-            UserWarning,
-            stacklevel=2,
+            "above 100. Compare measures that may be negative by sensitivity_curve."
         )
     found = np.empty(n_pairs_of(len(values)))
     for first, others, places in pair_rows(len(values), 1):

@@ -9,6 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_groups
 from skfilterrank.exceptions import InputError, brief
@@ -68,6 +69,7 @@ class ActiveSelector(RunSelector):
     def _check_parameters(self):
         """Raise for bad constructor parameters: hook."""
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None):
         """Take the pool, and forget all answers.
 
@@ -107,6 +109,7 @@ class ActiveSelector(RunSelector):
         self.index_ = index
         return self.reset()
 
+    @all_or_nothing
     def reset(self):
         """Forget all answers.
 
@@ -158,6 +161,7 @@ class ActiveSelector(RunSelector):
                 return rows[self._state(code).propose(int(n), allowed)[0]].astype(np.int64)
         return np.empty(0, dtype=np.int64)
 
+    @all_or_nothing
     def update(self, rows, labels):
         """Take answers.
 
@@ -194,13 +198,22 @@ class ActiveSelector(RunSelector):
             if row in taken:
                 raise InputError(f"rows holds row {row} twice: give one answer for each document.")
             taken.add(row)
+        self._own_answers()
+        changed = {}
         for row, gain in zip(rows.tolist(), gains.tolist()):
             code = self._codes[row]
-            place, state = self._place(row), self._state(code)
+            if code not in changed:
+                changed[code] = self._state(code)
+                # An answer changes a state in place: it stays away until all answers are taken.
+                del self._states[code]
+                self._answered[code] = self._answered[code].copy()
+            place, state = self._place(row), changed[code]
             self._promised[row] = _promise(state, np.isnan(self.answers_[self._rows[code]]), place)
             state.answer(place, gain > 0)
             self.answers_[row] = gain
             self._answered[code].append(row)
+        for code, state in changed.items():
+            self._keep_state(code, state)
         return self
 
     def check_label(self, labels) -> np.ndarray:
@@ -226,6 +239,7 @@ class ActiveSelector(RunSelector):
             raise InputError("labels holds NaN: an answer is a label; leave unjudged rows out.")
         return gains
 
+    @all_or_nothing
     def retract(self, row: int):
         """Take an answer back, as if it had never been given.
 
@@ -249,11 +263,13 @@ class ActiveSelector(RunSelector):
         if np.isnan(self.answers_[row]):
             raise InputError(f"row {row} has no answer to take back.")
         code = self._codes[row]
-        self.answers_[row] = self._promised[row] = np.nan
-        self._answered[code].remove(row)
         self._states.pop(code, None)
+        self._own_answers()
+        self.answers_[row] = self._promised[row] = np.nan
+        self._answered[code] = [other for other in self._answered[code] if other != row]
         return self
 
+    @all_or_nothing
     def simulate(self, y_true, *, n_select=None):
         """Answer from known labels, from the start, topic by topic.
 
@@ -346,11 +362,20 @@ class ActiveSelector(RunSelector):
             state = self._topic_state(self._ranks[rows])
             for row in self._answered[code]:
                 state.answer(self._place(row), self.answers_[row] > 0)
-            self._states[code] = state
-            if len(self._states) > _KEPT_TOPICS:
-                self._states.popitem(last=False)
+            self._keep_state(code, state)
         self._states.move_to_end(code)
         return self._states[code]
+
+    def _keep_state(self, code, state):
+        """Keep the state of a topic at hand, in the place of another's."""
+        self._states[code] = state
+        if len(self._states) > _KEPT_TOPICS:
+            self._states.popitem(last=False)
+
+    def _own_answers(self):
+        """Go on with copies of what is known of the answers; a failure puts the old ones back."""
+        self.answers_, self._promised = self.answers_.copy(), self._promised.copy()
+        self._answered = self._answered.copy()
 
     def _place(self, row):
         """Number of a row within its topic, whose rows ascend."""

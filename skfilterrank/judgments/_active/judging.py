@@ -219,7 +219,6 @@ class _Session:
             self.budgets, self.counts = _budgets(selector, n_select)
         else:
             self.budgets, self.counts = _selected(selector, n_select)
-        self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
         self.qids, self.docnos = qids, docnos
         self.row_of = {
             (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
@@ -240,6 +239,8 @@ class _Session:
         self.later = [{} for _ in range(n_topics)]
         self.given_up = [set() for _ in range(n_topics)]
         self.asked_again, self.before = None, None
+        # Last: what cannot be begun leaves the answers of the strategy as they are.
+        self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
 
     @property
     def n_total(self):

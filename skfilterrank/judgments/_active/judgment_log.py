@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 import os
-import warnings
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pandas as pd
 
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 
 try:
@@ -395,11 +395,9 @@ def _damage(error, stack, file, number):
 def _warn_of_torn_line(content):
     """Tell of a half written line."""
     if content.torn_line is not None:
-        warnings.warn(
+        warn_user(
             f"{content.file}:{content.torn_line}: the last line is only half written, and left "
-            "out; the answer before it is the last one.",
-            UserWarning,
-            stacklevel=3,
+            "out; the answer before it is the last one."
         )
 
 

@@ -32,7 +32,7 @@ def complete_labels(predictor, X, y, groups):
     """
     check_predictor(predictor)
     if not pd.isna(y).any():
-        warn_of_minus_one(y, "y", stacklevel=3)
+        warn_of_minus_one(y, "y")
         return y, None
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     labels = check_labels(np.asarray(y) if isinstance(y, list) else y, "y")

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
@@ -115,6 +116,7 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.predictor = predictor
 
+    @all_or_nothing
     def fit(self, X, y, groups=None, **fit_params) -> "CompletedLabels":
         """Complete the labels and fit the estimator.
 

@@ -1,6 +1,5 @@
 """LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +7,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
@@ -231,6 +232,7 @@ class LabelPredictor(TableImputer):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, T, y=None) -> "LabelPredictor":
         """Fit a model of each topic's labels.
 
@@ -264,6 +266,7 @@ class LabelPredictor(TableImputer):
         self._fit_table(T)
         return self
 
+    @all_or_nothing
     def fit_transform(self, T, y=None, **fit_params):
         """Fit, and complete the same table: what ``fit(T).transform(T)`` gives.
 
@@ -374,7 +377,7 @@ class LabelPredictor(TableImputer):
         """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
         estimator = check_parameters(self)
         table = self._read(T, needs_label=True)
-        warn_of_minus_one(table.labels, f"column {brief(self.label)} of T", stacklevel=3)
+        warn_of_minus_one(table.labels, f"column {brief(self.label)} of T")
         self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self._document_vectors = DocumentVectors(
@@ -405,12 +408,10 @@ class LabelPredictor(TableImputer):
             verbose=self.verbose,
         )
         if calibrate and self.calibration_ is None:
-            warnings.warn(
+            warn_user(
                 "the chances are not calibrated: the pooled sigmoid needs 5 held-out rows on "
                 "either side of a label, and the judged rows give fewer, so that margins go "
-                "through the logistic function as they are. Judge more, or say calibration=None.",
-                UserWarning,
-                stacklevel=4,
+                "through the logistic function as they are. Judge more, or say calibration=None."
             )
         judged = np.flatnonzero(~unjudged)
         self.topics_ = index.query_ids
@@ -430,13 +431,11 @@ class LabelPredictor(TableImputer):
         self.n_empty_texts_ = len(self.empty_texts_)
         if self.n_empty_texts_:
             n_judged = int(np.count_nonzero(vectors.is_empty & ~unjudged))
-            warnings.warn(
+            warn_user(
                 f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
                 f"({n_judged} of them judged), such as "
                 f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): nothing "
-                "in it tells these rows apart. Fill in the texts, or leave the rows out.",
-                UserWarning,
-                stacklevel=4,
+                "in it tells these rows apart. Fill in the texts, or leave the rows out."
             )
         return found
 
@@ -459,7 +458,7 @@ class LabelPredictor(TableImputer):
                     f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
                     "to do with them."
                 )
-            warnings.warn(f"{text}: they stay unjudged.", UserWarning, stacklevel=4)
+            warn_user(f"{text}: they stay unjudged.")
         unknown = self.pool_model_ if self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],

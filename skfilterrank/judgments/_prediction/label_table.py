@@ -1,6 +1,5 @@
 """The judgment table: one row per topic and document, the label NaN where nobody judged."""
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 import sklearn
 
 from skfilterrank._groups import GroupIndex
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 CONTAINERS = ("default", "pandas", "polars")
@@ -110,19 +110,17 @@ def check_labels(labels, name) -> np.ndarray:
     return values
 
 
-def warn_of_minus_one(labels, name, *, stacklevel) -> None:
+def warn_of_minus_one(labels, name) -> None:
     """Warn where no label is missing and some are -1, which may stand for a missing one."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "ifO" or pd.isna(labels).any():
         return
     if n_minus_one := int(np.count_nonzero(labels == -1)):
-        warnings.warn(
+        warn_user(
             f"{name} has no NaN, so that nothing is left to complete, and {n_minus_one} of its "
             f"{len(labels)} labels are -1: labels below 0 are taken as forbidden. Write NaN where "
             "nobody judged; where -1 does mean forbidden, silence this by "
-            "warnings.filterwarnings('ignore', message='.*labels are -1').",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "warnings.filterwarnings('ignore', message='.*labels are -1')."
         )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.facility_location import facility_location
@@ -129,6 +130,7 @@ class MaxRepSelector(TopicSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "MaxRepSelector":
         """Rank the documents of each topic by what each adds to the representation of the pool.
 

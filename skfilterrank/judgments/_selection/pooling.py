@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.pool import check_depth
 from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector, topic_budgets
@@ -63,6 +64,7 @@ class PriorSelector(TopicSelector):
         """Nothing: the prior says it all."""
         return None
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
         """Rank the documents of each topic by their prior.
 
@@ -190,6 +192,7 @@ class PoolingSelector(RunSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "PoolingSelector":
         """Rank the documents of each topic by their ranks in the runs.
 

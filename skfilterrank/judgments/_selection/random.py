@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import as_gains, check_gains
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError
@@ -92,6 +93,7 @@ class RandomSelector(TopicSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "RandomSelector":
         """Rank the documents of each topic at random.
 

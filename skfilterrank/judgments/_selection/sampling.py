@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
 from skfilterrank.exceptions import InputError, brief
@@ -215,6 +216,7 @@ class StatAPSelector(TopicSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> "StatAPSelector":
         """Get ready to draw.
 

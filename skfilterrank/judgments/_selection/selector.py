@@ -1,7 +1,6 @@
 """What all strategies share that say which documents of a topic to judge first."""
 
 import itertools
-import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Integral, Real
@@ -15,8 +14,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups, check_same_index
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import as_rank_table
 
@@ -95,6 +96,7 @@ class TopicSelector(BaseEstimator):
         """The part of what `_prepare` gave that belongs to a topic: hook."""
         return None if X is None else safe_indexing(X, rows)
 
+    @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None):
         """Rank the documents of each topic.
 
@@ -257,11 +259,9 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
     if is_number and isinstance(n_select, Integral) and n_select >= 1:
         n_above = np.count_nonzero(index.sizes < n_select)
         if n_above and warn:
-            warnings.warn(
+            warn_user(
                 f"n_select={n_select} is above the number of documents of {n_above} of "
-                f"{index.n_queries} topic(s): all of their documents are selected.",
-                UserWarning,
-                stacklevel=3,
+                f"{index.n_queries} topic(s): all of their documents are selected."
             )
         return np.minimum(index.sizes, int(n_select))
     if is_number and not isinstance(n_select, Integral) and 0 < n_select <= 1:
@@ -350,11 +350,9 @@ def check_texts(texts, name: str = "X") -> list[str]:
             raise InputError(f"{name} must hold texts, got {brief(values[row])} at row {row}.")
         values[row] = ""
     if len(without):
-        warnings.warn(
+        warn_user(
             f"{len(without)} of {len(values)} documents have no text and are taken as empty: "
-            f"{shown_rows(texts, without)}.",
-            UserWarning,
-            stacklevel=2,
+            f"{shown_rows(texts, without)}."
         )
     return values
 

@@ -1,6 +1,5 @@
 """Texts as vectors of tf * log(n / df)."""
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
@@ -52,11 +52,9 @@ def _warn_of_empty(texts, values, is_empty):
     is_text = np.array([isinstance(text, str) for text in texts], dtype=bool)
     rows = np.flatnonzero(is_empty & is_text)
     if len(rows):
-        warnings.warn(
+        warn_user(
             f"{len(rows)} of {len(values)} texts hold no term and represent themselves alone: "
-            f"{shown_rows(texts, rows)}.",
-            UserWarning,
-            stacklevel=7,
+            f"{shown_rows(texts, rows)}."
         )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._validation import check_choice
 from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
@@ -179,6 +180,7 @@ class RankBoostRanker(RoundsRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> "RankBoostRanker":

@@ -1,6 +1,5 @@
 """CalibratedRanker: scores that are probabilities, so that a threshold means one."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +10,11 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, find_groups
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import (
     CALIBRATORS,
@@ -182,6 +183,7 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
     ) -> "CalibratedRanker":
@@ -314,12 +316,10 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         found = find_groups(groups, y, X)
         if found is not None or needs_groups(self.estimator):
             return found
-        warnings.warn(
+        warn_user(
             "CalibratedRanker was given no query ids: each row is taken for a query of its own, so "
             "that folds may tear queries apart. Pass groups=, the query id of each row, or give y "
-            "as a Series with an index level named 'qid'.",
-            UserWarning,
-            stacklevel=3,
+            "as a Series with an index level named 'qid'."
         )
         return np.arange(num_samples(X))
 
@@ -339,13 +339,11 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.auc_ = float(roc_auc_score(good, scores)) if n_good and n_bad else np.nan
         # Three standard deviations of the area of a score that knows nothing.
         if self.auc_ < 0.5 - 3 * np.sqrt((n_good + n_bad + 1) / (12 * n_good * n_bad + 1)):
-            warnings.warn(
+            warn_user(
                 f"the held-out scores of {type(final_step(self.estimator)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
                 "bad one. Probabilities never fall with the score, so they will tell little; check "
-                "the labels and gains=, or whether the score is meant to be negated.",
-                UserWarning,
-                stacklevel=3,
+                "the labels and gains=, or whether the score is meant to be negated."
             )
 
     def _scores_and_probabilities(self, X, groups):

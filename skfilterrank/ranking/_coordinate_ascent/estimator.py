@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice
@@ -220,6 +221,7 @@ class CoordinateAscentRanker(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> "CoordinateAscentRanker":

@@ -13,6 +13,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.text_features import (
     TextSimilarity,
@@ -135,6 +136,7 @@ class ListFeatures(_NamedColumns):
         order = [] if self.order is None else [self.order]
         return [self.groups, self.document, *order, *(c for pair in self.same for c in pair)]
 
+    @all_or_nothing
     def fit(self, X, y=None):
         """Learn the vocabulary for the similarities within a list."""
         X = _frame(X, self._columns())

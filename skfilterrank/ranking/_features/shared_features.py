@@ -9,6 +9,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
 
@@ -40,7 +43,7 @@ def share_features():
         _cache.reset(token)
 
 
-class SharedFeatures(TransformerMixin, BaseEstimator):
+class SharedFeatures(FeaturesOfInner, TransformerMixin, BaseEstimator):
     """A transformer that never looks at the labels, so that models can share its output.
 
     Parameters
@@ -53,6 +56,10 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
     ----------
     transformer_ : transformer
         The fitted transformer.
+    n_features_in_ : int
+        Number of features, where the transformer knows it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the transformer knows them.
 
     See Also
     --------
@@ -69,6 +76,7 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
     def __init__(self, transformer):
         self.transformer = transformer
 
+    @all_or_nothing
     def fit(self, X, y=None):
         """Fit the transformer.
 
@@ -84,9 +92,10 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
         self : SharedFeatures
             The fitted transformer.
         """
-        self.fit_transform(X)
+        self._fit(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X, y=None):
         """Fit the transformer and transform X.
 
@@ -102,6 +111,10 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
         object
             What the transformer gives.
         """
+        return self._fit(X)
+
+    def _fit(self, X):
+        """Fit the transformer; its features of X."""
         self.transformer_, features = _remember(
             None, (self.transformer, X), lambda: _fit_transform(self.transformer, X)
         )
@@ -137,7 +150,12 @@ class SharedFeatures(TransformerMixin, BaseEstimator):
         ndarray of str
             The names.
         """
+        check_is_fitted(self)
         return self.transformer_.get_feature_names_out(input_features)
+
+    def _fitted_inner(self):
+        """The fitted transformer, or None."""
+        return getattr(self, "transformer_", None)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

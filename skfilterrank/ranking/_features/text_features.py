@@ -8,6 +8,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 _COUNTED = {
@@ -92,12 +93,27 @@ def _divide(a, b):
     return np.divide(a, b, out=np.zeros(np.shape(a)), where=b > 0)
 
 
-class _NamedColumns(TransformerMixin, BaseEstimator):
-    """Base of the stateless transformers: `_columns` names the input, `_compute` does the work."""
+class _TableTransformer(TransformerMixin, BaseEstimator):
+    """Base of all transformers here: `_columns` names the columns that are used, in any order."""
 
+    def _learn_columns(self, X):
+        """Return `X` as a frame, and remember what columns it has."""
+        X = _frame(X, self._columns())
+        self.n_features_in_ = X.shape[1]
+        if all(isinstance(name, str) for name in X.columns):
+            self.feature_names_in_ = X.columns.to_numpy(dtype=object)
+        else:
+            vars(self).pop("feature_names_in_", None)
+        return X
+
+
+class _NamedColumns(_TableTransformer):
+    """Base of the stateless transformers: `_compute` does the work."""
+
+    @all_or_nothing
     def fit(self, X, y=None):
         """Check the columns of `X`; nothing is learned but the names of the features."""
-        frame = self._compute(_frame(X, self._columns()).iloc[:1])
+        frame = self._compute(self._learn_columns(X).iloc[:1])
         self.feature_names_out_ = np.asarray(frame.columns, dtype=object)
         return self
 
@@ -112,7 +128,7 @@ class _NamedColumns(TransformerMixin, BaseEstimator):
         return self.feature_names_out_
 
 
-class TextVectors(TransformerMixin, BaseEstimator):
+class TextVectors(_TableTransformer):
     """Tf-idf of words, pairs of words and character n-grams of a text column.
 
     Parameters
@@ -135,17 +151,22 @@ class TextVectors(TransformerMixin, BaseEstimator):
         self.min_df = min_df
         self.random_state = random_state
 
+    def _columns(self):
+        return [self.document]
+
+    @all_or_nothing
     def fit(self, X, y=None):
         """Learn the terms, their idf and the reduction from `X`."""
         self._fit(X)
         return self
 
+    @all_or_nothing
     def fit_transform(self, X, y=None):
         """Fit and transform `X` in one pass."""
         return self._fit(X)
 
     def _fit(self, X):
-        text = _text(_frame(X, [self.document])[self.document])
+        text = _text(self._learn_columns(X)[self.document])
         words = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b", "min_df": self.min_df}
         chars = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": self.min_df + 1}
         self.words_ = _fit_tfidf(text, self.document, **words)
@@ -163,7 +184,7 @@ class TextVectors(TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Return the vectors, sparse or (with `n_components`) dense, one row per row of `X`."""
         check_is_fitted(self)
-        vectors = self._vectors(_text(_frame(X, [self.document])[self.document]))
+        vectors = self._vectors(_text(_frame(X, self._columns())[self.document]))
         return vectors if self.n_components is None else self.svd_.transform(vectors)
 
     def get_feature_names_out(self, input_features=None):
@@ -215,7 +236,7 @@ def _statistics(text):
     return pd.DataFrame(out, index=text.index)
 
 
-class TextSimilarity(TransformerMixin, BaseEstimator):
+class TextSimilarity(_TableTransformer):
     """Similarity of a document text to the texts of its query.
 
     For each query column: the cosine of the tf-idf vectors of words, that of character n-grams,
@@ -239,10 +260,11 @@ class TextSimilarity(TransformerMixin, BaseEstimator):
     def _columns(self):
         return [self.document, *self.query]
 
+    @all_or_nothing
     def fit(self, X, y=None):
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
         columns = self._columns()
-        X = _frame(X, columns)
+        X = self._learn_columns(X)
         # A query's text stands in all its rows; for the idf it should count once.
         texts = np.concatenate([_text(X[column]).unique() for column in columns])
         chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": self.min_df + 1}

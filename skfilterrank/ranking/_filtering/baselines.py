@@ -1,16 +1,19 @@
 """Baselines that every ranker and filter should beat."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import check_random_state, get_tags
+import pandas as pd
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
-from skfilterrank.ranking._fitting.adapters import fit_with_groups
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone, takes_unjudged
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.rows import count_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -158,6 +161,7 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X, y, groups=None, **fit_params) -> "FilterOnly":
         """Fit the estimator.
 
@@ -166,7 +170,8 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Whatever the estimator takes; rows in any order.
         y : array-like of shape (n_rows,)
-            Labels, as the estimator takes them.
+            Labels, as the estimator takes them. Rows with a NaN label are left out, with a
+            warning, where the estimator is none of this package.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         **fit_params
@@ -180,13 +185,13 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        estimator = clone(self.estimator)
         found = find_groups(groups, y, X)
-        if found is None:
-            estimator.fit(X, y, **fit_params)
-        else:
-            fit_with_groups(estimator, X, y, found, fit_params=fit_params)
-        self.estimator_ = estimator
+        judged = ~np.asarray(pd.isna(y))
+        if judged.ndim == 1 and not judged.all() and not takes_unjudged(self.estimator):
+            count_unjudged(judged)
+            (X,) = indexable(X)
+            X, y, found, fit_params = cut_rows(np.flatnonzero(judged), X, y, found, fit_params)
+        self.estimator_ = fit_clone(self.estimator, X, y, found, fit_params)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:

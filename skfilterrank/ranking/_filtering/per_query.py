@@ -6,6 +6,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._groups import GroupIndex
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
@@ -70,6 +71,7 @@ class QueryThreshold:
         self.k = k
         self.n_splits = n_splits
 
+    @all_or_nothing
     def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex) -> "QueryThreshold":
         """Learn from out-of-fold scores.
 

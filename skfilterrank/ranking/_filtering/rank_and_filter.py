@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_groups, find_groups
@@ -228,6 +229,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params):
         """Fit the estimator and find the threshold.
 
@@ -404,7 +406,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         scores = document_scores(self.estimator_, X, groups=groups, gains=self._score_gains).astype(
             np.float64, copy=False
         )
-        if self.threshold != "per_query":
+        if not hasattr(self, "query_threshold_"):
             return scores, self.threshold_
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         return scores, self.query_threshold_.thresholds(scores, index)

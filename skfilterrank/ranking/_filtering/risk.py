@@ -1,12 +1,12 @@
 """A threshold with a guarantee: what the filter does wrong is rare on new queries, too."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 
 from skfilterrank._validation import check_choice
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
@@ -341,10 +341,8 @@ def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
     if np.isinf(limit) or (shown < limit if is_upward else shown > limit).any():
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
-    warnings.warn(
+    warn_user(
         f"No threshold but {where} keeps risk={brief(risk)} at level={level:g} with "
         f"confidence={confidence:g}: {what} is filtered. Raise level, or give more calibration "
-        "queries or a better model.",
-        UserWarning,
-        stacklevel=4,
+        "queries or a better model."
     )

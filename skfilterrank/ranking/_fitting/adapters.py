@@ -9,6 +9,7 @@ import inspect
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
@@ -57,6 +58,32 @@ def needs_groups(estimator) -> bool:
 def _needs_own_form(estimator):
     """Whether the estimator's `fit` wants the queries in another form than an id per row."""
     return group_parameter(final_step(estimator)) in ("qid", "group_id", "group")
+
+
+def takes_unjudged(estimator) -> bool:
+    """Whether `fit` takes NaN labels: an estimator of this package knows what to do with them."""
+    inside = estimators_inside(estimator)
+    fits = next((found for found in inside if not isinstance(found, BaseSearchCV)), inside[-1])
+    return any(base.__module__.startswith("skfilterrank.") for base in type(fits).__mro__)
+
+
+def cut_rows(rows, X, y, groups, fit_params) -> tuple:
+    """Some rows of X, y, the query ids if there are any, and what `fit` is given for each row."""
+    return (
+        safe_indexing(X, rows),
+        safe_indexing(y, rows),
+        None if groups is None else safe_indexing(groups, rows),
+        check_method_params(X, fit_params, indices=rows),
+    )
+
+
+def fit_clone(estimator, X, y, groups, fit_params):
+    """Fit a clone, with its queries where there are query ids."""
+    estimator = clone(estimator)
+    if groups is None:
+        return estimator.fit(X, y, **fit_params)
+    fit_with_groups(estimator, X, y, groups, fit_params=fit_params)
+    return estimator
 
 
 def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None, fit_params=None):

@@ -9,8 +9,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import check_method_params, safe_indexing
-from skfilterrank.ranking._fitting.adapters import fit_with_groups
+from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups
 
 
 class FoldScores(NamedTuple):
@@ -42,8 +42,9 @@ class TrainingRows(NamedTuple):
         else:
             rows = np.arange(len(self.judged)) if rows is None else rows
             rows = rows[self.judged[rows]]
-            X, target, groups = safe_indexing(self.X, rows), self.target[rows], self.groups[rows]
-            params = check_method_params(self.X, self.fit_params, indices=rows)
+            X, target, groups, params = cut_rows(
+                rows, self.X, self.target, self.groups, self.fit_params
+            )
         fit_with_groups(
             estimator,
             X,

@@ -7,6 +7,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import find_groups
@@ -86,6 +87,7 @@ class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.gains = gains
 
+    @all_or_nothing
     def fit(
         self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
     ) -> "QueryRanker":

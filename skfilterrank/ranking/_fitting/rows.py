@@ -1,6 +1,5 @@
 """What the rankers of this package share: checked rows, held-out sets, parameters, the score."""
 
-import warnings
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from skfilterrank._gains import as_gains
 from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._features.check_features import check_finite_columns
@@ -72,30 +72,29 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
             if filters
             else "there is no order to learn and all scores are 0"
         )
-        warnings.warn(
+        warn_user(
             f"{name} was given no query ids: each row is its own query, so that {so}. Pass "
-            "groups=, the query id of each row, or give y an index level named 'qid'.",
-            UserWarning,
-            stacklevel=3,
+            "groups=, the query id of each row, or give y an index level named 'qid'."
         )
-    judged = judged_mask(ranker, rows.gains)
+    judged = ~np.isnan(rows.gains)
+    ranker.n_unjudged_ = count_unjudged(judged)
     return rows if judged.all() else rows.of(judged)
 
 
-def judged_mask(ranker, gains) -> np.ndarray:
-    """Which rows have a label; sets `n_unjudged_`. To be called by what `fit` calls."""
-    judged = ~np.isnan(gains)
-    ranker.n_unjudged_ = len(judged) - int(np.count_nonzero(judged))
-    if not judged.any():
+def count_unjudged(judged, *, scored: bool = False) -> int:
+    """How many rows have no label, with a warning; an error where none has one.
+
+    `scored` says that the others are of use all the same.
+    """
+    n_unjudged = len(judged) - int(np.count_nonzero(judged))
+    if n_unjudged == len(judged):
         raise InputError("y holds no judged row: expected at least one label that is not NaN.")
-    if ranker.n_unjudged_:
-        warnings.warn(
-            f"{ranker.n_unjudged_} of {len(judged)} rows are unjudged (NaN label): they are not "
-            "learned from.",
-            UserWarning,
-            stacklevel=4,
+    if n_unjudged:
+        warn_user(
+            f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are "
+            f"{'scored but ' if scored else ''}not learned from."
         )
-    return judged
+    return n_unjudged
 
 
 def held_out_sets(ranker, eval_set, eval_groups) -> list[tuple]:

@@ -1,11 +1,11 @@
 """How the rows are split by query for out-of-fold scores."""
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 
 _DEFAULT_FOLDS = 5
@@ -78,11 +78,9 @@ def make_splits(
     for train, test in splits:
         n_shared = count_shared(groups[train], groups[test])
         if n_shared:
-            warnings.warn(
+            warn_user(
                 f"cv splits queries: {n_shared} have rows on both sides of a split, so the "
-                "held-out scores are of queries the models have seen. Use GroupKFold.",
-                UserWarning,
-                stacklevel=2,
+                "held-out scores are of queries the models have seen. Use GroupKFold."
             )
             break
     return splits

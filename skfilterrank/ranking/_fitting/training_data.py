@@ -1,7 +1,5 @@
 """Checks of what RankAndFilter is fitted on, and the targets made of it."""
 
-import warnings
-
 import numpy as np
 from sklearn.utils import indexable
 
@@ -9,9 +7,11 @@ from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
 from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
+from skfilterrank.ranking._fitting.rows import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 
 
@@ -43,7 +43,8 @@ def training_rows(
         if is_weight and num_samples(value) != n_rows:
             raise InputError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
     found = find_groups(groups, y, X)
-    judged = _check_judged(row_gains)
+    judged = ~np.isnan(row_gains)
+    count_unjudged(judged, scored=True)
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
@@ -94,30 +95,12 @@ def _number_queries(estimator, groups, n_rows):
             f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
             "with an index level named 'qid'."
         )
-    warnings.warn(
+    warn_user(
         "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
         "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with an "
-        "index level named 'qid'.",
-        UserWarning,
-        stacklevel=4,
+        "index level named 'qid'."
     )
     return np.arange(n_rows)
-
-
-def _check_judged(gains):
-    """Which rows can be learned from; says how many cannot."""
-    judged = ~np.isnan(gains)
-    n_unjudged = len(gains) - np.count_nonzero(judged)
-    if n_unjudged == len(gains):
-        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
-    if n_unjudged:
-        warnings.warn(
-            f"{n_unjudged} of {len(gains)} rows are unjudged (NaN label): they are scored but not "
-            "learned from.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return judged
 
 
 def _check_two_kinds(estimator, gains):

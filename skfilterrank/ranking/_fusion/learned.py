@@ -1,16 +1,16 @@
 """Learned linear fusion of several systems' scores."""
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
@@ -132,6 +132,7 @@ class LinearRankFusion(BaseEstimator):
         self.gains = gains
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X, y, groups=None) -> "LinearRankFusion":
         """Learn the weights.
 
@@ -278,12 +279,10 @@ class LinearRankFusion(BaseEstimator):
                 "pandas Series whose index has a level named 'qid'; or use normalize=None and "
                 "learner='logistic', which learns from single documents."
             )
-        warnings.warn(
+        warn_user(
             "LinearRankFusion was given no query ids: each row is its own query, and its scores "
             "are learned from as they are. Pass groups=, the query id of each row, or give y an "
-            "index level named 'qid'.",
-            UserWarning,
-            stacklevel=3,
+            "index level named 'qid'."
         )
 
     def _read_weights(self):

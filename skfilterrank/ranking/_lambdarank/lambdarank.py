@@ -1,6 +1,5 @@
 """LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
 
-import warnings
 from numbers import Integral, Real
 
 import joblib
@@ -12,12 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_k, find_groups
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._fitting.rows import check_count, held_out_sets, judged_mask
+from skfilterrank.ranking._fitting.rows import check_count, count_unjudged, held_out_sets
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
@@ -190,6 +191,7 @@ class LambdaRankRanker(BaseEstimator):
         """Whether a RankAndFilter around it raises without query ids: gamma filters by itself."""
         return not self.gamma
 
+    @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> "LambdaRankRanker":
@@ -340,18 +342,17 @@ class LambdaRankRanker(BaseEstimator):
                 "Pass groups=, the query id of each row, or give y as a pandas Series whose index "
                 "has a level named 'qid'; or use gamma > 0, which learns from single documents."
             )
-        warnings.warn(
+        warn_user(
             "LambdaRankRanker was given no query ids: each row is its own query, so that it "
             "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
-            "an index level named 'qid'.",
-            UserWarning,
-            stacklevel=3,
+            "an index level named 'qid'."
         )
         return GroupIndex.from_groups(np.arange(n_rows))
 
     def _judged_rows(self, X, gains, index):
         """Leave out the rows without a label."""
-        judged = judged_mask(self, gains)
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = count_unjudged(judged)
         if self.n_unjudged_:
             X, gains = X[judged], gains[judged]
             index = GroupIndex.from_groups(index.codes()[judged])

@@ -1,27 +1,23 @@
 """OrdinalRanker: one binary classifier for each step between two gains."""
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._response import final_step
-from skfilterrank._sklearn_compat import (
-    check_method_params,
-    metadata_routing_enabled,
-    num_samples,
-    safe_indexing,
-)
-from skfilterrank._validation import check_choice
+from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
+from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.rows import count_unjudged
 
 
 class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
@@ -111,8 +107,11 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    # What RankAndFilter gives it to learn.
+    # scikit-learn's metadata routing brings `groups` without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    # What RankAndFilter gives it to learn, and that its scores need no common scale.
     _ranking_target = "gain"
+    _scores_are_probabilities = True
 
     def __init__(
         self,
@@ -127,7 +126,8 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         self.weights = weights
         self.n_jobs = n_jobs
 
-    def fit(self, X, y: ArrayLike, **fit_params) -> "OrdinalRanker":
+    @all_or_nothing
+    def fit(self, X, y: ArrayLike, groups=None, **fit_params) -> "OrdinalRanker":
         """Fit one classifier for each level but the highest.
 
         Parameters
@@ -136,6 +136,9 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             Whatever the classifier takes.
         y : array-like of shape (n_rows,)
             Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, for classifiers whose `fit` wants it, such as a search; others
+            learn each document by itself. None looks for an index level "qid" on `y`, then on `X`.
         **fit_params
             Passed to every classifier's `fit`, such as `sample_weight`; entries with one value
             per row lose those of unjudged rows. With scikit-learn's metadata routing, what the
@@ -167,12 +170,20 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         n_rows = num_samples(X)
         if len(gains) != n_rows:
             raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
+        found = find_groups(groups, y, X)
+        if found is not None:
+            found = check_groups(found, n_rows=n_rows).codes()
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        X, gains, fit_params = self._judged_rows(X, gains, fit_params)
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = count_unjudged(judged)
+        if self.n_unjudged_:
+            (X,) = indexable(X)
+            rows = np.flatnonzero(judged)
+            X, gains, found, fit_params = cut_rows(rows, X, gains, found, fit_params)
         self.levels_ = np.unique(gains)
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_above)(estimator, X, gains, level, fit_params)
+            delayed(fit_clone)(estimator, X, (gains > level).astype(np.int64), found, fit_params)
             for level in self.levels_[:-1]
         )
         return self
@@ -221,39 +232,21 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         """The classifier that is cloned for each level."""
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _judged_rows(self, X, gains, fit_params):
-        """Leave out the rows without a label."""
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = len(gains) - np.count_nonzero(judged)
-        if not judged.any():
-            raise InputError("y holds no judged row: expected at least one label that is not NaN.")
-        if not self.n_unjudged_:
-            return X, gains, fit_params
-        warnings.warn(
-            f"{self.n_unjudged_} of {len(gains)} rows are unjudged (NaN label): they are not "
-            "learned from.",
-            UserWarning,
-            stacklevel=3,
-        )
-        rows = np.flatnonzero(judged)
-        (X,) = indexable(X)
-        return (
-            safe_indexing(X, rows),
-            gains[rows],
-            check_method_params(X, fit_params, indices=rows),
-        )
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Tell scikit-learn where fit parameters go.
 
         Returns
         -------
         MetadataRouter
-            Routing of the classifier inside; the ranker itself asks for nothing.
+            Routing of this ranker and of the classifier inside.
         """
-        return MetadataRouter(owner=self).add(
-            estimator=self._classifier(),
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self._classifier(),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
         )
 
     def _fitted_inner(self):
@@ -270,8 +263,3 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.non_deterministic = inner.non_deterministic
         return tags
-
-
-def _fit_above(estimator, X, gains, level, fit_params):
-    """A clone fitted to tell gains above the level from the rest."""
-    return clone(estimator).fit(X, (gains > level).astype(np.int64), **fit_params)

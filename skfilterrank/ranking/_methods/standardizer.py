@@ -6,6 +6,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 
@@ -20,6 +21,7 @@ class Standardizer(FeaturesOfInner, OneToOneFeatureMixin, TransformerMixin, Base
         The fitted scaler; it is what the kind of X in `fit` made it, and scales X of either kind.
     """
 
+    @all_or_nothing
     def fit(self, X, y=None, sample_weight=None) -> "Standardizer":
         """Learn the scale of each feature of X, dense or sparse of shape (n_rows, n_features)."""
         scaler = StandardScaler(with_mean=not sparse.issparse(X))

@@ -1,0 +1,19 @@
+"""Warnings that point at the line of whoever called the package."""
+
+import sys
+import warnings
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def warn_user(text: str) -> None:
+    """Give a UserWarning for the nearest caller outside of the package, however deep this is."""
+    level, frame = 1, sys._getframe(0)
+    while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, UserWarning, stacklevel=level)
+
+
+def _is_ours(module):
+    """Whether a module is the package or a part of it."""
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")

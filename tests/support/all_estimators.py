@@ -1,0 +1,299 @@
+"""Every estimator of the package, with data of the kind that it is fitted on.
+
+Whatever a public module names that has a `fit` must stand in `CASES` or in `BASES`, and
+tests/test_estimators.py says so: a new estimator cannot be forgotten.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from lightgbm import LGBMRanker
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+
+import skfilterrank
+from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._groups import GroupIndex
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.judgments import (
+    ActiveSelector,
+    CompletedLabels,
+    LabelPredictor,
+    MaxRepSelector,
+    MoveToFrontSelector,
+    MTCSelector,
+    PoolingSelector,
+    PriorSelector,
+    RandomSelector,
+    StatAPSelector,
+    TopicSelector,
+)
+from skfilterrank.ranking import (
+    AdaRankRanker,
+    CalibratedRanker,
+    ColumnsEqual,
+    CoordinateAscentRanker,
+    FilterAll,
+    FilterOnly,
+    LambdaRankRanker,
+    LinearRankFusion,
+    ListFeatures,
+    NumericColumns,
+    OrdinalRanker,
+    QueryRanker,
+    QueryThreshold,
+    RankAndFilter,
+    RankBoostRanker,
+    SharedFeatures,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
+)
+
+# Of these only what is derived from them is ever fitted.
+BASES = {TopicSelector, ActiveSelector}
+
+
+def all_estimators() -> set[type]:
+    """Every public class that has a `fit`, wherever in the package."""
+    found = set()
+    for module in pkgutil.walk_packages(skfilterrank.__path__, "skfilterrank."):
+        if any(part.startswith("_") for part in module.name.split(".")):
+            continue
+        public = importlib.import_module(module.name)
+        objects = (getattr(public, name) for name in getattr(public, "__all__", ()))
+        found |= {one for one in objects if inspect.isclass(one) and hasattr(one, "fit")}
+    return found
+
+
+class Data(NamedTuple):
+    """What `fit` is given."""
+
+    args: tuple
+    kwargs: dict
+
+
+class Case(NamedTuple):
+    """An estimator, the kind of its data, and a method that changes it once it is fitted."""
+
+    estimator: object
+    kind: str
+    change: object = None
+
+    def fit(self, estimator, data: Data):
+        """Fit on the data; a case of another method fits and calls it."""
+        return estimator.fit(*data.args, **data.kwargs)
+
+    def refit(self, estimator, data: Data):
+        """What the fitted estimator is to be stopped in."""
+        return self.fit(estimator, data) if self.change is None else self.change(estimator)
+
+
+def rows(n_queries, seed, n_features=4, names=None) -> Data:
+    """Features, labels with some unjudged ones, and queries."""
+    X, y, groups, _ = make_rank_and_filter(
+        n_queries, n_features=n_features, n_informative=3, documents_per_query=6, random_state=seed
+    )
+    y = y.astype(float)
+    y[::9] = np.nan
+    return Data((X if names is None else pd.DataFrame(X, columns=names), y), {"groups": groups})
+
+
+def texts(seed) -> Data:
+    """A table with texts, and the query of each row."""
+    rng = np.random.default_rng(seed)
+    words = np.array(
+        ["rain", "bread", "wing", "heat", "cat", "dog", "slab", "flow", "lift", "town"]
+    )
+    table = pd.DataFrame(
+        {
+            "query": [" ".join(words[rng.integers(0, 10, 2)]) for _ in range(5)] * 4,
+            "text": [" ".join(words[rng.integers(0, 10, 5)]) for _ in range(20)],
+            "author": rng.integers(0, 3, 20),
+            "asker": rng.integers(0, 3, 20),
+            "length": rng.normal(size=20),
+        }
+    )
+    if seed:
+        table[f"column {seed}"] = 0.0
+    return Data((table,), {})
+
+
+def few_rows(seed) -> Data:
+    """Rows of three queries."""
+    (X, y), queries = rows(3, seed)
+    return Data((X, np.where(np.arange(len(y)) % 3 == 0, np.nan, y)), queries)
+
+
+def runs(seed) -> Data:
+    """Ranks of three topics' documents in two or three runs."""
+    rng = np.random.default_rng(seed)
+    topics = [f"q{number}" for number in range(3)]
+    index = pd.MultiIndex.from_product([topics, list("abcdefghij")], names=["qid", "docno"])
+    ranks = {f"run{i}": [*rng.permutation(10) + 1.0] * 3 for i in range(2 + seed)}
+    return Data((pd.DataFrame(ranks, index=index),), {})
+
+
+def documents(seed) -> Data:
+    """Texts with topics and a prior."""
+    table = texts(seed).args[0]
+    return Data(
+        (table["text"].tolist(),),
+        {
+            "groups": np.arange(20) % (3 + seed),
+            "prior": np.random.default_rng(seed).uniform(size=20),
+        },
+    )
+
+
+def judgments(seed) -> Data:
+    """A judgment table of two topics, half of it judged."""
+    table = texts(seed).args[0]
+    label = np.array([1.0, 0.0, np.nan, np.nan] * 5)
+    return Data((table.assign(qid=np.arange(20) % 2, label=np.roll(label, seed)),), {})
+
+
+def scores(seed) -> Data:
+    """Gains, scores, and the index of the queries."""
+    (_, y), queries = rows(8 + seed, seed)
+    noise = np.random.default_rng(seed).normal(size=len(y))
+    return Data((y, np.nan_to_num(y) + noise, GroupIndex.from_groups(queries["groups"])), {})
+
+
+NAMES = ["a", "b", "c", "d"]
+# What is fitted first, and what the next fit is stopped on.
+DATA = {
+    "rows": (rows(12, 0, names=NAMES), rows(10, 1, n_features=3)),
+    "more rows": (rows(12, 0, names=NAMES), rows(10, 1, names=NAMES)),
+    "few rows": (few_rows(0), few_rows(1)),
+    "texts": (texts(0), texts(1)),
+    "numbers": (Data(rows(3, 0, names=NAMES).args, {}), Data(rows(3, 1).args, {})),
+    "runs": (runs(0), runs(1)),
+    "documents": (documents(0), documents(1)),
+    "judgments": (judgments(0), judgments(1)),
+    "scores": (scores(0), scores(1)),
+}
+
+TREES = {"n_estimators": 3, "min_child_samples": 2, "n_jobs": 1}
+LIGHTGBM = LGBMRanker(**TREES, verbose=-1)
+LOGISTIC = LogisticRegression()
+
+
+def simulated(selector):
+    """Answer everything; each third document is relevant."""
+    return selector.simulate(np.arange(selector.index_.n_rows) % 3 == 0)
+
+
+def updated(selector):
+    """Take several answers at once, of more than one topic."""
+    taken = np.flatnonzero(np.isnan(selector.answers_))[::5]
+    return selector.update(taken, taken % 2)
+
+
+def retracted(selector):
+    """Take the last answer back."""
+    return selector.retract(int(np.flatnonzero(~np.isnan(selector.answers_))[-1]))
+
+
+class Answered(MTCSelector):
+    """A strategy that has answers from the start, so that there is something to lose."""
+
+    @all_or_nothing
+    def fit(self, X, y=None, *, groups=None, prior=None):
+        super().fit(X, groups=groups, prior=prior)
+        return self.update([0, 1, 12, 22], [1, 0, 2, 0])
+
+
+CASES = {
+    "RankAndFilter": Case(RankAndFilter(Ridge(), k=3, cv=2), "rows"),
+    "RankAndFilter of a ranker": Case(RankAndFilter(LIGHTGBM, k=3, cv=2), "rows"),
+    "RankAndFilter(threshold='per_query')": Case(
+        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="per_query"), "rows"
+    ),
+    "RankAndFilter(threshold='risk')": Case(
+        RankAndFilter(
+            LOGISTIC, threshold="risk", risk="any_forbidden", level=0.8, confidence=0.6, cv=0.5
+        ),
+        "rows",
+    ),
+    "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, threshold=0.5), "rows"),
+    "OrdinalRanker": Case(OrdinalRanker(), "rows"),
+    "OrdinalRanker(weights='gain')": Case(OrdinalRanker(weights="gain"), "rows"),
+    "QueryRanker": Case(QueryRanker(LIGHTGBM), "rows"),
+    "CalibratedRanker": Case(CalibratedRanker(LIGHTGBM, cv=2), "rows"),
+    "LambdaRankRanker": Case(LambdaRankRanker(**TREES, random_state=0), "rows"),
+    "AdaRankRanker": Case(AdaRankRanker(n_estimators=4, both_directions=True), "rows"),
+    "AdaRankRanker(warm_start=True)": Case(
+        AdaRankRanker(n_estimators=8, both_directions=True, warm_start=True), "more rows"
+    ),
+    "RankBoostRanker": Case(RankBoostRanker(n_estimators=4), "rows"),
+    "RankBoostRanker(warm_start=True)": Case(
+        RankBoostRanker(n_estimators=8, warm_start=True), "more rows"
+    ),
+    "CoordinateAscentRanker": Case(
+        CoordinateAscentRanker(max_iter=2, measure="ndcg_f@3", random_state=0), "rows"
+    ),
+    "CoordinateAscentRanker(warm_start=True)": Case(
+        CoordinateAscentRanker(max_iter=2, filter=True, warm_start=True, random_state=0),
+        "more rows",
+    ),
+    "LinearRankFusion": Case(LinearRankFusion(LOGISTIC), "rows"),
+    "FilterAll": Case(FilterAll(), "rows"),
+    "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), k=3, cv=2), random_state=0), "rows"),
+    "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
+    "CompletedLabels": Case(CompletedLabels(Ridge()), "few rows"),
+    "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
+    "ColumnsEqual": Case(ColumnsEqual([("author", "asker")]), "texts"),
+    "NumericColumns": Case(NumericColumns(["length"]), "texts"),
+    "ListFeatures": Case(ListFeatures("query", "text", same=[("author", "asker")]), "texts"),
+    "TextVectors": Case(TextVectors("text"), "texts"),
+    "TextVectors(n_components=2)": Case(TextVectors("text", n_components=2), "texts"),
+    "TextStatistics": Case(TextStatistics("text"), "texts"),
+    "TextSimilarity": Case(TextSimilarity("text", ["query"]), "texts"),
+    "QueryThreshold": Case(QueryThreshold(k=3), "scores"),
+    "MaxRepSelector": Case(MaxRepSelector(), "documents"),
+    "PriorSelector": Case(PriorSelector(), "documents"),
+    "RandomSelector": Case(RandomSelector(random_state=0), "documents"),
+    "StatAPSelector": Case(StatAPSelector(pooled=0.3, random_state=0), "runs"),
+    "PoolingSelector": Case(PoolingSelector(depth=2), "runs"),
+    "MTCSelector": Case(MTCSelector(), "runs"),
+    "MoveToFrontSelector": Case(MoveToFrontSelector(), "runs"),
+    "ActiveSelector.fit": Case(Answered(), "runs"),
+    "ActiveSelector.simulate": Case(Answered(), "runs", simulated),
+    "ActiveSelector.update": Case(Answered(), "runs", updated),
+    "ActiveSelector.retract": Case(Answered(), "runs", retracted),
+    "ActiveSelector.reset": Case(Answered(), "runs", lambda selector: selector.reset()),
+    "LabelPredictor": Case(LabelPredictor(random_state=0), "judgments"),
+    "LabelPredictor.fit_transform": Case(
+        LabelPredictor(output="soft", random_state=0),
+        "judgments",
+        lambda predictor: predictor.fit_transform(judgments(1).args[0]),
+    ),
+}
+
+
+def asked(estimator, data: Data) -> list:
+    """Everything that a fitted estimator says of the data."""
+    if isinstance(estimator, QueryThreshold):
+        return [estimator.thresholds(*data.args[1:])]
+    if isinstance(estimator, ActiveSelector):
+        proposed = [estimator.next_rows(3, topic=topic) for topic in estimator.index_.query_ids]
+        return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]
+    if isinstance(estimator, TopicSelector):
+        return [estimator.ranking_, estimator.gains_, estimator.select(3)]
+    if isinstance(estimator, LabelPredictor):
+        return [estimator.transform(data.args[0]).drop(columns=["text", "query"]).to_numpy(float)]
+    if hasattr(estimator, "transform"):
+        features = estimator.transform(data.args[0])
+        return [features.toarray() if hasattr(features, "toarray") else features]
+    said = []
+    for name in ("predict", "decision_function", "predict_proba", "predict_level_proba", "rank"):
+        method = getattr(estimator, name, None)
+        if method is not None:
+            takes = "groups" in inspect.signature(method).parameters
+            said.append(method(data.args[0], **(data.kwargs if takes else {})))
+    return said

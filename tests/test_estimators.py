@@ -1,0 +1,121 @@
+"""What holds for every estimator of the package, whatever it learns."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import skfilterrank
+from all_estimators import BASES, CASES, DATA, all_estimators, asked
+from skfilterrank.ranking import FilterAll
+
+PACKAGE = str(Path(skfilterrank.__file__).parent)
+MECHANISM = str(Path(PACKAGE) / "_all_or_nothing.py")
+# Stops at other steps than those of the estimator's own methods.
+N_ELSEWHERE = 4
+
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def test_no_estimator_is_forgotten():
+    covered = {base for case in CASES.values() for base in type(case.estimator).__mro__}
+    assert all_estimators() <= covered | BASES
+    assert len(all_estimators()) >= 30
+
+
+def fresh(estimator):
+    """An unfitted copy."""
+    if isinstance(estimator, BaseEstimator):
+        return clone(estimator)
+    return type(estimator)(**vars(estimator))
+
+
+def state(estimator):
+    """A number that tells any two states apart, whatever is in them."""
+    return joblib.hash(estimator.__getstate__() or vars(estimator))
+
+
+def quietly(call, *args):
+    """Call without warnings, which are not the matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args)
+
+
+class Steps:
+    """Runs a call line by line through the package; stops at one of them, or remembers all."""
+
+    def __init__(self, owner, stop=None, error=None):
+        self.owner, self.stop, self.error = owner, stop, error
+        self.n_steps, self.first_of_line = 0, {}
+
+    def _enter(self, frame, event, arg):
+        file = frame.f_code.co_filename
+        return self._line if file.startswith(PACKAGE) and file != MECHANISM else None
+
+    def _line(self, frame, event, arg):
+        if event != "line":
+            return self._line
+        self.n_steps += 1
+        if self.n_steps == self.stop:
+            raise self.error("stopped")
+        if self.stop is None and frame.f_locals.get("self") is self.owner:
+            place = frame.f_code.co_filename, frame.f_lineno
+            self.first_of_line.setdefault(place, self.n_steps)
+        return self._line
+
+    def run(self, call, *args):
+        before = sys.gettrace()
+        sys.settrace(self._enter)
+        try:
+            quietly(call, *args)
+        finally:
+            sys.settrace(before)
+        return self
+
+
+def steps_of(call, estimator, *args) -> list[int]:
+    """Each line of the estimator's own methods, where it first comes, and some of all others."""
+    found = Steps(estimator).run(call, estimator, *args)
+    elsewhere = np.linspace(1, found.n_steps, min(N_ELSEWHERE, found.n_steps), dtype=int)
+    return sorted({*found.first_of_line.values(), *elsewhere.tolist()})
+
+
+def stopped(call, estimator, step, *args):
+    """Stop the call at a step, by Ctrl-C or for want of memory."""
+    error = (KeyboardInterrupt, MemoryError)[step % 2]
+    with pytest.raises(error, match="stopped"):
+        Steps(estimator, step, error).run(call, estimator, *args)
+
+
+@every_case
+def test_what_is_stopped_leaves_a_fitted_estimator_as_it_was(case):
+    first, second = DATA[case.kind]
+    estimator = quietly(case.fit, fresh(case.estimator), first)
+    before, said = state(estimator), quietly(asked, estimator, first)
+    quietly(case.refit, other := quietly(case.fit, fresh(case.estimator), first), second)
+    assert isinstance(estimator, FilterAll) or state(other) != before
+    for step in steps_of(case.refit, quietly(case.fit, fresh(case.estimator), first), second):
+        stopped(case.refit, estimator, step, second)
+        assert state(estimator) == before
+    for one, again in zip(said, quietly(asked, estimator, first), strict=True):
+        np.testing.assert_array_equal(one, again)
+
+
+@every_case
+def test_what_is_stopped_leaves_an_unfitted_estimator_unfitted(case):
+    data = DATA[case.kind][0]
+    estimator = fresh(case.estimator)
+    before = vars(estimator).copy()
+    for step in steps_of(case.fit, fresh(case.estimator), data)[::4]:
+        stopped(case.fit, estimator, step, data)
+        assert vars(estimator) == before
+    if isinstance(estimator, BaseEstimator) and not isinstance(estimator, FilterAll):
+        with pytest.raises(NotFittedError):
+            check_is_fitted(estimator)
