@@ -1,14 +1,16 @@
 """One score per document from any fitted estimator."""
 
 import inspect
+import sys
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from skfilterrank._gains import as_gains
+from skfilterrank._sklearn_compat import feature_names
 from skfilterrank._validation import check_scores
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 
 
 def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
@@ -18,6 +20,7 @@ def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
     function), anything else by what it predicts. Query ids go to the estimators whose `predict`
     asks for them.
     """
+    check_columns(estimator, X)
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
     if (
@@ -28,6 +31,28 @@ def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
     else:
         predicted = estimator.predict(X)
     return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
+
+
+def check_columns(estimator, X) -> None:
+    """Stop LightGBM from scoring other columns than it was fitted on, or in another order.
+
+    scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns.
+    """
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[0][1]
+    lightgbm = sys.modules.get("lightgbm")
+    if lightgbm is None or not isinstance(estimator, lightgbm.LGBMModel):
+        return
+    fitted = getattr(estimator, "feature_names_in_", None)
+    names = feature_names(X)
+    if fitted is None or names is None:
+        return
+    # LightGBM writes a space in a name as an underscore.
+    if [name.replace(" ", "_") for name in names] != list(fitted):
+        raise InputError(
+            f"X must have the columns that {type(estimator).__name__} was fitted on, in their "
+            f"order, which are {brief(list(map(str, fitted)))}; got {brief(names.tolist())}."
+        )
 
 
 def final_step(estimator):

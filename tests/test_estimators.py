@@ -1,5 +1,6 @@
 """What holds for every estimator of the package, whatever it learns."""
 
+import inspect
 import sys
 import warnings
 from pathlib import Path
@@ -12,8 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from all_estimators import BASES, CASES, DATA, all_estimators, asked
-from skfilterrank.ranking import FilterAll
+from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
+from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import judge
+from skfilterrank.ranking import FilterAll, RankAndFilter
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
 MECHANISM = str(Path(PACKAGE) / "_all_or_nothing.py")
@@ -119,3 +122,63 @@ def test_what_is_stopped_leaves_an_unfitted_estimator_unfitted(case):
     if isinstance(estimator, BaseEstimator) and not isinstance(estimator, FilterAll):
         with pytest.raises(NotFittedError):
             check_is_fitted(estimator)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name)
+        for name, case in CASES.items()
+        if case.change is None and not getattr(case.estimator, "warm_start", False)
+    ],
+)
+def test_a_second_fit_knows_nothing_of_the_first(case):
+    first, second = DATA[case.kind]
+    again = quietly(case.fit, quietly(case.fit, fresh(case.estimator), first), second)
+    once = quietly(case.fit, fresh(case.estimator), second)
+    assert set(vars(again)) == set(vars(once))
+    for one, other in zip(quietly(asked, again, second), quietly(asked, once, second), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("RankAndFilter", {"threshold": "per_query"}),
+        ("RankAndFilter(threshold='per_query')", {"threshold": "tune"}),
+        ("RankAndFilter(threshold=0.5)", {"threshold": None}),
+        ("OrdinalRanker", {"weights": "gain"}),
+        ("LinearRankFusion", {"normalize": "rank"}),
+        ("LinearRankFusion", {"filtered": "any"}),
+        ("TextVectors", {"n_components": 2}),
+        ("TextVectors(n_components=2)", {"n_components": None}),
+        ("StatAPSelector", {"pooled": 0.0}),
+    ],
+)
+def test_parameters_that_learning_depends_on_wait_for_the_next_fit(name, params):
+    case = CASES[name]
+    data = DATA[case.kind][0]
+    estimator = quietly(case.fit, fresh(case.estimator), data)
+    said = quietly(asked, estimator, data)
+    estimator.set_params(**params)
+    for one, again in zip(said, quietly(asked, estimator, data), strict=True):
+        np.testing.assert_array_equal(one, again)
+    quietly(case.fit, estimator, data)
+    once = quietly(case.fit, fresh(estimator), data)
+    assert set(vars(estimator)) == set(vars(once))
+
+
+def test_answers_survive_what_cannot_be_judged():
+    selector = Answered().fit(*DATA["runs"][0].args)
+    answers = selector.answers_
+    with pytest.raises(InputError, match="is not in the pool"):
+        judge(selector, lambda question: 1, topics=["no such topic"])
+    np.testing.assert_array_equal(selector.answers_, answers)
+    assert np.count_nonzero(~np.isnan(answers)) == 4
+
+
+def test_a_fit_goes_through_its_decorator_unseen():
+    fit = RankAndFilter.fit
+    assert list(inspect.signature(fit).parameters)[:4] == ["self", "X", "y", "groups"]
+    assert fit.__doc__.startswith("Fit the estimator and find the threshold.")
+    assert fit.__module__ == "skfilterrank.ranking._filtering.rank_and_filter"

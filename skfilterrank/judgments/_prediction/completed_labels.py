@@ -15,14 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._response import final_step
+from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,
     num_samples,
     safe_indexing,
 )
-from skfilterrank._validation import find_groups
+from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import complete_labels
 
@@ -155,6 +155,8 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
         if num_samples(y) != num_samples(X):
             raise InputError(f"y has {num_samples(y)} labels but X has {num_samples(X)} rows.")
         found = find_groups(groups, y, X)
+        if found is not None:
+            check_groups(found, n_rows=num_samples(X))
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", groups=found, **fit_params).estimator.fit
         else:
@@ -267,6 +269,7 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
     def _ask(self, method, *data, groups=None):
         """Call a method of the fitted estimator, with the topics where it wants them."""
         check_is_fitted(self)
+        check_columns(self.estimator_, data[0])
         call = getattr(self.estimator_, method)
         final = getattr(final_step(self.estimator_), method)
         takes_groups = "groups" in inspect.signature(final).parameters

@@ -262,6 +262,7 @@ class StatAPSelector(TopicSelector):
             prior = statap_prior(X)
         super().fit(X, y, groups=groups, prior=prior)
         self.pool_ = pool
+        self._pooled = self.pooled
         self.prior_ = np.array(prior, dtype=np.float64)
         self.pooling_places_ = None
         if self.pooled > 0:
@@ -337,7 +338,7 @@ class StatAPSelector(TopicSelector):
         """Rows of each topic that are certain, all others by prior, and how many to draw."""
         order = self.index_.row_order()
         ends = np.cumsum(self.index_.sizes)
-        n_certain = round_half_up(self.pooled, budgets)
+        n_certain = round_half_up(self._pooled, budgets)
         for start, end, budget, first in zip(ends - self.index_.sizes, ends, budgets, n_certain):
             rows = order[start:end]
             rows = rows[np.argsort(-self.prior_[rows], kind="stable")]

@@ -172,6 +172,7 @@ class TextVectors(_TableTransformer):
         self.words_ = _fit_tfidf(text, self.document, **words)
         self.chars_ = _fit_tfidf(text, self.document, **chars)
         vectors = self._vectors(text)
+        self.svd_ = None
         if self.n_components is None:
             return vectors
         n_components = min(self.n_components, *vectors.shape)
@@ -185,12 +186,12 @@ class TextVectors(_TableTransformer):
         """Return the vectors, sparse or (with `n_components`) dense, one row per row of `X`."""
         check_is_fitted(self)
         vectors = self._vectors(_text(_frame(X, self._columns())[self.document]))
-        return vectors if self.n_components is None else self.svd_.transform(vectors)
+        return vectors if self.svd_ is None else self.svd_.transform(vectors)
 
     def get_feature_names_out(self, input_features=None):
         """Return the terms, or numbered components."""
         check_is_fitted(self)
-        if self.n_components is not None:
+        if self.svd_ is not None:
             return self.svd_.get_feature_names_out()
         words, chars = self.words_.get_feature_names_out(), self.chars_.get_feature_names_out()
         names = [f"word {term}" for term in words] + [f"chars {term}" for term in chars]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import find_groups
+from skfilterrank._validation import check_groups, find_groups
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone, takes_unjudged
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 from skfilterrank.ranking._fitting.rows import count_unjudged
@@ -116,6 +116,8 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         The fitted estimator.
     seed_ : int
         Seed of the random scores, drawn from `random_state` by `fit`.
+    n_unjudged_ : int
+        Rows with a NaN label, which nothing was learned from.
     n_features_in_ : int
         Number of features, where the estimator knows it.
     feature_names_in_ : ndarray of str
@@ -186,8 +188,12 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         found = find_groups(groups, y, X)
+        if found is not None:
+            check_groups(found, n_rows=num_samples(X))
         judged = ~np.asarray(pd.isna(y))
-        if judged.ndim == 1 and not judged.all() and not takes_unjudged(self.estimator):
+        # Lists of labels per row and the like are for the estimator to refuse.
+        self.n_unjudged_ = np.count_nonzero(~judged) if judged.ndim == 1 else 0
+        if self.n_unjudged_ and not takes_unjudged(self.estimator):
             count_unjudged(judged)
             (X,) = indexable(X)
             X, y, found, fit_params = cut_rows(np.flatnonzero(judged), X, y, found, fit_params)

@@ -81,18 +81,15 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
     return rows if judged.all() else rows.of(judged)
 
 
-def count_unjudged(judged, *, scored: bool = False) -> int:
-    """How many rows have no label, with a warning; an error where none has one.
-
-    `scored` says that the others are of use all the same.
-    """
+def count_unjudged(judged) -> int:
+    """How many rows have no label, with a warning; an error where none has one."""
     n_unjudged = len(judged) - int(np.count_nonzero(judged))
     if n_unjudged == len(judged):
         raise InputError("y holds no judged row: expected at least one label that is not NaN.")
     if n_unjudged:
         warn_user(
-            f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are "
-            f"{'scored but ' if scored else ''}not learned from."
+            f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are not "
+            "learned from."
         )
     return n_unjudged
 

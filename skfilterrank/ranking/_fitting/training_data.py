@@ -44,7 +44,7 @@ def training_rows(
             raise InputError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
     found = find_groups(groups, y, X)
     judged = ~np.isnan(row_gains)
-    count_unjudged(judged, scored=True)
+    count_unjudged(judged)
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)

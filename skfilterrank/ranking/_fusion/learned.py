@@ -167,6 +167,8 @@ class LinearRankFusion(BaseEstimator):
         found = find_groups(groups, y, X)
         scores = self._check_X(X, reset=True)
         self._has_queries = found is not None
+        # What the weights are learned for, whatever the parameters are set to before the next fit.
+        self._normalize, self._filtered = self.normalize, self.filtered
         if found is None:
             self._check_single_rows(learner)
             found = np.arange(len(scores))
@@ -212,11 +214,11 @@ class LinearRankFusion(BaseEstimator):
         check_is_fitted(self, "coef_")
         scores = self._check_X(X, reset=False)
         found = find_groups(groups, X)
-        if found is None and self.normalize is None:
+        if found is None and self._normalize is None:
             found = np.arange(len(scores))
         index = check_groups(found, n_rows=len(scores), carrier="X as a DataFrame")
-        fused = normalized(scores, index, self.normalize) @ self.coef_ + self.intercept_
-        fused[is_filtered(scores > -np.inf, self.filtered)] = -np.inf
+        fused = normalized(scores, index, self._normalize) @ self.coef_ + self.intercept_
+        fused[is_filtered(scores > -np.inf, self._filtered)] = -np.inf
         return fused
 
     def score(self, X, y, groups=None) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
-from skfilterrank._response import final_step
+from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
 from skfilterrank._validation import check_choice, check_groups, find_groups
 from skfilterrank.exceptions import InputError
@@ -182,6 +182,8 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             rows = np.flatnonzero(judged)
             X, gains, found, fit_params = cut_rows(rows, X, gains, found, fit_params)
         self.levels_ = np.unique(gains)
+        steps = np.diff(self.levels_)
+        self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_clone)(estimator, X, (gains > level).astype(np.int64), found, fit_params)
             for level in self.levels_[:-1]
@@ -205,9 +207,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         above = self.predict_level_proba(X)
         if len(self.levels_) == 1:
             return np.full(len(above), self.levels_[0])
-        return above @ (
-            np.diff(self.levels_) if self.weights == "gain" else np.ones(above.shape[1])
-        )
+        return above @ self._step_weights
 
     def predict_level_proba(self, X) -> np.ndarray:
         """Probability that each row's gain exceeds each level but the highest.
@@ -225,6 +225,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         above = np.empty((num_samples(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):
+            check_columns(classifier, X)
             above[:, column] = classifier.predict_proba(X)[:, 1]
         return above
 
