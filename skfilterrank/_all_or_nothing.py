@@ -8,7 +8,8 @@ def all_or_nothing(method):
 
     Where an error, a KeyboardInterrupt or anything else leaves the method, the object gets back the
     attributes it had before, so that a failed `fit` is no mixture of two. Attributes are put back,
-    and not what is in them: the method has to assign new objects rather than change old ones.
+    and not what is in them: the method has to assign new objects rather than change old ones. What
+    is the caller's stays as it is then: a RandomState that was drawn from has moved on.
     """
 
     @functools.wraps(method)

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
@@ -86,6 +88,17 @@ def test_groups_are_taken_by_name_and_of_any_type(data, ranker):
     )
     in_index = pd.Series(y, index=pd.Index(names, name="qid"))
     np.testing.assert_array_equal(predicted(clone(ranker).fit(X, in_index), X, names), numbered)
+
+
+@every_ranker
+def test_metadata_routing_brings_groups_unasked(data, ranker):
+    X, y, groups = data
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline("passthrough", clone(ranker)).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(
+        predicted(routed[-1], X, groups),
+        predicted(clone(ranker).fit(X, y, groups=groups), X, groups),
+    )
 
 
 @all_but_filter_all

@@ -1,6 +1,7 @@
 """What holds for every estimator of the package, whatever it learns."""
 
 import inspect
+import pickle
 import sys
 import warnings
 from pathlib import Path
@@ -49,6 +50,12 @@ def quietly(call, *args):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call(*args)
+
+
+def assert_says(estimator, data, said):
+    """The estimator says the same of the data, to the last bit."""
+    for one, other in zip(quietly(asked, estimator, data), said, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 class Steps:
@@ -107,8 +114,7 @@ def test_what_is_stopped_leaves_a_fitted_estimator_as_it_was(case):
     for step in steps_of(case.refit, quietly(case.fit, fresh(case.estimator), first), second):
         stopped(case.refit, estimator, step, second)
         assert state(estimator) == before
-    for one, again in zip(said, quietly(asked, estimator, first), strict=True):
-        np.testing.assert_array_equal(one, again)
+    assert_says(estimator, first, said)
 
 
 @every_case
@@ -116,7 +122,7 @@ def test_what_is_stopped_leaves_an_unfitted_estimator_unfitted(case):
     data = DATA[case.kind][0]
     estimator = fresh(case.estimator)
     before = vars(estimator).copy()
-    for step in steps_of(case.fit, fresh(case.estimator), data)[::4]:
+    for step in steps_of(case.fit, fresh(case.estimator), data)[::-4]:
         stopped(case.fit, estimator, step, data)
         assert vars(estimator) == before
     if isinstance(estimator, BaseEstimator) and not isinstance(estimator, FilterAll):
@@ -137,8 +143,7 @@ def test_a_second_fit_knows_nothing_of_the_first(case):
     again = quietly(case.fit, quietly(case.fit, fresh(case.estimator), first), second)
     once = quietly(case.fit, fresh(case.estimator), second)
     assert set(vars(again)) == set(vars(once))
-    for one, other in zip(quietly(asked, again, second), quietly(asked, once, second), strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert_says(again, second, quietly(asked, once, second))
 
 
 @pytest.mark.parametrize(
@@ -161,11 +166,18 @@ def test_parameters_that_learning_depends_on_wait_for_the_next_fit(name, params)
     estimator = quietly(case.fit, fresh(case.estimator), data)
     said = quietly(asked, estimator, data)
     estimator.set_params(**params)
-    for one, again in zip(said, quietly(asked, estimator, data), strict=True):
-        np.testing.assert_array_equal(one, again)
+    assert_says(estimator, data, said)
     quietly(case.fit, estimator, data)
     once = quietly(case.fit, fresh(estimator), data)
     assert set(vars(estimator)) == set(vars(once))
+
+
+@every_case
+def test_what_is_fitted_is_pickled_with_all_it_says(case):
+    data = DATA[case.kind][0]
+    estimator = quietly(case.fit, fresh(case.estimator), data)
+    again = pickle.loads(pickle.dumps(estimator))
+    assert_says(again, data, quietly(asked, estimator, data))
 
 
 def test_answers_survive_what_cannot_be_judged():
