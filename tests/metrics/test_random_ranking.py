@@ -250,7 +250,7 @@ class TestAnyMeasure:
         ("params", "message"),
         [
             ({"measure": "map"}, "'map' is not a measure: expected one of"),
-            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of dcg@3"),
+            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of 'dcg@3'"),
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off, got k=5"),
             ({"k": 0}, "k must be None"),
             ({"method": "closed"}, "method must be one of 'auto', 'exact', 'simulation'"),

@@ -63,7 +63,10 @@ NOT_NEGATIVE = [
 ]
 GRADED = ["rbp(relevance=graded)@3"]
 EXACT = ANY_GAINS + RELEVANT + NOT_NEGATIVE + GRADED
-THRESHOLDED = [name for name in ANY_GAINS if not name.startswith("ndcg_0")]
+THRESHOLDED = [
+    *ANY_GAINS,
+    *("precision@2", "recall@3", "r_precision", "rbp", "rbp(persistence=0.5)@3"),
+]
 
 
 def allowed_gains(name):

@@ -51,8 +51,9 @@ class CoordinateAscentRanker(BaseEstimator):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents.
     filter : bool, default=False
-        Whether a threshold is optimized too. Only for "ndcg_f", "ndcg_min", "ndcg" and "dcg".
-        What `predict` returns is then above 0, or 0, for documents to show.
+        Whether a threshold is optimized too. Only for measures in which gains and places alone
+        count: "ndcg_f" and its kin, "rbp", "precision", "recall" and "r_precision". What `predict`
+        returns is then above 0, or 0, for documents to show.
     init : {"least_squares", "uniform"}, default="least_squares"
         Weights to start from: those of a ridge regression of the gains, or the same weight for
         each feature, divided by its spread.

@@ -67,9 +67,10 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         Measure the threshold maximises and :meth:`score` returns, a name of the measure table
         such as "ndcg_f@10".
     threshold : "tune", "per_query", "risk", float or None, default="tune"
-        "tune" finds the best single threshold. "per_query" learns one for each query from the
-        scores of its documents, for nDCG_f alone. "risk" finds the best one at which `risk` on new
-        queries is guaranteed to be low. A float is used as it is. None filters nothing.
+        "tune" finds the best single threshold, exactly for any measure. "per_query" learns one
+        for each query from the scores of its documents, for nDCG_f alone. "risk" finds the best
+        one at which `risk` on new queries is guaranteed to be low. A float is used as it is. None
+        filters nothing.
     risk : {"forbidden_at_k", "false_reject_rate", "any_forbidden"} or None, default=None
         For ``threshold="risk"``, the rate to keep low: the share of the shown top k that is
         forbidden, the share of a query's good documents that is filtered, or the share of queries
