@@ -21,7 +21,8 @@ from skfilterrank.exceptions import (
 PACKAGE = Path(skfilterrank.__file__).parent
 # What Python itself asks for by these names.
 OF_PYTHON = {"AttributeError", "IndexError", "NotImplementedError", "EOFError", "AssertionError"}
-OF_PYTHON |= {"FileNotFoundError", "KeyboardInterrupt", "SystemExit"}
+OF_PYTHON |= {"FileNotFoundError", "IsADirectoryError", "PermissionError", "OSError"}
+OF_PYTHON |= {"KeyboardInterrupt", "SystemExit"}
 
 
 @pytest.mark.parametrize("value", ["a" * 1000, list(range(1000)), np.arange(5000.0), {1: "b" * 90}])
