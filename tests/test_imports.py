@@ -15,6 +15,7 @@ PRIVATE_DOOR = "_sklearn_compat"
 LAYERS = {
     "exceptions": -1,
     "_all_or_nothing": 0,
+    "_printable": -1,
     "_sklearn_compat": 0,
     "_groups": 0,
     "_gains": 0,

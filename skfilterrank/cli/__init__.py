@@ -2,13 +2,12 @@
 
 import argparse
 import importlib
-import os
-import sys
 import warnings
 
 import skfilterrank
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._file_options import NOTE, OUTPUTS, overwritten
+from skfilterrank.cli._streams import finish, put, say, standard_streams
 from skfilterrank.exceptions import SkfilterrankError
 
 # Module and purpose of each command; a module is imported when its command is called.
@@ -31,7 +30,12 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message):
         if message.endswith("expected one argument"):
             message += "; write --option=VALUE where the value begins with -"
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        say(f"{self.prog}: error: {message} (see {self.prog} --help)")
+        self.exit(2)
+
+    def _print_message(self, message, file=None):
+        # Only help and the version are left; argparse says nothing where it cannot write them.
+        put(message)
 
 
 class _CommandParser(_Parser):
@@ -70,6 +74,12 @@ def main(argv=None) -> int:
     Exception
         What nobody foresaw keeps its traceback.
     """
+    with standard_streams():
+        return _main(argv)
+
+
+def _main(argv):
+    """Run the command line between streams that take any letter."""
     parser = _Parser(
         prog="skfilterrank", description="Rank documents and leave out the forbidden ones."
     )
@@ -82,29 +92,31 @@ def main(argv=None) -> int:
     )
     for name, (module, purpose) in _COMMANDS.items():
         commands.add_parser(name, help=purpose).module = module
-    arguments = parser.parse_args(argv)
+    with_traceback = False
     try:
+        arguments = parser.parse_args(argv)
+        with_traceback = arguments.traceback
         with warnings.catch_warnings():
             # Counted when the file is read.
             warnings.filterwarnings("ignore", message=".*rows are unjudged")
             warnings.showwarning = _show_warning
             code = arguments.run(arguments) or 0
-            sys.stdout.flush()
+            finish()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        print("\nskfilterrank: interrupted", file=sys.stderr)
+        say("")  # behind the ^C
+        say("skfilterrank: interrupted")
         return _INTERRUPTED
     except (SkfilterrankError, OSError) as error:
-        if arguments.traceback:
+        if with_traceback:
             raise
-        print(f"skfilterrank: error: {message_of(error)}", file=sys.stderr)
+        say(f"skfilterrank: error: {message_of(error)}")
         return 2
     return code
 
 
 def _show_warning(message, *place, **keywords):
     """One line for a warning, wherever in the program it came up."""
-    print(f"skfilterrank: warning: {message}", file=sys.stderr)
+    say(f"skfilterrank: warning: {message}")

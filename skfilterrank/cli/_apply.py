@@ -1,11 +1,9 @@
 """``skfilterrank apply``: use a saved model."""
 
-import sys
-
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli._data import read_rows
-from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.cli._rank_filter import add_table_arguments, describe
+from skfilterrank.cli._streams import data_output, say, say_nothing
 from skfilterrank.io import FileFormatError, load_model, write_run
 
 
@@ -42,6 +40,6 @@ def run(arguments) -> None:
         )
     rows = read_rows(arguments.data, arguments, like=saved["table"], labelled=False)
     scores = saved["model"].predict(rows.X, groups=rows.groups)
-    target = arguments.run_file or sys.stdout
+    target = arguments.run_file or data_output()
     counts = write_run(target, rows.groups, rows.docnos, scores, run=saved["name"])
     (say_nothing if arguments.quiet else say)(describe(counts))

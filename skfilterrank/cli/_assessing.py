@@ -5,14 +5,14 @@ import os
 import signal
 import threading
 import warnings
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from skfilterrank import judgments
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._output import say
+from skfilterrank.cli._run_files import named_paths
+from skfilterrank.cli._streams import say
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_qrels
@@ -91,7 +91,7 @@ def _pool(arguments):
     """Topic and document of each row, and the ranks in runs, if there are any."""
     if arguments.pool is None and not arguments.runs:
         raise InputError("there is nothing to judge: name POOL, or runs by --runs.")
-    runs = _named_runs(arguments.runs)
+    runs = {name: read_run(path) for name, path in named_paths(arguments.runs).items()}
     if arguments.pool is None:
         depth = arguments.depth_of_pool if arguments.depth == 0 else arguments.depth
         table = rank_table(runs, depth=depth)
@@ -111,13 +111,6 @@ def _pool(arguments):
     if n_unknown:
         say(f"{n_unknown:,} of {len(table):,} documents of {arguments.pool} are in no run")
     return index, table
-
-
-def _named_runs(paths):
-    """Each run by the name of its file, or by its path where several have one name."""
-    names = [name_of_path(path) for path in paths]
-    counts = Counter(names)
-    return {name if counts[name] == 1 else path: read_run(path) for name, path in zip(names, paths)}
 
 
 def _topics(arguments, index):
@@ -212,10 +205,8 @@ def _write(path, log, n_before):
     if qrels.empty:
         # An earlier file would keep what has been undone.
         Path(path).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            say(f"nothing is judged; {path} is not written")
+        say(f"nothing is judged; {path} is not written")
         return
     qrels = qrels.sort_values("qid", kind="stable")
     write_qrels(path, qrels)
-    with contextlib.suppress(OSError):  # the terminal may be gone
-        say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")
+    say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")

@@ -8,7 +8,6 @@ import numpy as np
 from skfilterrank._gains import as_gains
 from skfilterrank.cli._comparison_output import FORMATS, in_order, notes
 from skfilterrank.cli._measure_names import parse_names
-from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
@@ -18,6 +17,7 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
+from skfilterrank.cli._streams import finish, say, say_nothing, writer_of
 from skfilterrank.comparison import (
     PairwiseComparison,
     SystemScores,
@@ -53,9 +53,10 @@ def compare(arguments) -> int:
     tell = say_nothing if arguments.quiet else say
     scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments, tell)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
+    write = writer_of(arguments.format)
     for text in FORMATS[arguments.format](comparisons, arguments.alpha):
-        sys.stdout.write(text)
-    sys.stdout.flush()
+        write(text)
+    finish()
     _tell_settings(comparisons, arguments, tell)
     if arguments.html:
         from skfilterrank.cli._report import write_report

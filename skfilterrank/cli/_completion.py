@@ -1,13 +1,13 @@
 """What ``skfilterrank complete`` does."""
 
-import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank.cli._documents import read_documents
-from skfilterrank.cli._output import say, say_nothing
+from skfilterrank.cli._run_files import named_paths
+from skfilterrank.cli._streams import data_output, say, say_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_qrels, read_run, write_qrels
 from skfilterrank.io._files import open_for_writing
@@ -69,7 +69,8 @@ def _pool(arguments, tell) -> pd.DataFrame:
             raise InputError("--depth says how much of the runs counts: give --runs.")
         table = qrels
     else:
-        runs = {path: read_run(path) for path in dict.fromkeys(arguments.runs)}
+        paths = named_paths(list(dict.fromkeys(arguments.runs)))
+        runs = {name: read_run(path) for name, path in paths.items()}
         pool = rank_table(runs, depth=arguments.depth).index.to_frame(index=False)
         known = pool["qid"].isin(qrels["qid"].unique())
         if not known.any():
@@ -113,7 +114,7 @@ def _write(table, arguments):
     """Write the judgments; what is left only where a label says so."""
     if arguments.unjudged_label is None:
         table = table[table["label"].notna()]
-    target = sys.stdout if arguments.out == "-" else arguments.out
+    target = data_output() if arguments.out == "-" else arguments.out
     write_qrels(target, table[["qid", "docno", "label"]], unjudged=arguments.unjudged_label)
 
 

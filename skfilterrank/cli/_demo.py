@@ -9,7 +9,8 @@ from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import JudgedRows
 from skfilterrank.cli._models import make_models
-from skfilterrank.cli._output import draw, format_report, say, say_nothing
+from skfilterrank.cli._output import draw, format_report
+from skfilterrank.cli._streams import say, say_nothing, show
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import rank_filter_report
@@ -47,7 +48,8 @@ def run(arguments) -> None:
     X, y, groups, bayes = make_rank_and_filter(arguments.queries, k=_K, random_state=arguments.seed)
     is_train = groups < int(_TRAIN_SHARE * arguments.queries)
     train, test = (_judged_rows(X[part], y[part], groups[part]) for part in (is_train, ~is_train))
-    tell(f"train: {train}\ntest:  {test}")
+    tell(f"train: {train}")
+    tell(f"test:  {test}")
     models = make_models(
         LOSSES,
         None,
@@ -79,11 +81,13 @@ def run(arguments) -> None:
         k=_K,
         baseline=baseline,
     )
-    print(format_report(report, models=models, best=best, baseline=baseline))
-    print(
-        "generator: lists by the probabilities the data were drawn with; no model can expect more"
-    )
-    print(f"* best by cross-validation on the training questions: {comparison.cv_scores[best]:.3f}")
+    score = f"{comparison.cv_scores[best]:.3f}"
+    lines = [
+        format_report(report, models=models, best=best, baseline=baseline),
+        "generator: lists by the probabilities the data were drawn with; no model can expect more",
+        f"* best by cross-validation on the training questions: {score}",
+    ]
+    show("\n".join(lines) + "\n")
     if arguments.plot is None and importlib.util.find_spec("matplotlib") is None:
         tell("no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'")
         return

@@ -4,12 +4,10 @@ import sys
 from collections.abc import Iterator
 
 import numpy as np
-from tqdm import tqdm
 
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._evaluation_output import FORMATS, RunValues
 from skfilterrank.cli._measure_names import parse_names
-from skfilterrank.cli._output import say, say_nothing
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
@@ -19,6 +17,7 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
+from skfilterrank.cli._streams import finish, output_is_terminal, say, say_nothing, writer_of
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics._core.measure import parse_measure
@@ -60,9 +59,10 @@ def evaluate(arguments) -> int:
     values = _run_values(evaluations, names, arguments.per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
+    write = writer_of(arguments.format)
     for text in FORMATS[arguments.format](values, arguments.per_query):
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        write(text)
+        finish()
     notes.tell(tell, arguments)
     return 1 if notes.failed else 0
 
@@ -102,7 +102,7 @@ class _Notes:
     def fail(self, error):
         """Tell why a run has no values."""
         self.failed += 1
-        tqdm.write(f"skfilterrank: error: {message_of(error)}", file=sys.stderr)
+        say(f"skfilterrank: error: {message_of(error)}")
 
     def tell(self, tell, arguments):
         """One line for each kind."""
@@ -150,4 +150,4 @@ def _shows_progress(arguments):
     if arguments.quiet or arguments.verbose:
         return arguments.verbose
     gathers = arguments.sort or (arguments.format == "table" and not arguments.per_query)
-    return sys.stderr.isatty() and bool(gathers or not sys.stdout.isatty())
+    return sys.stderr.isatty() and bool(gathers or not output_is_terminal())

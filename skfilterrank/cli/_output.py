@@ -1,22 +1,13 @@
 """What the commands print and draw."""
 
 import io
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._printable import printable
 from skfilterrank.io._files import open_replacing
-
-
-def say(text) -> None:
-    """Print a message, apart from the output."""
-    print(text, file=sys.stderr)
-
-
-def say_nothing(text) -> None:
-    """Stay quiet."""
 
 
 def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
@@ -57,6 +48,7 @@ def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
 
 def align_columns(lines) -> list[str]:
     """Lines of cells as text, the first column at the left, the others at the right."""
+    lines = [[printable(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
     return [
         "  ".join(

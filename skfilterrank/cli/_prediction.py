@@ -1,16 +1,15 @@
 """What ``skfilterrank forecast`` does."""
 
 import json
-import sys
-from collections import Counter
 
 from skfilterrank.cli._measure_names import parse_names
-from skfilterrank.cli._output import align_columns, say, say_nothing
+from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._run_files import named_paths
+from skfilterrank.cli._streams import say, say_nothing, writer_of
 from skfilterrank.cli._team_file import read_teams
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems
-from skfilterrank.trec._evaluate import name_of_path
 
 
 def predict(arguments) -> int:
@@ -18,7 +17,7 @@ def predict(arguments) -> int:
     tell = say_nothing if arguments.quiet else say
     names = parse_names(arguments.measures)
     _check_output(arguments)
-    paths = _named_paths(arguments.runs)
+    paths = named_paths(arguments.runs)
     teams = None if arguments.teams is None else read_teams(arguments.teams)
     runs = {name: read_run(path) for name, path in paths.items()}
     params = {
@@ -45,7 +44,7 @@ def predict(arguments) -> int:
             f"{arguments.out_qrels}: {qrels['label'].sum():,} of {len(qrels):,} pooled documents "
             f"of {qrels['qid'].nunique():,} topics are taken for relevant"
         )
-    sys.stdout.write(_FORMATS[arguments.format](found))
+    writer_of(arguments.format)(_FORMATS[arguments.format](found))
     return 0
 
 
@@ -85,13 +84,3 @@ def _check_output(arguments):
             f"--out-qrels: soboroff makes the judgments of {arguments.trials} trials, and a file "
             "holds those of one; add --trials 1."
         )
-
-
-def _named_paths(paths):
-    """Each run by the name of its file, or by its whole path where several files have one name."""
-    for path, count in Counter(paths).items():
-        if count > 1:
-            raise InputError(f"{path} is given {count} times as a run: give it once.")
-    counts = Counter(map(name_of_path, paths))
-    names = [name_of_path(path) for path in paths]
-    return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}

@@ -5,12 +5,14 @@ import sys
 from pandas.io.common import infer_compression
 from sklearn.model_selection import GroupKFold
 
+from skfilterrank._printable import printable
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._models import TUNING_FOLDS, make_models
-from skfilterrank.cli._output import draw, format_report, say, say_nothing
+from skfilterrank.cli._output import draw, format_report
+from skfilterrank.cli._streams import say, say_nothing, show
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model, write_run
 from skfilterrank.io._files import open_replacing
@@ -202,9 +204,10 @@ def run(arguments) -> None:
         test.y, scores, groups=test.groups, k=arguments.k, gains=gains, baseline=baseline
     )
     marked = best if best in comparison.cv_scores else None
-    print(format_report(report, models=models, best=marked, baseline=baseline))
+    show(format_report(report, models=models, best=marked, baseline=baseline) + "\n")
     if marked:
-        print(f"* best by cross-validation on {arguments.train}: {comparison.cv_scores[best]:.3f}")
+        score = f"{comparison.cv_scores[best]:.3f}"
+        show(f"* best by cross-validation on {printable(arguments.train)}: {score}\n")
     _write_files(arguments, comparison, test, report, settings, tell)
 
 

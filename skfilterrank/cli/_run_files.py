@@ -2,13 +2,13 @@
 
 import errno
 import os
-import sys
 from collections import Counter
 
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.cli._streams import standard_input
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import FileFormatError, read_prels, read_qrels
-from skfilterrank.trec._evaluate import name_of_path
+from skfilterrank.trec._evaluate import name_of_path, text_of_path
 
 STDIN = "-"
 
@@ -17,12 +17,19 @@ def named_runs(paths, qrels) -> dict[str, str]:
     """Each run by the name of its file, or by its whole path where several files have one name."""
     if [*paths, qrels].count(STDIN) > 1:
         raise InputError("standard input (-) can be read once: name files for the others.")
+    return named_paths(paths, lambda path: "stdin" if path == STDIN else name_of_path(path))
+
+
+def named_paths(paths, name_of=name_of_path) -> dict[str, str]:
+    """Each path by its name, or by the whole path where several have one name."""
     for path, count in Counter(paths).items():
         if count > 1:
             raise InputError(f"{path} is given {count} times as a run: give it once.")
-    names = ["stdin" if path == STDIN else name_of_path(path) for path in paths]
+    names = list(map(name_of, paths))
     counts = Counter(names)
-    return {name if counts[name] == 1 else path: path for name, path in zip(names, paths)}
+    return {
+        name if counts[name] == 1 else text_of_path(path): path for name, path in zip(names, paths)
+    }
 
 
 def check_paths(paths) -> None:
@@ -34,7 +41,10 @@ def check_paths(paths) -> None:
 
 def source(path):
     """What to read."""
-    return getattr(sys.stdin, "buffer", sys.stdin) if path == STDIN else path
+    if path != STDIN:
+        return path
+    stdin = standard_input()
+    return getattr(stdin, "buffer", stdin)
 
 
 def read_judgments(arguments):

@@ -3,6 +3,7 @@
 import argparse
 
 from skfilterrank.cli import _options as options
+from skfilterrank.cli._streams import show
 
 TIES = ("docno", "average", "worst", "best")
 N_ITEMS = 1_000_000
@@ -106,5 +107,5 @@ class _ListMeasures(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
         from skfilterrank.cli._measure_names import describe_measures
 
-        print(describe_measures(n_items=N_ITEMS), end="")
+        show(describe_measures(n_items=N_ITEMS))
         parser.exit()

@@ -5,12 +5,13 @@ import os
 import re
 import select
 import shutil
-import sys
 import textwrap
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from skfilterrank._printable import printable
 from skfilterrank.cli._documents import without_repetition
+from skfilterrank.cli._streams import standard_input, standard_output
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import SKIP, STOP, UNDO
 
@@ -31,8 +32,8 @@ _UNFINISHED = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")
 # Letters that are no commands, for grades that have no key of their own.
 _LETTERS = "acdefghijklmorvwxyz"
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-# What would move the cursor or worse, if a document could send it to the terminal.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+# Persian, Hindi and emoji cannot be read without these.
+_JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _WAIT = 0.05
 _NARROW, _WIDE = 20, 100
 
@@ -54,8 +55,8 @@ class TerminalAssessor:
 
     def __init__(self, texts, topics, grades, stdin=None, stdout=None):
         self.texts, self.topics, self.grades = texts, topics, grades
-        self.stdin = sys.stdin if stdin is None else stdin
-        self.stdout = sys.stdout if stdout is None else stdout
+        self.stdin = standard_input() if stdin is None else stdin
+        self.stdout = standard_output() if stdout is None else stdout
         self.has_keys = _is_terminal(self.stdin) and (termios or msvcrt) is not None
         self.is_screen = _is_terminal(self.stdout) and os.environ.get("TERM") != "dumb"
         self.keys = keys_of(grades)
@@ -131,10 +132,11 @@ class TerminalAssessor:
         return head, body
 
     def _texts_of(self, table, name):
-        """Texts of a row without what a terminal would obey."""
+        """Texts of a row without what a terminal would obey; line ends are blanks."""
         if table is None or name not in table.index:
             return []
-        return [text for text in map(printable, table.loc[name].tolist()) if text]
+        texts = (" ".join(text.split()) for text in table.loc[name].tolist())
+        return [printable(text, keep=_JOINERS) for text in texts if text]
 
     def _marked(self, text, terms, width):
         """Lines of a text with the terms marked."""
@@ -181,9 +183,7 @@ class TerminalAssessor:
         return line.strip()
 
     def _write(self, text):
-        """Write, whatever letters the terminal knows."""
-        encoding = getattr(self.stdout, "encoding", None) or "utf-8"
-        self.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        self.stdout.write(text)
         self.stdout.flush()
 
 
@@ -219,11 +219,6 @@ def mark(text, terms, begin, end) -> str:
         return f"{begin}{word}{end}" if _singular(word.casefold()) in terms else word
 
     return _WORD.sub(replace, text) if terms else text
-
-
-def printable(text) -> str:
-    """The text with a blank for line ends and control characters."""
-    return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def read_key(stdin) -> str:

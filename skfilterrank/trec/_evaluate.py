@@ -407,4 +407,9 @@ def named_runs(runs) -> Iterator:
 
 def name_of_path(path) -> str:
     """Name of a run, after its file."""
-    return os.path.basename(path).removesuffix(".gz").removesuffix(".txt")
+    return text_of_path(os.path.basename(path)).removesuffix(".gz").removesuffix(".txt")
+
+
+def text_of_path(path) -> str:
+    """A path as text, with codes for bytes that are not UTF-8, which data frames refuse."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

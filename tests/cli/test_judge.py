@@ -19,7 +19,6 @@ from skfilterrank.cli._terminal import (
     TerminalAssessor,
     keys_of,
     mark,
-    printable,
     query_terms,
     read_key,
 )
@@ -294,8 +293,28 @@ def test_a_pool_that_grows(ask):
     assert "does not hold document 'd2' of topic '1'" in err
 
 
-def test_what_documents_hold_does_not_reach_the_terminal():
-    assert printable("a\x1b[31mred\x07\nb\u202e\x9b2Jc") == "a [31mred b 2Jc"
+def test_what_documents_hold_does_not_reach_the_terminal(ask, files):
+    nasty = "\x1b]0;x\x07 of\r\n cats\u202e\x9b2J\u200b and \U0001f469\u200d\U0001f33e"
+    text = json.dumps({"docno": "d1\x9b2J", "title\x1b": nasty, "text": "more\x9b"}) + "\n"
+    (files / "nasty.jsonl").write_text(text)
+    (files / "pool.jsonl").write_text('{"qid": "1\\u001b", "docno": "d1\\u009b2J"}\n' * 1)
+    base = ["judge", "pool.jsonl", "--docs", "nasty.jsonl", "--out", "q.txt"]
+    code, out, err = ask(["1"], "--text", "title\x1b,text", base=base)
+    assert code == 2  # a topic with white space cannot be written
+    assert r"topic 1\x1b, document 1 of 1" in out
+    assert r"[d1\x9b2J]" in out
+    assert r"\x1b]0;x\x07 of cats\u202e\x9b2J\u200b and " in out
+    assert "\U0001f469\u200d\U0001f33e" in out
+    assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e", "\u200b"} & set(out + err)
+
+
+def test_documents_without_text_are_listed_without_control_characters(ask, files):
+    (files / "pool.jsonl").write_text(
+        '{"qid": "1", "docno": "d1"}\n{"qid": "1", "docno": "x\\u001b]0;title\\u0007"}\n'
+    )
+    _, _, err = ask([], base=["judge", "pool.jsonl", "--docs", "docs.jsonl", "--out", "q.txt"])
+    assert r"left out: x\x1b]0;title\x07" in err
+    assert "\x1b" not in err
 
 
 def test_marks():

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups
 from skfilterrank.exceptions import InputError, brief
@@ -219,7 +220,7 @@ def _fit(models, name, rows, bar, verbose, part="all rows"):
     """Fit a clone of a model, and say so."""
     X, y, codes = rows
     model = clone(models[name])
-    bar.set_description(f"{name}, {part}")
+    bar.set_description(f"{printable(name)}, {part}")
     if verbose > 1:
         model.set_params(verbose=1)
     model.fit(X, y, groups=codes)

@@ -1,0 +1,50 @@
+"""Which characters screens are given as they are, and which as codes."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfilterrank._printable import printable
+
+OBEYED_OR_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("doc-7 (é, 漢字, עברית, 🙂)", "doc-7 (é, 漢字, עברית, 🙂)"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("a\x9b2Jb\x7f", r"a\x9b2Jb\x7f"),
+        ("a\nb\tc\r", r"a\nb\tc\r"),
+        ("\u061c\u200b\u202e\ufeff", r"\u061c\u200b\u202e\ufeff"),
+        ("x\U000e0041", r"x\U000e0041"),
+        ("\ufe0f\U000e0101\u3164\u034f", r"\ufe0f\U000e0101\u3164\u034f"),
+        ("a\xa0b\u2003", r"a\xa0b\u2003"),
+        ("half \udcff", r"half \udcff"),
+    ],
+)
+def test_codes(text, shown):
+    assert printable(text) == shown
+
+
+def test_what_is_kept():
+    assert printable("a\nb\tc", keep="\n") == "a\nb\\tc"
+
+
+def test_what_is_no_text():
+    assert printable(3.5) == "3.5"
+
+
+@given(st.text())
+def test_nothing_is_left_that_is_obeyed_or_unseen(text):
+    shown = printable(text)
+    assert not {unicodedata.category(character) for character in shown} & OBEYED_OR_UNSEEN
+    assert printable(shown) == shown
+
+
+def test_every_control_and_format_character_is_a_code():
+    for number in range(0x110000):
+        if unicodedata.category(chr(number)) in OBEYED_OR_UNSEEN:
+            assert printable(chr(number)).startswith("\\")
