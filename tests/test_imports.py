@@ -18,6 +18,7 @@ LAYERS = {
     "_printable": -1,
     "_sklearn_compat": 0,
     "_groups": 0,
+    "_json": 0,
     "_gains": 0,
     "_sorting": 0,
     "_warnings": 0,

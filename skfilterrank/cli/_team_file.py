@@ -1,41 +1,36 @@
 """Teams of runs in a file."""
 
-import csv
-
 from skfilterrank.exceptions import brief
 from skfilterrank.io import FileFormatError
+from skfilterrank.io._files import decode, read_bytes
+from skfilterrank.io._tables import records_of
 
 
 def read_teams(path) -> dict[str, str]:
     """Team by run, from lines "run team" or "run,team", or from CSV with these columns."""
     teams = {}
-    with open(path, encoding="utf-8-sig", newline="") as lines:
-        try:
-            for number, run, team in _pairs(lines, path):
-                if run in teams:
-                    raise FileFormatError(
-                        f"the run {brief(run)} has a team already ({brief(teams[run])}); keep one "
-                        "of the lines.",
-                        path,
-                        number,
-                    )
-                teams[run] = team
-        except UnicodeDecodeError:
-            raise FileFormatError("the file is not UTF-8 text; convert it first.", path) from None
+    for line, run, team in _pairs(decode(read_bytes(path), path), path):
+        if run in teams:
+            raise FileFormatError(
+                f"the run {brief(run)} has a team already ({brief(teams[run])}); keep one of the "
+                "lines.",
+                path,
+                line,
+            )
+        teams[run] = team
     if not teams:
         raise FileFormatError("the file names no team; expected lines 'run team'.", path)
     return teams
 
 
-def _pairs(lines, path):
+def _pairs(text, path):
     """Number of line, run and team."""
     columns = None
-    reader = csv.reader(lines)
-    for first, cells in enumerate(reader):
+    for place, (line, cells) in enumerate(records_of(text, ",", path)):
         cells = [cell.strip() for cell in cells]
         if not any(cells):
             continue
-        if first == 0 and {"run", "team"} <= set(cells):
+        if place == 0 and {"run", "team"} <= set(cells):
             columns = cells.index("run"), cells.index("team")
             continue
         if columns is None:
@@ -46,6 +41,6 @@ def _pairs(lines, path):
             raise FileFormatError(
                 f"expected a run and its team, as in 'run team', got {brief(' '.join(cells))}.",
                 path,
-                reader.line_num,
+                line,
             )
-        yield reader.line_num, *pair
+        yield line, *pair

@@ -260,6 +260,12 @@ def _unzip(data, name):
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def reason_of(error):
+    """What another library's error says, on one line of at most 200 characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
 def _damaged(error, name):
     """What a gzip file that cannot be unzipped is worth."""
     return FileFormatError(f"the gzip file is damaged or cut short ({error}); copy it again.", name)

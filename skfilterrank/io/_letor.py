@@ -271,8 +271,9 @@ def _explain(body):
             continue
         index, colon, value = token.partition(":")
         if index.lstrip("+-").isdecimal() and colon:
-            if not index.isdecimal() or int(index) > _MAX_INDEX:
-                return f"feature index {index} is not between 1 and {_MAX_INDEX}; correct it."
+            if not index.isdecimal() or len(index) > 10 or int(index) > _MAX_INDEX:
+                shown = index if len(index) <= 20 else f"{index[:20]}..."
+                return f"feature index {shown} is not between 1 and {_MAX_INDEX}; correct it."
             if value.lower().lstrip("+-") in ("inf", "infinity"):
                 return (
                     f"the value of feature {index} is not finite, got {brief(value)}; "

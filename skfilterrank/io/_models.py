@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import skfilterrank
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import FileFormatError, open_replacing, read_bytes
+from skfilterrank.io._files import FileFormatError, open_replacing, read_bytes, reason_of
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -170,7 +170,7 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
         refused = _refused(data, untrusted)
     except Exception as error:
         raise FileFormatError(
-            f"the file is not a model written by save_model ({type(error).__name__}: {error}).",
+            f"the file is not a model written by save_model ({reason_of(error)}).",
             name,
         ) from error
     trusted = [_full_name(t) if isinstance(t, type) else t for t in trusted]
@@ -185,7 +185,7 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
         raise
     except Exception as error:
         raise FileFormatError(
-            f"the model cannot be rebuilt ({type(error).__name__}: {error}); the file is damaged, "
+            f"the model cannot be rebuilt ({reason_of(error)}); the file is damaged, "
             "or was written with other versions of the packages it needs.",
             name,
         ) from error

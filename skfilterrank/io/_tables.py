@@ -4,14 +4,14 @@ import csv
 import importlib.util
 import io
 import itertools
-import json
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._json import parse_json
 from skfilterrank.exceptions import InputError, MissingPackageError, brief
-from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_name
+from skfilterrank.io._files import FileFormatError, decode, read_bytes, reason_of, source_name
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -170,11 +170,11 @@ def _read_separated(data, name, ids, format):
             low_memory=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        _check_widths(_records(text, separator, name, strict=True), name)
-        raise FileFormatError(f"the table cannot be read: {str(error).strip()}", name) from error
+        _check_widths(records_of(text, separator, name, strict=True), name)
+        raise FileFormatError(f"the table cannot be read ({reason_of(error)}).", name) from error
     # pandas takes a surplus first field for row names, and fills short rows with NaN.
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
-        _check_widths(_records(text, separator, name), name)
+        _check_widths(records_of(text, separator, name), name)
 
     for column in table.columns.difference(ids):
         values = table[column]
@@ -182,15 +182,22 @@ def _read_separated(data, name, ids, format):
             table[column] = _numbers_with_nan(values)
 
     def line_of(row):
-        return next(itertools.islice(_records(text, separator, name), row + 1, None))[0]
+        return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
 
     return table, line_of
 
 
-def _records(text, separator, name, strict=False):
-    """Yield (line number, fields) of the header and each row; blank lines are none."""
-    lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
-    reader = csv.reader(lines, delimiter=separator, strict=strict)
+def records_of(text, separator, name, strict=False):
+    """Yield (line number, fields) of each row of CSV, the header too; blank lines are none."""
+    last = ""
+
+    def lines():
+        nonlocal last
+        for line in io.StringIO(text.removeprefix("\ufeff"), newline=""):
+            last = line
+            yield line
+
+    reader = csv.reader(lines(), delimiter=separator, strict=strict)
     default_limit = csv.field_size_limit(np.iinfo(np.int32).max)
     try:
         while True:
@@ -206,7 +213,8 @@ def _records(text, separator, name, strict=False):
                 ) from error
             if fields is None:
                 return
-            if len(fields) > 1 or (fields and fields[0].strip()):
+            # A pair of quotes is a row, as pandas has it; blanks are none.
+            if len(fields) > 1 or last.strip(" \t\r\n"):
                 yield line, fields
     finally:
         csv.field_size_limit(default_limit)
@@ -244,11 +252,10 @@ def _read_jsonl(data, name, ids, format):
         if not content.strip():
             continue
         try:
-            record = json.loads(content)
-        except json.JSONDecodeError as error:
+            record = parse_json(content)
+        except InputError as error:
             raise FileFormatError(
-                f"the line is not JSON ({error.msg}, column {error.colno}); "
-                "each line must hold one whole object.",
+                f"the line is not JSON ({error}); each line must hold one whole object.",
                 name,
                 line,
             ) from error
@@ -273,10 +280,14 @@ def _read_parquet(data, name, ids, format):
         )
     try:
         table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-    except (ValueError, OSError) as error:
-        raise FileFormatError(f"the file is not a Parquet file ({error}).", name) from error
-    if any(level is not None for level in table.index.names):
-        table = table.reset_index()
+        if any(level is not None for level in table.index.names):
+            table = table.reset_index()
+        # Bytes that are not UTF-8 are an error only when the texts are taken out.
+        table.select_dtypes("str").map(len, na_action="ignore")
+    except Exception as error:  # damage can make pyarrow and pandas raise anything
+        raise FileFormatError(
+            f"the file is not a Parquet file, or is damaged ({reason_of(error)}).", name
+        ) from error
     return table, lambda row: row + 1
 
 

@@ -157,7 +157,7 @@ def test_files_of_one_name(run, runs, tmp_path):
         (["one.txt", "two.txt", "--teams", "twice.teams"], "twice.teams:3: the run 'one' has"),
         (["one.txt", "two.txt", "--teams", "cut.teams"], "cut.teams:3: expected a run and its"),
         (["one.txt", "two.txt", "--teams", "empty.teams"], "empty.teams: the file names no team"),
-        (["one.txt", "two.txt", "--teams", "latin.teams"], "latin.teams: the file is not UTF-8"),
+        (["one.txt", "two.txt", "--teams", "latin.teams"], "latin.teams:1: byte 0xfc is not UTF-8"),
     ],
 )
 def test_errors_are_one_line(run, runs, tmp_path, arguments, message):

@@ -1,18 +1,17 @@
 """Values of systems out of what was written when they were measured."""
 
-import csv
-import io
-import json
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from skfilterrank._json import parse_json
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import FileFormatError
 from skfilterrank.io._files import decode, is_path, read_bytes, source_name
+from skfilterrank.io._tables import records_of
 from skfilterrank.trec._evaluate import name_of_path
 
 _PREFERENCES = ("lexirecall", "lexiprecision")
@@ -88,10 +87,14 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     for (run, qid), values in found.items():
         for name in wanted:
             tables[name][rows[run], columns[qid]] = values.get(name, np.nan)
-    return {
-        name: _system_scores(pd.DataFrame(table, runs, topics), name, missing)
-        for name, table in tables.items()
-    }
+    try:
+        return {
+            name: _system_scores(pd.DataFrame(table, runs, topics), name, missing)
+            for name, table in tables.items()
+        }
+    except InputError as error:
+        error.add_note(f"The values are those of {', '.join(map(source_name, sources[:_SHOWN]))}.")
+        raise
 
 
 class _File(NamedTuple):
@@ -118,8 +121,8 @@ def _read(source):
 
 def _read_csv(text, name):
     """Lines run,qid,MEASURE,..."""
-    reader = csv.reader(io.StringIO(text, newline=""))
-    header = next(row for row in reader if row)
+    records = records_of(text, ",", name)
+    _, header = next(records)
     if header[:2] != ["run", "qid"] or len(header) < 3:
         raise FileFormatError(
             f"the header is {brief(','.join(header))}, where it should be run,qid,MEASURE,...: "
@@ -128,10 +131,7 @@ def _read_csv(text, name):
             1,
         )
     measures, values = header[2:], {}
-    for row in reader:
-        line = reader.line_num
-        if not row:
-            continue
+    for line, row in records:
         if len(row) != len(header):
             raise FileFormatError(
                 f"{len(row)} columns where the header has {len(header)}.", name, line
@@ -151,10 +151,10 @@ def _read_json(lines, name):
         if not text.strip():
             continue
         try:
-            found = json.loads(text)
+            found = parse_json(text)
             run, topics = found["run"], found["topics"]
             rows = [(qid, dict(row)) for qid, row in topics.items()]
-        except json.JSONDecodeError as error:
+        except InputError as error:
             raise FileFormatError(
                 f"not a JSON object ({error}); {_WRITTEN_BY} json, a run on each line.", name, line
             ) from None
@@ -243,7 +243,7 @@ def _number(value, measure, name, line):
         number = np.nan if isinstance(value, bool) else float(value)
         if not np.isinf(number) and not isinstance(value, bool):
             return number
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
 

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-import math
 import os
+import sys
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pandas as pd
 
+from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 
@@ -313,8 +314,8 @@ class _WrongRecordError(ValueError):
 def _record(line):
     """Object of a line."""
     try:
-        record = json.loads(line.decode("utf-8", "surrogatepass"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
+        record = parse_json(line.decode("utf-8"))
+    except ValueError:
         raise InputError("it is not JSON") from None
     if not isinstance(record, dict):
         raise InputError("it is no JSON object")
@@ -351,7 +352,7 @@ def _event(record, stack, judged):
         label = event.label
         if isinstance(label, bool) or not isinstance(label, int | float):
             raise _WrongRecordError(f"the label {brief(label)} is no number")
-        if not math.isfinite(label):
+        if not abs(label) <= sys.float_info.max:
             raise _WrongRecordError(f"the label {brief(label)} is not finite")
     if event.kind == "undo" and (not stack or stack[-1][1:3] != (qid, docno)):
         raise _WrongRecordError("it takes back what is not the last answer")

@@ -1,0 +1,123 @@
+"""Files that no reader should trip over: a value, or an error that is worded and names the file."""
+
+import importlib.util
+import io
+from functools import partial
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+from skfilterrank.cli._documents import read_documents, read_pool, read_topics
+from skfilterrank.cli._errors import message_of
+from skfilterrank.cli._team_file import read_teams
+from skfilterrank.comparison import read_system_scores
+from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.io import (
+    load_letor,
+    load_model,
+    read_judged_table,
+    read_prels,
+    read_qrels,
+    read_run,
+    save_model,
+)
+from skfilterrank.judgments import read_judgment_log
+
+HAS_PARQUET = importlib.util.find_spec("pyarrow") is not None
+
+
+def parquet(table):
+    if not HAS_PARQUET:
+        return b""
+    out = io.BytesIO()
+    pd.read_csv(io.BytesIO(table), dtype={"qid": str}).to_parquet(out)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    from sklearn.linear_model import LogisticRegression
+
+    path = tmp_path_factory.mktemp("model") / "m.skops"
+    save_model({"model": LogisticRegression().fit([[0.0], [1.0]], [0, 1])}, path)
+    return path.read_bytes()
+
+
+SCORES = partial(read_system_scores, missing="drop")
+# How each reader is called, the end of the file's name, and a valid file.
+READERS = {
+    "letor": (load_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
+    "csv": (partial(read_judged_table, document="docno"), ".csv", CSV),
+    "tsv": (partial(read_judged_table, document="docno"), ".tsv", CSV.replace(b",", b"\t")),
+    "jsonl": (partial(read_judged_table, document="docno"), ".jsonl", JSONL),
+    "parquet": (partial(read_judged_table, document="docno"), ".parquet", parquet(CSV)),
+    "qrels": (read_qrels, "", b"1 0 a 2\n1 0 b -1\n2 0 a 0.5\n"),
+    "prels": (read_prels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
+    "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
+    "model": (load_model, ".skops", None),
+    "log": (read_judgment_log, ".log", LOG),
+    "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
+    "scores json": (SCORES, "", SCORES_JSON),
+    "scores trec": (
+        partial(read_system_scores, missing="drop"),
+        "",
+        b"ap\t1\t0.5\nap\t2\t0.25\nrunid\tall\tr\n",
+    ),
+    "teams": (read_teams, "", b"run,team\na,x\nb,y\n"),
+    "documents csv": (read_documents, ".csv", DOCUMENTS),
+    "documents jsonl": (read_documents, ".jsonl", JSONL),
+    "documents parquet": (read_documents, ".parquet", parquet(DOCUMENTS)),
+    "topics": (read_topics, ".jsonl", JSONL),
+    "pool": (read_pool, "", b"1 0 a 2\n1 0 b -1\n"),
+    "pool csv": (read_pool, ".csv", CSV),
+}
+# They take files apart as others of the readers do.
+ALIKE = {"tsv", "documents csv", "documents jsonl", "documents parquet", "topics", "pool csv"}
+
+
+def outcome(reader, content, path):
+    """Value or error of reading a file; all other errors are left."""
+    function, suffix, _ = READERS[reader]
+    path = path.with_suffix(suffix)
+    path.write_bytes(content)
+    try:
+        return function(path)
+    except (SkfilterrankError, OSError) as error:
+        return error
+
+
+def check(found, path):
+    """An error names the file, on one line."""
+    if isinstance(found, Exception):
+        message = message_of(found)
+        assert str(path) in message
+        assert "\n" not in message
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "hostile"
+
+
+@pytest.mark.filterwarnings("ignore:.*the last line is only half written")
+@pytest.mark.parametrize("reader", READERS)
+def test_hostile_files(path, reader):
+    for content in CONTENTS.values():
+        check(outcome(reader, content, path), path)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_valid_files_are_read(path, reader, model):
+    content = READERS[reader][2] or model
+    assert not isinstance(outcome(reader, content, path), Exception)
+
+
+@pytest.mark.filterwarnings("ignore:.*the last line is only half written")
+@pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_mutated_files(path, reader, model, data):
+    check(outcome(reader, data.draw(mutated(READERS[reader][2] or model)), path), path)
