@@ -135,7 +135,7 @@ def test_a_pair_is_chosen_and_its_documents_open(page):
     assert [each.is_displayed() for each in parts] == [True, False, False]
     choice = Select(pairs.find_element(By.TAG_NAME, "select"))
     names = [each.text for each in choice.options]
-    number = names.index('good against <b>&"x')
+    number = names.index('\u2068good\u2069 against \u2068<b>&"x\u2069')
     choice.select_by_index(number)
     assert [each.is_displayed() for each in parts] == [place == number for place in range(3)]
     details = parts[number].find_element(By.TAG_NAME, "details")

@@ -1,5 +1,7 @@
 """The HTML report of ``skfilterrank compare``."""
 
+import base64
+import hashlib
 import re
 import sys
 from html.parser import HTMLParser
@@ -51,6 +53,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
+        self.words.append("" if tag == "bdi" else " ")
         attributes = dict(attrs)
         self.attributes.append((tag, attributes))
         self.ids += [attributes["id"]] if "id" in attributes else []
@@ -71,6 +74,7 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         if tag not in VOID:
             assert self.open.pop() == tag
+        self.words.append("" if tag == "bdi" else " ")
 
     def handle_data(self, data):
         if "style" in self.open or "script" in self.open:
@@ -87,7 +91,7 @@ class Page(HTMLParser):
 
     @property
     def text(self):
-        return re.sub(r"\s+", " ", " ".join(self.words))
+        return re.sub(r"\s+", " ", "".join(self.words))
 
 
 @pytest.fixture
@@ -123,6 +127,33 @@ def test_it_is_one_file_that_needs_nothing_else(report):
     assert "default-src 'none'" in text
     # What the SVG pictures name is the name of their language, which nobody fetches.
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
+
+
+def test_its_only_script_is_known_by_its_hash(report):
+    text, page = report()
+    (script,) = re.findall("<script>(.*?)</script>", text, flags=re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = [attrs["content"] for _, attrs in page.attributes if "http-equiv" in attrs]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert not any(name.startswith("on") for _, attrs in page.attributes for name in attrs)
+
+
+def test_names_that_a_page_would_obey_or_hide(run, folder):
+    """Names of either direction stand by themselves, and what nobody sees is a code."""
+    names = ["עברית-1", "x\u202e\x1b\u200b", "$a_b$"]
+    for name, text in zip(names, RUNS.values()):
+        (folder / name).write_text(text)
+    code, _, err = run("compare", "qrels", *names, "-m", "ndcg_f@3", "--html", "r.html", "--quiet")
+    assert (code, err) == (0, "")
+    text = (folder / "r.html").read_text(encoding="utf-8")
+    Page(text)
+    assert not {"\u202e", "\x1b", "\u200b"} & set(text)
+    codes = r"x\u202e\x1b\u200b"
+    for name in ("עברית-1", codes, "$a_b$"):
+        assert f"<bdi>{name}</bdi>" in text
+    assert re.search(f"<h4><bdi>[^<]*</bdi> against <bdi>{re.escape(codes)}</bdi></h4>", text)
+    # Attributes hold no elements.
+    assert re.search(f'aria-label="[^"<]*\u2068{re.escape(codes)}\u2069', text)
 
 
 def test_it_is_well_formed(report):

@@ -5,7 +5,7 @@ from functools import lru_cache
 import pandas as pd
 
 from skfilterrank.cli._comparison_output import in_order, number, p_value
-from skfilterrank.cli._report.elements import Html, element, join, number_cell, table
+from skfilterrank.cli._report.elements import Html, element, isolated, join, number_cell, table
 from skfilterrank.comparison import moved_documents, summarize_pairs
 
 _N_PAIRS = 10
@@ -53,7 +53,7 @@ def drill_down(key, name, comparison, lists, alpha, figures):
             if {pair.first, pair.second} in alike
             else _pair(name, comparison, scores, pair, documents, figures)
         )
-        head = element("h4", f"{pair.first} against {pair.second}")
+        head = element("h4", f"{isolated(pair.first)} against {isolated(pair.second)}")
         parts.append(element("section", head, *content, class_="pair", id=f"{key}-p{place}"))
     yield element("div", *parts, class_="pairs")
 
@@ -95,7 +95,9 @@ def _pair(name, comparison, scores, pair, documents, figures):
         return displays[0]
 
     figure = figures.draw(
-        draw, f"Difference of {pair.first} and {pair.second} in {name} on each topic, sorted."
+        draw,
+        f"Difference of {isolated(pair.first)} and {isolated(pair.second)} in "
+        f"{isolated(name)} on each topic, sorted.",
     )
     (display,) = displays
     largest = display.differences.abs().sort_values(ascending=False, kind="stable")
@@ -113,7 +115,7 @@ def _pair(name, comparison, scores, pair, documents, figures):
 def _outcome(comparison, pair):
     """What the test says, and where that is the opposite, what the means say."""
     is_better = "is significantly better" if pair.significant else "is not significantly better"
-    said = f"{pair.first} {is_better} than {pair.second}: "
+    said = f"{isolated(pair.first)} {is_better} than {isolated(pair.second)}: "
     if comparison.interval_of != "mean difference":
         said += f"{comparison.effect_name} {number(pair.effect_size, 2, '+')}, "
     said += (
@@ -131,12 +133,12 @@ def _who_is_ahead(display):
     if display.is_preference:
         if display.leader is None:
             return "Each is ahead on as many topics as the other."
-        return f"{display.leader} is ahead on {n_deciding} of {n_topics} topics."
+        return f"{isolated(display.leader)} is ahead on {n_deciding} of {n_topics} topics."
     if display.leader is None:
         return "Over all topics the two are equal."
     return (
-        f"By the means {display.leader} is ahead, and would not be without {n_deciding} of the "
-        f"{n_topics} topics, marked in the table."
+        f"By the means {isolated(display.leader)} is ahead, and would not be without {n_deciding} "
+        f"of the {n_topics} topics, marked in the table."
     )
 
 
@@ -164,14 +166,14 @@ def _topics(name, scores, pair, display, ordered) -> Html:
     key = element(
         "p",
         element("span", class_="key first"),
-        f"{pair.first} better  ",
+        f"{isolated(pair.first)} better  ",
         element("span", class_="key second"),
-        f"{pair.second} better",
+        f"{isolated(pair.second)} better",
         class_="note",
     )
     advantage = "preference" if display.is_preference else "advantage"
     head = ["topic", pair.first, pair.second, advantage, "", "decides"]
-    parts = [table(f"{name} on each topic, those that decide first", head, rows), key]
+    parts = [table(f"{isolated(name)} on each topic, those that decide first", head, rows), key]
     if len(ordered) > len(rows):
         parts.append(
             element(
@@ -202,7 +204,9 @@ def _documents(pair, display, ordered, documents) -> Html:
 
 def _documents_of_topic(topic, found, pair, display, documents) -> Html:
     """Which documents moved on one topic, and which forbidden ones were shown."""
-    title = f"Topic {topic}: {_advantage(display.differences[topic], display, in_words=True)}"
+    title = (
+        f"Topic {isolated(topic)}: {_advantage(display.differences[topic], display, in_words=True)}"
+    )
     if found is None:
         return element("details", element("summary", title), element("p", "Both lists are empty."))
     found = found.droplevel("qid")
@@ -235,7 +239,7 @@ def _advantage(difference, display, *, in_words=False):
     if not display.is_preference:
         return number(difference, 4, "+" if difference else "")
     if in_words:
-        return f"{display.first if difference > 0 else display.second} is preferred"
+        return f"{isolated(display.first if difference > 0 else display.second)} is preferred"
     return f"{difference:+.0f}" if difference else "0"
 
 
@@ -262,8 +266,8 @@ def _list_of(caption, found, pair) -> Html:
         "document",
         "label",
         "gain",
-        f"place in {pair.first}",
-        f"place in {pair.second}",
+        f"place in {isolated(pair.first)}",
+        f"place in {isolated(pair.second)}",
         "effect on DCG",
     ]
     parts = [table(caption, head, rows)]

@@ -1,7 +1,13 @@
-"""Pieces of HTML; every text that is put in is escaped."""
+"""Pieces of HTML; every text that is put in is escaped, and names are kept apart from it."""
 
 from html import escape
 from typing import NamedTuple
+
+from skfilterrank._printable import printable
+
+# Unicode's marks around what has a direction of its own; elements have <bdi> for it.
+_BEGIN, _END = "\u2068", "\u2069"
+_KEPT = _BEGIN + _END + "\n\xa0\u2003"
 
 
 class Html(str):
@@ -17,10 +23,15 @@ class Cell(NamedTuple):
     value: float | str
 
 
+def isolated(name) -> str:
+    """A name within a sentence, whose letters may run from right to left."""
+    return f"{_BEGIN}{printable(name)}{_END}"
+
+
 def element(tag, *children, **attributes) -> Html:
     """An element; a final _ of an attribute's name is dropped, other ones become hyphens."""
     named = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(printable(value, keep=_KEPT))}"'
         for name, value in attributes.items()
         if value is not None
     )
@@ -30,8 +41,14 @@ def element(tag, *children, **attributes) -> Html:
 def join(*children) -> Html:
     """One after the other."""
     return Html(
-        "".join(child if isinstance(child, Html) else escape(str(child)) for child in children)
+        "".join(child if isinstance(child, Html) else _escaped(child) for child in children)
     )
+
+
+def _escaped(text):
+    """A text as HTML."""
+    text = escape(printable(text, keep=_KEPT))
+    return text.replace(_BEGIN, "<bdi>").replace(_END, "</bdi>")
 
 
 def section(title, *children, level=2, **attributes) -> Html:
@@ -46,7 +63,8 @@ def table(caption, head, rows, *, sortable=True) -> Html:
     """
     kinds = [_kind(column) for column in zip(*rows)] or [""] * len(head)
     columns = [
-        element("th", name, scope="col", class_=kind or None) for name, kind in zip(head, kinds)
+        element("th", _isolated_cell(name), scope="col", class_=kind or None)
+        for name, kind in zip(head, kinds)
     ]
     body = [element("tr", *_cells(row, kinds)) for row in rows]
     whole = element(
@@ -73,7 +91,14 @@ def _kind(column):
 def _cells(row, kinds):
     """The cells of a row."""
     for place, (cell, kind) in enumerate(zip(row, kinds)):
-        content, value = cell if isinstance(cell, Cell) else (cell, None)
+        content, value = cell if isinstance(cell, Cell) else (_isolated_cell(cell), None)
         more = {"scope": "row"} if place == 0 else {}
         tag = "th" if place == 0 else "td"
         yield element(tag, content, class_=kind or None, data_v=value, **more)
+
+
+def _isolated_cell(content):
+    """A cell of words; it is a name as a whole, if it is none in part."""
+    if isinstance(content, Html) or not content or _BEGIN in content:
+        return content
+    return isolated(content)

@@ -4,6 +4,7 @@ import io
 import re
 import warnings
 
+from skfilterrank._printable import printable
 from skfilterrank.cli._report.elements import Html, element
 
 _SETTINGS = {
@@ -49,7 +50,7 @@ class Figures:
 
 def _inline(text, prefix, label):
     """The SVG as an element of the page: ids of its own, colours of the page."""
-    text = text[text.index("<svg") :]
+    text = printable(text[text.index("<svg") :], keep="\n")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r'\bid="', f'id="{prefix}', text)
     text = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", text)

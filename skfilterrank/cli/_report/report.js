@@ -31,7 +31,10 @@ for (const pairs of document.querySelectorAll(".pairs")) {
   label.className = "choice";
   label.append("Two runs: ");
   const select = document.createElement("select");
-  parts.forEach((part) => select.add(new Option(part.querySelector("h4").textContent, part.id)));
+  // Options hold no elements: Unicode's marks keep names of either direction apart there.
+  const text = (node) => node.nodeName === "BDI" ? `\u2068${node.textContent}\u2069` : node.textContent;
+  const title = (part) => [...part.querySelector("h4").childNodes].map(text).join("");
+  parts.forEach((part) => select.add(new Option(title(part), part.id)));
   const show = () => parts.forEach((part) => { part.hidden = part.id !== select.value; });
   select.addEventListener("change", show);
   label.append(select);

@@ -1,5 +1,7 @@
 """The parts of the report, one after the other."""
 
+import base64
+import hashlib
 from importlib.resources import files
 from string import Template
 
@@ -15,7 +17,15 @@ from skfilterrank.cli._comparison_output import (
     p_value,
 )
 from skfilterrank.cli._report.drill_down import drill_down
-from skfilterrank.cli._report.elements import Html, element, join, number_cell, section, table
+from skfilterrank.cli._report.elements import (
+    Html,
+    element,
+    isolated,
+    join,
+    number_cell,
+    section,
+    table,
+)
 from skfilterrank.cli._report.figures import Figures
 from skfilterrank.cli._run_files import count
 from skfilterrank.comparison import summarize_pairs, summarize_systems
@@ -40,7 +50,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
     parts = [_summary(comparisons, alpha)]
     names = {}
     for place, (name, comparison) in enumerate(bar, 1):
-        names[f"m{place}"] = name
+        names[f"m{place}"] = isolated(name)
         parts.append(_measure(f"m{place}", name, comparison, lists, alpha, figures))
     if len(comparisons) > 1:
         names["agreement"] = "Agreement of the measures"
@@ -50,10 +60,12 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
         names["curves"] = "Stability and sensitivity"
         parts.append(curves)
     links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
+    script = _text("js")
     page = _template("html").substitute(
         title="Comparison of " + count(_n_systems(comparisons), "run"),
         style=_text("css"),
-        script=_text("js"),
+        script=script,
+        script_hash=_hash_of(script),
         navigation=element("nav", element("ul", *links), aria_label="Contents"),
         body=join(*parts),
         footer=f"skfilterrank {skfilterrank.__version__}",
@@ -65,6 +77,12 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
 def _text(ending):
     """A file beside this one."""
     return (files(__package__) / f"report.{ending}").read_text(encoding="utf-8").strip()
+
+
+def _hash_of(script):
+    """By what a browser knows the one script of the page."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _template(ending):
@@ -104,17 +122,17 @@ def _summary(comparisons, alpha) -> Html:
     parts = [table("What was compared, by each measure", head, rows, sortable=False)]
     first = next(iter(comparisons.values()))
     if first.baseline is not None:
-        parts.append(element("p", f"Every run is compared with {first.baseline} only."))
+        parts.append(element("p", f"Every run is compared with {isolated(first.baseline)} only."))
     for name, comparison in comparisons.items():
         dropped = comparison.scores.dropped_queries
         if dropped:
-            shown = ", ".join(map(str, in_order(dropped)[:_N_LISTED]))
+            shown = ", ".join(map(isolated, in_order(dropped)[:_N_LISTED]))
             more = f" and {len(dropped) - _N_LISTED:,} more" if len(dropped) > _N_LISTED else ""
             parts.append(
                 element(
                     "p",
-                    f"{name}: topics left out, since some run lacks them or the measure is not "
-                    f"defined there: {shown}{more}.",
+                    f"{isolated(name)}: topics left out, since some run lacks them or the measure "
+                    f"is not defined there: {shown}{more}.",
                 )
             )
     return section("Summary", *parts, id="summary")
@@ -136,7 +154,7 @@ def _measure(key, name, comparison, lists, alpha, figures) -> Html:
             )
         )
     return section(
-        name,
+        isolated(name),
         *remarks,
         section("Runs", _systems(name, comparison, alpha), level=3),
         section("Which runs differ", *_differences(name, comparison, alpha, figures), level=3),
@@ -159,7 +177,7 @@ def _systems(name, comparison, alpha) -> Html:
     ]
     rows = [
         [
-            f"{row.Index} (baseline)" if row.Index == comparison.baseline else row.Index,
+            f"{isolated(row.Index)} (baseline)" if row.Index == comparison.baseline else row.Index,
             number_cell(row.mean, number(row.mean, 4)),
             number_cell(row.low, f"{number(row.low, 4)} to {number(row.high, 4)}"),
             number_cell(row.n_beaten, f"{row.n_beaten:,}"),
@@ -167,7 +185,8 @@ def _systems(name, comparison, alpha) -> Html:
         ]
         for row in summarize_systems(comparison, alpha=alpha).itertuples()
     ]
-    return table(f"Mean {name} of each run, and how many others it beats significantly", head, rows)
+    caption = f"Mean {isolated(name)} of each run, and how many others it beats significantly"
+    return table(caption, head, rows)
 
 
 def _differences(name, comparison, alpha, figures):
@@ -178,16 +197,16 @@ def _differences(name, comparison, alpha, figures):
     if n_systems > 2 and comparison.baseline is None:
         yield figures.draw(
             lambda: CriticalDifferenceDisplay(comparison, alpha=alpha).plot(),
-            f"Means of the best runs by {name}. Bars join runs that do not differ significantly; "
-            "the best are on the right.",
+            f"Means of the best runs by {isolated(name)}. Bars join runs that do not differ "
+            "significantly; the best are on the right.",
         )
     what = "by how much the run of the row is better on average than that of the column"
     if comparison.interval_of != "mean difference":
         what = f"{comparison.effect_name}, blue where the run of the row is better"
     yield figures.draw(
         lambda: PairwiseComparisonDisplay(comparison, alpha=alpha).plot(),
-        f"Every run against every other by {name}: {what}, and where this is significant. The "
-        "table of pairs has the numbers.",
+        f"Every run against every other by {isolated(name)}: {what}, and where this is "
+        "significant. The table of pairs has the numbers.",
     )
 
 
@@ -227,7 +246,7 @@ def _pairs(name, comparison, alpha):
         ]
         for row in shown.itertuples()
     ]
-    yield table(f"Pairs of runs by {name}, the better run by the test first", head, rows)
+    yield table(f"Pairs of runs by {isolated(name)}, the better run by the test first", head, rows)
     for line in contradictions(comparison, alpha):
         yield element("p", f"{line[0].upper()}{line[1:]}.", class_="note")
     if note:
