@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
 from skfilterrank.exceptions import InputError, brief
@@ -24,6 +25,8 @@ _TABLE_OPTIONS = (
     "categorical",
 )
 _SHOWN_LABELS = 10
+_LARGEST = 1e140
+_MOST_FEATURES = 10_000_000
 
 
 @dataclass
@@ -105,6 +108,20 @@ def _read_letor(path, arguments, like, labelled):
         if arguments.format is None:
             error.add_note("(LETOR text was expected from the file's name; see --format.)")
         raise
+    if not data.X.shape[1]:
+        raise FileFormatError("no line has a feature to learn from, such as 1:0.5.", path)
+    if data.X.shape[1] > _MOST_FEATURES:
+        raise FileFormatError(
+            f"the highest feature index is {data.X.shape[1]:,}, and models learn from at most "
+            f"{_MOST_FEATURES:,} features: number those that occur from 1 on.",
+            path,
+        )
+    if getattr(arguments, "learner", None) == "linear" and sp.issparse(data.X):
+        raise InputError(
+            f"{path}: less than a tenth of the features differ from 0, and --learner linear needs "
+            "more of them: take --learner trees."
+        )
+    _check_size(data.X.data if sp.issparse(data.X) else data.X, "a feature", path)
     groups = pd.Index(data.groups.astype(str), name="qid")
     docnos = np.asarray(data.docnos, dtype=object)
     docnos = np.where(docnos == "", _numbered(groups), docnos)
@@ -189,7 +206,18 @@ def _numbers(values, path):
             f"{path}: column {brief(values.name)} holds infinite values: leave them empty where "
             "they are missing."
         )
+    _check_size(numbers, f"column {brief(values.name)}", path)
     return numbers
+
+
+def _check_size(numbers, what, path):
+    """Raise for numbers whose squares are infinite, which models make NaN of."""
+    largest = np.max(np.abs(numbers), initial=0, where=~np.isnan(numbers))
+    if largest > _LARGEST:
+        raise InputError(
+            f"{path}: {what} holds numbers as large as {largest:.3g}, whose squares leave the "
+            f"range of float64: scale them to {_LARGEST:g} at most."
+        )
 
 
 def _strings(values):

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import io
 import itertools
+import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -128,7 +129,7 @@ def read_judged_table(
         _check_unique(levels["qid"], levels["docno"], name, line_of)
     table = table.drop(columns=ids)
     if label is not None:
-        table[label] = _as_labels(table[label])
+        table[label] = _as_labels(table[label], name, line_of)
     table.index = (
         pd.Index(levels["qid"], name="qid")
         if document is None
@@ -328,16 +329,32 @@ def _id_text(value):
     return str(int(value)) if value == value // 1 else None
 
 
-def _as_labels(values):
+def _as_labels(values, name, line_of):
     """Labels with NaN as the one mark of a missing one."""
     if values.dtype == object:
         labels = values.to_numpy(copy=True)
         labels[pd.isna(labels)] = np.nan
+        for row, label in enumerate(labels):
+            if not isinstance(label, str | bool | np.bool_) and not _is_float(label):
+                raise FileFormatError(
+                    f"the label {brief(label)} in column {brief(values.name)} is neither a text "
+                    "nor a number that float64 holds; correct it.",
+                    name,
+                    line_of(row),
+                )
         return pd.Series(labels, index=values.index, dtype=object).infer_objects()
     is_numeric = pd.api.types.is_numeric_dtype(values.dtype)
     if is_numeric and pd.api.types.is_extension_array_dtype(values.dtype):
         return values.astype(np.float64)
     return values
+
+
+def _is_float(label):
+    """Whether float64 has a number for it; NaN is one."""
+    try:
+        return isinstance(label, numbers.Number) and not np.isinf(float(label))
+    except (OverflowError, TypeError):
+        return False
 
 
 def _check_unique(qids, docnos, name, line_of):

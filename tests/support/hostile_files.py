@@ -21,6 +21,7 @@ SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "topics": {"1": {"ap": 0.5}, "
 
 DIGITS = b"1" * 5000
 ROW = b'{"qid": "1", "docno": "a", "title": "t", "label": %s, "x": %s}\n'
+LABELS = b'{"qid": "%c", "docno": "%c", "title": "some words here", "label": %s, "x": 1}\n'
 EVENT = LOG[: LOG.index(b"\n") + 1] + b'{"qid": "1", "docno": "a", "label": %s}\n'
 CONTENTS = {
     "nothing": b"",
@@ -89,6 +90,16 @@ CONTENTS = {
     "Parquet magic": b"PAR1" + b"\x15\x04\xff" * 50 + b"\x10\0\0\0PAR1",
     "Parquet magic only": b"PAR1PAR1",
     "zip magic": b"PK\x03\x04" + b"\0" * 50,
+    "no features of two queries": b"1 qid:1\n-1 qid:1\n1 qid:2\n-1 qid:2\n",
+    "the highest index of two queries": b"1 qid:1 2147483647:1\n-1 qid:2 2:1\n",
+    "numbers whose squares are infinite": b"1 qid:1 1:1e308\n-1 qid:1 1:1\n1 qid:2 1:-1e308\n",
+    "the same in csv": b"qid,docno,label,x\n1,a,1,1e308\n1,b,-1,1\n2,a,1,-1e308\n2,b,-1,0\n",
+    "labels of 10**400": b"".join(LABELS % (q, d, b"1" + b"0" * 400) for q in b"12" for d in b"ab"),
+    "labels that are lists": b"".join(LABELS % (q, d, b"[1]") for q in b"12" for d in b"ab"),
+    "labels of all kinds": b"".join(
+        LABELS % (49 + place // 2, 97 + place % 2, label)
+        for place, label in enumerate([b"1", b'"a"', b"null", b"{}", b"true", b"1e400"])
+    ),
     "no features": b"1 qid:1\n0 qid:1\n",
     "the highest index": b"1 qid:1 2147483647:1\n0 qid:1 2147483647:2\n",
     "above the highest index": b"1 qid:1 2147483648:1\n",

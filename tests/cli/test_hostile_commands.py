@@ -1,0 +1,118 @@
+"""Commands on files that hold anything: they work, or say in one line what is wrong."""
+
+import io
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+
+QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
+RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
+SCORES = b"".join(
+    SCORES_JSON.replace(b'"r"', b'"%c"' % name).replace(b"null", b"0.25") + b"\n" for name in b"rs"
+)
+LETOR = b"2 qid:1 1:0.5 # docid = a\n-1 qid:1 1:1 2:1\n1 qid:2 1:1\n0 qid:2 2:3\n"
+TRAIN = ["--models", "bce", "--learner", "linear", "--threshold", "0", "--quiet"]
+TABLE = b"qid,docno,label,x\n1,a,1,2\n1,b,-1,1\n2,a,1,4\n2,b,-1,0\n"
+LINES = b"".join(
+    b'{"qid": "%c", "docno": "%c", "label": %d, "x": 1}\n' % (qid, docno, label)
+    for qid, docno, label in zip(b"1122", b"abab", [1, -1, 2, -1])
+)
+COMMANDS = {
+    "rank-filter": (["rank-filter", "{}", *TRAIN], LETOR),
+    "rank-filter table": (["rank-filter", "{}.csv", *TRAIN], TABLE),
+    "rank-filter lines": (["rank-filter", "{}.jsonl", *TRAIN], LINES),
+    "rank-filter --test": (["rank-filter", "letor", "--test", "{}", *TRAIN], LETOR),
+    "apply model": (["apply", "{}", "letor"], b""),
+    "apply": (["apply", "model.skops", "{}", "--quiet"], LETOR),
+    "evaluate qrels": (["evaluate", "{}", "run", "--quiet"], QRELS),
+    "evaluate": (["evaluate", "qrels", "{}", "--quiet", "--format", "json"], RUN),
+    "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
+    "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
+    "complete": (["complete", "{}", "--docs", "docs.csv", "--runs", "run", "--out", "-"], QRELS),
+    "complete --docs": (
+        ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label=0", "--out", "-"],
+        JSONL,
+    ),
+    "forecast": (["forecast", "run", "{}", "--quiet"], RUN),
+    "forecast --teams": (
+        ["forecast", "run", "other", "--teams", "{}", "--quiet"],
+        b"run,x\nother,y\n",
+    ),
+    "judge": (["judge", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
+    "judge table": (["judge", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
+    "judge --docs": (["judge", "qrels", "--docs", "{}.jsonl", "--out", "out"], JSONL),
+    "judge --topics": (
+        ["judge", "qrels", "--docs", "docs.csv", "--topics", "{}.csv", "--out", "out"],
+        b"qid,query\n1,some words\n",
+    ),
+    "judge log": (["judge", "qrels", "--docs", "docs.csv", "--out", "{}"], LOG),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Valid files."""
+    from skfilterrank.cli import main
+
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, content in {
+        "qrels": QRELS,
+        "run": RUN,
+        "letor": LETOR,
+        "docs.csv": DOCUMENTS,
+        "other": RUN,
+    }.items():
+        (folder / name).write_bytes(content)
+    model = str(folder / "model.skops")
+    assert main(["rank-filter", str(folder / "letor"), *TRAIN, "--save", model]) == 0
+    return folder
+
+
+@pytest.fixture
+def try_on(folder, run, monkeypatch):
+    """Run a command on a file with some content."""
+    monkeypatch.chdir(folder)
+
+    def try_on(command, content):
+        arguments, _ = COMMANDS[command]
+        for path in folder.glob("hostile*"):
+            path.unlink()
+        for path in folder.glob("out*"):
+            path.unlink()
+        arguments = [argument.replace("{}", "hostile") for argument in arguments]
+        name = next(argument for argument in arguments if argument.startswith("hostile"))
+        (folder / (f"{name}.log" if command == "judge log" else name)).write_bytes(content)
+        monkeypatch.setattr(sys, "stdin", io.StringIO("0\n1\n0\n1\n"))
+        code, _, err = run(*arguments)
+        *before, last = err.splitlines() or [""]
+        assert code in (0, 2)
+        assert last.startswith("skfilterrank: error: ") == (code == 2)
+        assert not any("error" in line for line in before)
+        return code
+
+    return try_on
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_hostile_files(command, try_on):
+    for content in CONTENTS.values():
+        try_on(command, content)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
+def test_valid_files_work(command, try_on):
+    assert try_on(command, COMMANDS[command][1]) == 0
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_mutated_files(command, try_on, data):
+    try_on(command, data.draw(mutated(COMMANDS[command][1])))
