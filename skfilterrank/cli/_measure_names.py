@@ -6,15 +6,9 @@ from difflib import get_close_matches
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
-_WHOLE = {"map": "ap", "Rprec": "r_precision", "recip_rank": "rr", "infAP": "inferred_ap"}
-# trec_eval's nDCG takes negative labels for 0, as ndcg_0 does.
-_CUT = {
-    "map_cut": "ap",
-    "ndcg_cut": "ndcg_0",
-    "P": "precision",
-    "recall": "recall",
-    "success": "success",
-}
+# Names of trec_eval without a cut-off, and those before one, by the measures they mean.
+_WHOLE = {name: entry.name for entry in MEASURES.values() for name in entry.trec_eval}
+_CUT = {name[:-2]: _WHOLE.pop(name) for name in sorted(_WHOLE) if name.endswith("_@")}
 _CUT_NAME = re.compile(rf"({'|'.join(_CUT)})[_.](\d+)")
 
 

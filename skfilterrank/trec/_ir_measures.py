@@ -13,8 +13,6 @@ from skfilterrank.io._trec.text_columns import id_tokens
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.trec._evaluate import evaluate_run
 
-# As the field writes them; every measure goes by its name in the measure table too.
-_PRETTY = {"ndcg_f": "nDCG_f", "ndcg_min": "nDCG_min", "ndcg_0": "nDCG_0"}
 _SHARED = {"gains": (dict, str), "ties": (str,), "unjudged": (str,), "undefined": (int, float)}
 
 
@@ -82,7 +80,7 @@ def register_with_ir_measures() -> SimpleNamespace:
             "pip install 'skfilterrank[ir-measures]'."
         ) from error
 
-    names = {_PRETTY.get(name, name): entry for name, entry in MEASURES.items()}
+    names = {entry.title: entry for entry in MEASURES.values()}
     measures = {name: _measure_class(name, entry)() for name, entry in names.items()}
     registry = ir_measures.measures.registry
     taken = sorted({*names, *MEASURES} & registry.keys())

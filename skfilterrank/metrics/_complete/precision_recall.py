@@ -86,6 +86,7 @@ def success_sum(facts: Facts) -> Additive:
 @measure(
     "precision",
     precision,
+    trec_eval=("P_@",),
     additive=precision_sum,
     order_matters="with k",
     undefined="never",
@@ -159,6 +160,7 @@ def precision_at_k_score(
 @measure(
     "recall",
     recall,
+    trec_eval=("recall_@",),
     additive=recall_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",
@@ -225,6 +227,7 @@ def recall_at_k_score(
 @measure(
     "r_precision",
     r_precision,
+    trec_eval=("Rprec",),
     additive=r_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -280,6 +283,7 @@ def r_precision_score(
 @measure(
     "rr",
     reciprocal_rank,
+    trec_eval=("recip_rank",),
     additive=reciprocal_rank_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -348,6 +352,7 @@ def reciprocal_rank_score(
 @measure(
     "success",
     success,
+    trec_eval=("success_@",),
     additive=success_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",

@@ -128,6 +128,10 @@ class Measure:
         tested against each other.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's documents changes the measure.
+    trec_eval : tuple of str
+        What trec_eval calls it; "@" stands for the cut-off.
+    title : str
+        The name as the field writes it.
     """
 
     name: str
@@ -145,6 +149,8 @@ class Measure:
     bounds: Callable | None = None
     additive: Callable | None = None
     order_matters: str = "always"
+    trec_eval: tuple[str, ...] = ()
+    title: str = ""
 
     def __reduce__(self):
         # The table knows it by its name, in every process.
@@ -260,6 +266,8 @@ def measure(
     bounds=None,
     additive=None,
     order_matters="always",
+    trec_eval=(),
+    title=None,
 ):
     """Enter a public function into the measure table and complete its documentation.
 
@@ -297,6 +305,8 @@ def measure(
             bounds=bounds,
             additive=additive,
             order_matters=order_matters,
+            trec_eval=trec_eval,
+            title=title or name,
         )
         return function
 

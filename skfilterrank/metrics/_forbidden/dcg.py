@@ -135,6 +135,9 @@ def ndcg_score(
 @measure(
     "ndcg_0",
     kernels.ndcg_0,
+    # It takes negative labels for 0.
+    trec_eval=("ndcg_cut_@",),
+    title="nDCG_0",
     additive=kernels.ndcg_0_sum,
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
@@ -183,6 +186,7 @@ def ndcg_0_score(
 @measure(
     "ndcg_min",
     kernels.ndcg_min,
+    title="nDCG_min",
     bounds=kernels.ndcg_min_bounds,
     additive=kernels.dcg_sum,
     undefined="the best and the worst DCG are equal",
@@ -240,6 +244,7 @@ def ndcg_min_score(
 @measure(
     "ndcg_f",
     kernels.ndcg_f,
+    title="nDCG_f",
     bounds=kernels.ndcg_f_bounds,
     additive=kernels.dcg_sum,
     undefined="every judged gain is 0, or nothing is judged",

@@ -155,6 +155,7 @@ def _one_per_row(name, column, n_rows):
 @measure(
     "inferred_ap",
     inferred_ap,
+    trec_eval=("infAP",),
     additive=inferred_ap_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),
