@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import re
 
 from skfilterrank.exceptions import brief
 
@@ -73,7 +72,10 @@ def threshold(text):
 
 def measures(text):
     """Names of measures, as in A,B; commas in parentheses separate the options of one."""
-    return _names_of(re.split(r",(?![^()]*\))", text))
+    # Here, so that --help does not wait for numpy and pandas.
+    from skfilterrank.metrics._core.measure import split_at_commas
+
+    return _names_of(split_at_commas(text))
 
 
 def number(text):

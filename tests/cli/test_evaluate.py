@@ -322,11 +322,14 @@ def test_names_of_measures(run, files, evaluate):
 
 
 def test_commas_between_measures_and_between_options():
-    assert options.measures("ap, rbp(a=1,b=2)@3,x(c=1,d=2)") == [
+    nested = "ul_normalized(variant=v1,measure=rbp(persistence=0.9,relevance=binary))@2"
+    assert options.measures(f"ap, rbp(a=1,b=2)@3,x(c=1,d=2),{nested}") == [
         "ap",
         "rbp(a=1,b=2)@3",
         "x(c=1,d=2)",
+        nested,
     ]
+    assert list(parse_names([nested])) == [nested]
 
 
 def test_names_of_trec_eval_are_known():

@@ -431,7 +431,7 @@ def parse_measure(text: str | ParsedMeasure) -> ParsedMeasure:
 def _parse_options(entry, text, whole):
     """Options of the string form: numbers and words, by name."""
     options = {}
-    for part in _split_options(text or ""):
+    for part in split_at_commas(text or ""):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in entry.options:
             allowed = ", ".join(f"{name}=..." for name in entry.options) or "none"
@@ -446,7 +446,7 @@ def _parse_options(entry, text, whole):
     return options
 
 
-def _split_options(text):
+def split_at_commas(text):
     """The parts between commas that are in no parentheses."""
     parts, depth = [""], 0
     for character in text:
