@@ -89,7 +89,7 @@ def draw_lists(data, name):
 
 
 def make_search(gains, index, name):
-    objective = Objective(gains, index, parse_measure(name))
+    objective = Objective(parse_measure(name), gains, index)
     terms = objective.as_sum()
     return objective, LineSearch(terms, gains, index, objective.sign)
 
@@ -246,7 +246,7 @@ def test_candidates_never_lose_and_find_the_best_of_few(name):
         gains = rng.choice([0.0, 1.0, 2.0], 6)
         scores, feature = rng.normal(size=(2, 6))
         index = GroupIndex.from_groups(np.zeros(6))
-        objective = Objective(gains, index, parse_measure(name))
+        objective = Objective(parse_measure(name), gains, index)
         assert objective.as_sum() is None
         points = points_between(all_crossings(scores, feature, index, None))
         best = max(objective(scores + t * feature) for t in points)
@@ -283,7 +283,7 @@ def test_candidates_are_searched_twice():
 def test_candidates_pay_for_their_steps():
     # Documents of gain 1 and 0 cross at t = 1; beyond is t = 2, which reciprocal-like err gains.
     gains, index = np.array([1.0, 0.0]), GroupIndex.from_groups(["q", "q"])
-    objective = Objective(gains, index, parse_measure("err"))
+    objective = Objective(parse_measure("err"), gains, index)
     scores, feature = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     gain = objective(scores + 2 * feature) - objective(scores)
     assert gain > 0

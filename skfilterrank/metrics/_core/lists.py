@@ -61,6 +61,14 @@ class RankedLists:
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
         self.columns: dict[str, np.ndarray] = {}
 
+    def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
+        """The same rows with other scores, finite ones; those below the threshold are filtered."""
+        lists = copy(self)
+        lists.scores, lists.has_filtered = scores, threshold is not None
+        if threshold is not None:
+            lists.scores = np.where(scores >= threshold, scores, -np.inf)
+        return lists
+
     def with_ties(self, ties: str) -> "RankedLists":
         """The same rows under another rule for ties."""
         lists = copy(self)

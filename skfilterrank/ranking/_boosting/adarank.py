@@ -15,7 +15,6 @@ from skfilterrank.ranking._boosting.boosting import (
     run_rounds,
 )
 from skfilterrank.ranking._boosting.feature_boosting import (
-    BLIND_TO_ORDER,
     FeatureBoosting,
     is_optimizable,
     optimizable_measures,
@@ -290,7 +289,7 @@ class AdaRankRanker(RoundsRanker):
             low, high = parsed.measure.value_range
             why = (
                 "it does not depend on the order of what is shown"
-                if parsed.measure.name in BLIND_TO_ORDER
+                if parsed.measure.order_matters == "never"
                 else f"its values lie in [{low:g}, {high:g}]"
             )
             raise InputError(

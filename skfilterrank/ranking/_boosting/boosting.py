@@ -9,6 +9,7 @@ from tqdm.auto import tqdm
 from skfilterrank._groups import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
+from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
 
 
@@ -68,39 +69,6 @@ class RoundsRanker(BaseEstimator):
         return total / total.sum() if total.any() else total
 
 
-class QueryMeasure:
-    """A measure of the scores of fixed rows."""
-
-    def __init__(self, parsed: ParsedMeasure, gains, queries):
-        self.parsed = parsed
-        self._gains = gains
-        self._index = GroupIndex.from_groups(queries)
-        self._kernel = parsed.measure.bind(parsed.k, parsed.options)
-
-    def per_query(self, scores) -> np.ndarray:
-        """One value per query, NaN where undefined."""
-        entry = self.parsed.measure
-        lists = entry.ranked_lists(
-            self._gains,
-            scores,
-            groups=self._index,
-            gains=None,
-            ties=entry.ties[0],
-            unjudged="zero",
-            options=self.parsed.options,
-        )
-        return lists.per_query(self._kernel)
-
-    def mean(self, scores) -> float:
-        """Mean over queries; those for which the measure is undefined count 0."""
-        return float(np.nan_to_num(self.per_query(scores), nan=0.0).mean())
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of rows of each query."""
-        return self._index.sizes
-
-
 class HeldOut:
     """A held-out set, and its measure after each round."""
 
@@ -108,14 +76,14 @@ class HeldOut:
         self.X = rows.X
         self.curve = []
         self._scores = np.zeros(len(rows.gains))
-        self._measure = QueryMeasure(parsed, rows.gains, rows.queries)
-        self._sign = 1 if parsed.measure.greater_is_better else -1
+        index = GroupIndex.from_groups(rows.queries)
+        self._measure = MeasuredRows(parsed, rows.gains, index)
 
     def add(self, contribution) -> float:
         """Measure the set after one more round; the value, negated where lower is better."""
         self._scores += contribution
         self.curve.append(self._measure.mean(self._scores))
-        return self._sign * self.curve[-1]
+        return self._measure.sign * self.curve[-1]
 
 
 def held_out_sets(ranker, eval_set, eval_groups, parsed, *, allow_nan=False) -> list[HeldOut]:

@@ -4,20 +4,19 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.utils.parallel import Parallel, delayed
 
+from skfilterrank._groups import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank.ranking._boosting.boosting import (
-    QueryMeasure,
     first_best,
     rows_with_order,
 )
+from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.rows import (
     QueryRows,
     column,
 )
 
-# They see what is filtered or judged, and not the order of what is shown.
-BLIND_TO_ORDER = ("empty_list_rate", "false_reject_rate", "judged")
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
 _LARGEST_WORTH = 1 - 1e-9
 _SAME = 1e-12
@@ -107,7 +106,7 @@ class _Strength:
     """The measure of each query as AdaRank wants it: greater is better, in [-1, 1]."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
-        self._measure = QueryMeasure(parsed, rows.gains, rows.queries)
+        self._measure = MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
         self._entry, self._text = parsed.measure, parsed.text
         self._lowest = -1.0 if self._entry.greater_is_better else 0.0
 
@@ -135,7 +134,7 @@ def _rows_that_count(rows, parsed):
             f"the {len(matters)} training queries of different gains: there is nothing to learn "
             f"by it. Choose another cut-off or measure. {optimizable_measures()}"
         )
-    sizes = QueryMeasure(parsed, rows.gains, rows.queries).sizes
+    sizes = GroupIndex.from_groups(rows.queries).sizes
     return rows.of(np.repeat(matters, sizes))
 
 
@@ -148,7 +147,7 @@ def is_optimizable(entry: Measure) -> bool:
     """Whether a measure's values are in range and depend on the order."""
     low, high = entry.value_range
     least = -1.0 if entry.greater_is_better else 0.0
-    return least <= low and high <= 1.0 and entry.name not in BLIND_TO_ORDER
+    return least <= low and high <= 1.0 and entry.order_matters != "never"
 
 
 def optimizable_measures():

@@ -20,6 +20,7 @@ from skfilterrank.ranking._coordinate_ascent.columns import Columns
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
+from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.rows import (
     check_count,
     check_features,
@@ -145,8 +146,8 @@ class CoordinateAscentRanker(BaseEstimator):
     scale of the features does not matter beyond the start.
 
     While training, documents of equal scores count in ascending order of gain (``ties="worst"``),
-    so that nothing is won by giving documents the same score. `score_`, `history_` and
-    `evals_result_` are such values; without ties they are those of the measure's function.
+    so that nothing is won by giving documents the same score. `score_` and `history_` are such
+    values; without ties they are those of the measure's function, as `evals_result_` is always.
     Queries for which the measure is undefined count as 0. Queries with one document, or with
     documents of one gain, change nothing but the mean. Where no query has two different gains and
     ``filter=False``, no order is better than another: all weights are 0.
@@ -268,7 +269,7 @@ class CoordinateAscentRanker(BaseEstimator):
             )
         columns = Columns(X)
         self.scale_ = columns.spreads(None if self.filter else index)
-        objective = Objective(gains, index, parsed)
+        objective = Objective(parsed, gains, index)
         if self.filter:
             objective.check_filterable()
         problem = Problem(
@@ -375,7 +376,7 @@ class CoordinateAscentRanker(BaseEstimator):
     def _held_out(self, eval_set, eval_groups, parsed):
         """Columns and objective of each held-out set."""
         return [
-            (Columns(X), Objective(gains, GroupIndex.from_groups(codes), parsed))
+            (Columns(X), MeasuredRows(parsed, gains, GroupIndex.from_groups(codes)))
             for X, gains, codes in held_out_rows(self, eval_set, eval_groups)
         ]
 
