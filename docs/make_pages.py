@@ -19,6 +19,7 @@ MODULES = (
     "trec",
     "datasets",
     "plot",
+    "exceptions",
 )
 # Where measures are defined, in the order of the page.
 PACKAGES = ("forbidden", "complete", "robustness", "incomplete", "bounds")

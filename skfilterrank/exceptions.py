@@ -3,6 +3,8 @@
 import re
 import reprlib
 
+__all__ = ["InputError", "InputTypeError", "MissingPackageError", "SkfilterrankError"]
+
 _LONGEST = 80
 
 
