@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, rank_biased_overlap
-from skfilterrank.comparison._orders import overlap as module
+from skfilterrank.comparison._orders.overlap import _List, _overlap
 
 LISTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
 PERSISTENCE = st.sampled_from([0.2, 0.5, 0.9])
@@ -171,12 +171,28 @@ def test_forms_of_orders():
     assert rank_biased_overlap(scores.means.to_dict(), other.to_dict()).to_frame().equals(expected)
 
 
-def test_blocks_do_not_matter(monkeypatch):
+@pytest.mark.parametrize("n_values", [3, 60, 10**9])
+def test_overlap_is_the_sum_over_names(n_values):
+    """Each name adds its chances of being seen in either list, at every depth."""
     rng = np.random.default_rng(2)
-    first, second = (dict(enumerate(rng.integers(9, size=20))) for _ in range(2))
-    expected = float(rank_biased_overlap(first, second, ties="average"))
-    monkeypatch.setattr(module, "_CELLS", 50)
-    assert float(rank_biased_overlap(first, second, ties="average")) == pytest.approx(expected)
+    for _ in range(20):
+        n_short, n_long = sorted(rng.integers(1, 90, size=2))
+        names = [rng.permutation(120)[:n].tolist() for n in (n_short, n_long)]
+        short, long = (
+            _List(dict(zip(each, rng.integers(n_values, size=len(each)))), "first", "average")
+            for each in names
+        )
+        common = sorted(set(short.places) & set(long.places))
+        depth = np.arange(1, n_long + 1)
+        expected = np.zeros(n_long)
+        for name in common:
+            spans = short.spans([name]), long.spans([name])
+            chances = [np.clip((depth - begin) / (end - begin), 0, 1) for begin, end in spans]
+            expected += np.prod(chances, axis=0)
+        found = _overlap(short, long, common)
+        if n_values == 10**9:  # no ties: whole numbers
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_text():

@@ -30,7 +30,8 @@ class Order:
         # Without the values behind them, relative to the means: scores of documents may be tiny.
         self.values = merge(_numbers(values, name), relative=ROUNDING_OF_MEANS)
         if len(set(self.systems)) < len(self.systems):
-            repeated = next(each for each in self.systems if self.systems.count(each) > 1)
+            repeated = pd.Series(self.systems, dtype=object)
+            repeated = repeated[repeated.duplicated(keep=False)].iloc[0]
             raise InputError(
                 f"{name} must name each system once, and {brief(repeated)} occurs more than once."
             )

@@ -12,8 +12,6 @@ from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("raise", "average")
-# Numbers held in memory at a time.
-_CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +123,7 @@ def rank_biased_overlap(
     check_choice(ties, "ties", TIES)
     one, other = _List(first, "first", ties), _List(second, "second", ties)
     short, long = sorted((one, other), key=len)
-    common = sorted(set(short.places) & set(long.places))
+    common = [name for name in short.places if name in long.places]
     overlap = _overlap(short, long, common)
     return RankBiasedOverlap(
         *_value_and_bounds(overlap, len(short), len(long), persistence),
@@ -156,21 +154,44 @@ class _List:
     def __len__(self):
         return len(self.places)
 
-    def chance(self, names, depth):
-        """Chance that each name is among so many first ones, shape (n_names, n_depths)."""
-        at = [self.places[name] for name in names]
-        return np.clip((depth - self.before[at, None]) / self.n_tied[at, None], 0, 1)
+    def spans(self, names):
+        """How many stand before the ties of each name, and how many up to their end."""
+        at = np.fromiter((self.places[name] for name in names), dtype=np.intp, count=len(names))
+        return self.before[at], self.before[at] + self.n_tied[at]
+
+    def seen(self, n_depths):
+        """Share of the ties that each depth ends in which is seen down to it; 1 behind the list."""
+        best_first = np.argsort(self.before, kind="stable")
+        share = np.ones(n_depths)
+        share[: len(self)] = np.arange(1, len(self) + 1) - self.before[best_first]
+        share[: len(self)] /= self.n_tied[best_first]
+        return share
 
 
 def _overlap(short, long, common):
-    """Expected number of names in common at each depth of the longer list."""
-    depth = np.arange(1, len(long) + 1)
-    overlap = np.zeros(len(long))
-    size = max(1, _CELLS // len(long))
-    for start in range(0, len(common), size):
-        names = common[start : start + size]
-        overlap += (short.chance(names, depth) * long.chance(names, depth)).sum(axis=0)
-    return overlap
+    """Expected number of names in common at each depth of the longer list.
+
+    Down to a depth, a list shows names for sure and a share of the ties that the depth ends in. So
+    what counts is how many names are sure in both lists, sure in one and in those ties of the
+    other, and in such ties of both: whole numbers, which come and go once for each name.
+    """
+    n_depths = len(long)
+    begin_short, end_short = short.spans(common)
+    begin_long, end_long = long.spans(common)
+
+    def number(first, behind):
+        """How many names have each depth from `first` to before `behind`."""
+        is_any = first < behind
+        change = np.bincount(first[is_any], minlength=n_depths + 2)
+        change -= np.bincount(behind[is_any], minlength=n_depths + 2)
+        return np.cumsum(change)[1 : n_depths + 1]
+
+    both = number(np.maximum(end_short, end_long), np.full(len(common), n_depths + 1))
+    in_short = number(np.maximum(begin_short + 1, end_long), end_short)
+    in_long = number(np.maximum(begin_long + 1, end_short), end_long)
+    in_both = number(np.maximum(begin_short, begin_long) + 1, np.minimum(end_short, end_long))
+    seen_short, seen_long = short.seen(n_depths), long.seen(n_depths)
+    return both + seen_short * (in_short + seen_long * in_both) + seen_long * in_long
 
 
 def _value_and_bounds(overlap, s, l, p):  # noqa: E741
