@@ -13,6 +13,10 @@ from skfilterrank.exceptions import InputError, InputTypeError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 25
+# What is unzipped at a time: where members are short, the rest of it is copied for each of them.
+_ZIPPED_BYTES = 1 << 16
+# Beyond both of them a file is refused; judgments and runs unzip to some 3 to 70 times their size.
+_MOST_BYTES, _MOST_TIMES = 1 << 30, 200
 
 
 class FileFormatError(InputError):
@@ -79,11 +83,8 @@ def open_for_reading(source):
         if raw.peek(2)[:2] != _GZIP_MAGIC:
             yield raw
             return
-        with gzip.GzipFile(fileobj=raw) as unzipped:
-            try:
-                yield unzipped
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise _damaged(error, source_name(source)) from error
+        pieces = _unzipped(iter(lambda: raw.read(_ZIPPED_BYTES), b""), source_name(source))
+        yield io.BufferedReader(_Pieces(pieces), _ZIPPED_BYTES)
 
 
 @contextmanager
@@ -241,23 +242,41 @@ def read_bytes(source):
                 ) from error
     if isinstance(data, str):
         return data.encode("utf-8")
-    return _unzip(data, source_name(source)) if data[:2] == _GZIP_MAGIC else data
+    if data[:2] != _GZIP_MAGIC:
+        return data
+    chunks = (data[i : i + _ZIPPED_BYTES] for i in range(0, len(data), _ZIPPED_BYTES))
+    return b"".join(_unzipped(chunks, source_name(source)))
 
 
-def _unzip(data, name):
-    """Content of gzip bytes, which may hold several members one after the other."""
-    parts = []
+def _unzipped(chunks, name):
+    """Yield what is in the chunks of a gzip file, which may hold several members."""
+    member, n_zipped, n_bytes = None, 0, 0
     try:
-        while data:
-            # In one piece and with zlib's own checksum: faster than the gzip module's stream.
-            member = zlib.decompressobj(wbits=31)
-            parts.append(member.decompress(data))
-            if not member.eof:
-                raise EOFError("it ends before its end mark")
-            data = member.unused_data.lstrip(b"\0")
+        for chunk in chunks:
+            n_zipped += len(chunk)
+            while chunk:
+                if member is None:
+                    chunk = chunk.lstrip(b"\0")
+                    # zlib's own checksum: faster than the gzip module's stream.
+                    member = zlib.decompressobj(wbits=31) if chunk else None
+                    continue
+                piece = member.decompress(chunk)
+                n_bytes += len(piece)
+                if n_bytes > max(_MOST_BYTES, _MOST_TIMES * n_zipped):
+                    raise FileFormatError(
+                        f"the gzip file unzips to more than {_MOST_TIMES} times its size, and "
+                        f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if "
+                        "you know where it comes from, unzip it first, or pass gzip.open(path).",
+                        name,
+                    )
+                yield piece
+                chunk, member = (member.unused_data, None) if member.eof else (b"", member)
+        if member is not None:
+            raise EOFError("it ends before its end mark")
     except (EOFError, zlib.error) as error:
-        raise _damaged(error, name) from error
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        raise FileFormatError(
+            f"the gzip file is damaged or cut short ({error}); copy it again.", name
+        ) from error
 
 
 def reason_of(error):
@@ -266,9 +285,25 @@ def reason_of(error):
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def _damaged(error, name):
-    """What a gzip file that cannot be unzipped is worth."""
-    return FileFormatError(f"the gzip file is damaged or cut short ({error}); copy it again.", name)
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file to read from."""
+
+    def __init__(self, pieces):
+        self._pieces, self._rest = pieces, memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        n_bytes = min(len(buffer), len(self._rest))
+        buffer[:n_bytes] = self._rest[:n_bytes]
+        self._rest = self._rest[n_bytes:]
+        return n_bytes
 
 
 def decode(data, name, first_line=1):
