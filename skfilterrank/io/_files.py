@@ -248,6 +248,11 @@ def read_bytes(source):
     return b"".join(_unzipped(chunks, source_name(source)))
 
 
+def most_bytes(n_zipped):
+    """How large the content of so many zipped bytes may be."""
+    return max(_MOST_BYTES, _MOST_TIMES * n_zipped)
+
+
 def _unzipped(chunks, name):
     """Yield what is in the chunks of a gzip file, which may hold several members."""
     member, n_zipped, n_bytes = None, 0, 0
@@ -262,7 +267,7 @@ def _unzipped(chunks, name):
                     continue
                 piece = member.decompress(chunk)
                 n_bytes += len(piece)
-                if n_bytes > max(_MOST_BYTES, _MOST_TIMES * n_zipped):
+                if n_bytes > most_bytes(n_zipped):
                     raise FileFormatError(
                         f"the gzip file unzips to more than {_MOST_TIMES} times its size, and "
                         f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if "

@@ -11,7 +11,14 @@ from collections.abc import Sequence
 import skfilterrank
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import FileFormatError, open_replacing, read_bytes, reason_of
+from skfilterrank.io._archives import Unpacker
+from skfilterrank.io._files import (
+    FileFormatError,
+    most_bytes,
+    open_replacing,
+    read_bytes,
+    reason_of,
+)
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -112,7 +119,7 @@ def save_model(model, path) -> None:
         handle.write(data)
 
 
-def load_model(path, *, trusted: Sequence[str | type] = ()):
+def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None):
     """Load a model saved by `save_model`, without running code from the file.
 
     Parameters
@@ -123,6 +130,9 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
         Further types that the file may hold, by their full name, as the error message of a
         refused file lists them. Look at each before you trust it: a file can call what is named
         here with arguments of its own.
+    max_bytes : int or None, default=None
+        Most bytes that the file may unpack to; what is larger is refused before it fills the
+        memory. By default 200 times the size of the file, at least 1 GiB.
 
     Returns
     -------
@@ -132,7 +142,7 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
     Raises
     ------
     FileFormatError
-        The file is not a model that `save_model` wrote.
+        The file is not a model that `save_model` wrote, or unpacks to more than `max_bytes`.
     ValueError
         The file holds types that are not trusted; the message lists them.
 
@@ -159,6 +169,10 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
         raise InputTypeError(
             f"trusted must be a list of type names or types, got {brief(trusted)}."
         )
+    if max_bytes is not None and (
+        isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1
+    ):
+        raise InputError(f"max_bytes must be None or a positive integer, got {brief(max_bytes)}.")
     name = os.fspath(path)
     data = read_bytes(path)
     if not data:
@@ -166,13 +180,16 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
             "the file is empty; a model written by save_model was expected.", name
         )
     try:
+        data = Unpacker(name, max_bytes or most_bytes(os.path.getsize(path))).unpack(data)
+    except FileFormatError:
+        raise
+    except Exception as error:
+        raise _no_model(error, name) from error
+    try:
         untrusted = skops.io.get_untrusted_types(data=data)
         refused = _refused(data, untrusted)
     except Exception as error:
-        raise FileFormatError(
-            f"the file is not a model written by save_model ({reason_of(error)}).",
-            name,
-        ) from error
+        raise _no_model(error, name) from error
     trusted = [_full_name(t) if isinstance(t, type) else t for t in trusted]
     if refused := sorted(set(refused).difference(trusted)):
         raise InputError(
@@ -201,6 +218,13 @@ def load_model(path, *, trusted: Sequence[str | type] = ()):
             name,
         )
     return content["model"]
+
+
+def _no_model(error, name):
+    """The error of a file that cannot be read."""
+    return FileFormatError(
+        f"the file is not a model written by save_model ({reason_of(error)}).", name
+    )
 
 
 def _full_name(cls):
