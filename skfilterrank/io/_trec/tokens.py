@@ -1,5 +1,7 @@
 """Many short texts as places in one buffer of bytes, compared and sorted eight bytes at a time."""
 
+from hashlib import blake2b
+
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
@@ -7,6 +9,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 # So many bytes before and behind the texts can be loaded without leaving the buffer.
 PAD = 16
 _CHUNK_ROWS = 1 << 14
+# Texts of more bytes are compared as a whole, one by one: eight bytes of all texts at a time would
+# take as many steps as the longest has words.
+_LONG = 512
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 # Entry i keeps the first i of the eight bytes of a word (little endian: the low ones).
@@ -79,8 +84,21 @@ class Tokens:
 
     @property
     def n_words(self):
-        """Number of words that hold the longest text."""
-        return -(-int(self.lengths.max(initial=0)) // 8)
+        """Number of words that hold the longest text, leaving out those that are long."""
+        longest = int(self.lengths.max(initial=0))
+        if longest > _LONG:
+            longest = int(self.lengths[self.lengths <= _LONG].max(initial=0))
+        return -(-longest // 8)
+
+    @property
+    def is_uneven(self):
+        """Whether a few texts are so long that a matrix of all texts would be mostly empty."""
+        longest, total = int(self.lengths.max(initial=0)), int(self.lengths.sum())
+        return longest * len(self) > 4 * total + (1 << 16)
+
+    def bytes(self):
+        """List of the texts as bytes."""
+        return [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
 
     def hashes(self, salt=0):
         """A 64-bit number of each text: equal texts have equal numbers, others hardly ever."""
@@ -88,8 +106,14 @@ class Tokens:
             return np.concatenate([chunk.hashes(salt) for chunk in self._chunks()])
         # With the length, or a zero byte at the end would change nothing.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
+        rows = np.flatnonzero(self.lengths <= _LONG)
+        if len(rows) < len(self):
+            long = np.flatnonzero(self.lengths > _LONG)
+            key = int(salt).to_bytes(8, "little")
+            digests = [blake2b(text, digest_size=8, key=key) for text in self.take(long).bytes()]
+            values[long] = [int.from_bytes(digest.digest(), "little") for digest in digests]
         for i in range(1, self.n_words):
-            rows = np.flatnonzero(self.lengths > 8 * i)
+            rows = rows[self.lengths[rows] > 8 * i]
             every = len(rows) == len(self)
             longer = self if every else self.take(rows)
             mixed = mix(longer.word(i), values if every else values[rows])
@@ -104,16 +128,24 @@ class Tokens:
     def equal(self, other):
         """Whether each text is the text of the same row of the other tokens."""
         same = self.lengths == other.lengths
-        for i in range(min(self.n_words, other.n_words)):
-            if i == 0:
-                same &= self.word(0) == other.word(0)
-                continue
-            rows = np.flatnonzero(same & (self.lengths > 8 * i))
-            same[rows] = self.take(rows).word(i) == other.take(rows).word(i)
+        rows = np.flatnonzero(same & (self.lengths > _LONG))
+        if len(rows):
+            pairs = zip(self.take(rows).bytes(), other.take(rows).bytes())
+            same[rows] = [one == two for one, two in pairs]
+        if min(self.n_words, other.n_words):
+            same &= self.word(0) == other.word(0)
+        rows = np.flatnonzero(same & (self.lengths <= _LONG))
+        for i in range(1, min(self.n_words, other.n_words)):
+            rows = rows[self.lengths[rows] > 8 * i]
+            equal = self.take(rows).word(i) == other.take(rows).word(i)
+            same[rows[~equal]] = False
+            rows = rows[equal]
         return same
 
     def sort_keys(self):
         """Keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
+        if self.is_uneven or self.lengths.max(initial=0) > _LONG:
+            return [pd.factorize(np.array(self.bytes(), dtype=object), sort=True)[0]]
         words = [self.word(i).byteswap() for i in range(self.n_words)]
         return [self.lengths, *reversed(words)]
 
@@ -122,10 +154,7 @@ class Tokens:
         if not len(self):
             return np.zeros(0, dtype=np.int64), []
         # Equal texts mostly stand together: only the first row of each stretch is looked up.
-        same = self.lengths[1:] == self.lengths[:-1]
-        for i in range(self.n_words):
-            word = self.word(i)
-            same &= word[1:] == word[:-1]
+        same = self.take(slice(1, None)).equal(self.take(slice(-1)))
         heads = np.concatenate(([0], np.flatnonzero(~same) + 1))
         codes, distinct = pd.factorize(np.array(self.take(heads).tolist(), dtype=object))
         return np.repeat(codes, np.diff(heads, append=len(self))), distinct.tolist()
@@ -136,11 +165,9 @@ class Tokens:
             return b""
         if len(self) > _CHUNK_ROWS:
             return b"".join([chunk.packed(end) for chunk in self._chunks()])
+        if self.is_uneven:
+            return end.join([*self.bytes(), b""])
         longest, shortest = int(self.lengths.max()), int(self.lengths.min())
-        total = int(self.lengths.sum())
-        if longest * len(self) > 4 * total + (1 << 16):
-            texts = [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
-            return end.join([*texts, b""])
         width = longest + len(end)
         if not width:
             return b""
@@ -161,10 +188,8 @@ class Tokens:
         texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
         if len(texts) == len(self):
             return texts
-        return [  # some text holds a line end itself
-            self.data[i : i + n].tobytes().decode("utf-8", "surrogatepass")
-            for i, n in zip(self.starts, self.lengths)
-        ]
+        # Some text holds a line end itself.
+        return [text.decode("utf-8", "surrogatepass") for text in self.bytes()]
 
 
 def padded(content, filler=32):
