@@ -5,6 +5,7 @@ import importlib.util
 import io
 import itertools
 import numbers
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,10 @@ _SUFFIXES = {
     ".pq": "parquet",
 }
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
+# Beyond both of them lines of JSON are refused: cells, and cells for each value.
+_MOST_CELLS, _MOST_TIMES = 1 << 25, 100
+# A field that holds nan, as far as can be told without reading the fields: quotes may be inside.
+_NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 # From pandas 3.1 on numbers are always read exactly, and the argument warns.
 _PANDAS_VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT_NUMBERS = {} if _PANDAS_VERSION >= (3, 1) else {"float_precision": "round_trip"}
@@ -177,10 +182,16 @@ def _read_separated(data, name, ids, format):
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
         _check_widths(records_of(text, separator, name), name)
 
-    for column in table.columns.difference(ids):
-        values = table[column]
-        if values.dtype == object or isinstance(values.dtype, pd.StringDtype):
-            table[column] = _numbers_with_nan(values)
+    read_again = {}
+    for place, (column, dtype) in enumerate(table.dtypes.items() if _NAN.search(text) else ()):
+        if column not in ids and dtype.kind == "O":
+            values = table.iloc[:, place]
+            if (found := _numbers_with_nan(values)) is not values:
+                read_again[column] = found
+    if read_again:
+        # All at once: pandas puts in one column at a time by moving the others.
+        rest = table.columns.difference(list(read_again), sort=False)
+        table = pd.concat([table[rest], pd.DataFrame(read_again)], axis=1)[table.columns]
 
     def line_of(row):
         return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
@@ -269,6 +280,15 @@ def _read_jsonl(data, name, ids, format):
             )
         records.append(record)
         lines.append(line)
+    n_columns = len(set().union(*records))
+    n_cells, n_values = n_columns * len(records), sum(map(len, records))
+    if n_cells > max(_MOST_CELLS, _MOST_TIMES * n_values):
+        raise FileFormatError(
+            f"{len(records):,} lines hold {n_values:,} values under {n_columns:,} different names, "
+            "of which a table would be nearly all empty; put what differs from line to line into "
+            "one list or object.",
+            name,
+        )
     return pd.DataFrame.from_records(records), lines.__getitem__
 
 

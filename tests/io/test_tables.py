@@ -3,12 +3,14 @@ import csv
 import gzip
 import importlib.util
 import io
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfilterrank.io import FileFormatError, read_judged_table
+from skfilterrank.io import _tables as module
 
 CSV = """\
 qid,docno,label,score,text
@@ -308,3 +310,39 @@ def test_semeval(data_dir):
     }
     assert table.index.get_level_values("qid").nunique() == 244
     assert table["comment"].map(type).eq(builtins.str).all()
+
+
+@pytest.mark.parametrize("field", ["nan", "NaN", '"nan"', "na", "nano", "-nan", "word nan"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_nan_among_numbers(field, place, end):
+    """It is a missing number wherever it stands; columns keep their order."""
+    values = ["1.5", "2", "3"]
+    values[place] = field
+    text = f"a,qid,b,label,c\n{values[0]},q,{values[1]},1,{values[2]}\n1,q,2,0,3{end}"
+    table = read_judged_table(io.StringIO(text, newline=""), format="csv")
+    assert table.columns.tolist() == ["a", "b", "label", "c"]
+    column = table["abc"[place]]
+    if field.strip('"').lower() == "nan":
+        assert column.dtype == float
+        assert np.isnan(column.iloc[0])
+    else:
+        assert column.tolist() == [field, "123"[place]]
+
+
+def test_json_of_names_that_differ_from_line_to_line(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_CELLS", 1000)
+    monkeypatch.setattr(module, "_MOST_TIMES", 10)
+    lines = [{"qid": "q", "label": 1, f"name {i}": 1} for i in range(40)]
+
+    def read(lines):
+        text = "\n".join(map(json.dumps, lines))
+        return read_judged_table(io.StringIO(text), format="jsonl")
+
+    with pytest.raises(FileFormatError, match="40 lines hold 120 values under 42 different names"):
+        read(lines)
+    # Small tables, and those that are filled, are read.
+    assert read(lines[:20]).shape == (20, 21)
+    assert (
+        read([dict.fromkeys(["qid", *map(str, range(300))], "q") | {"label": 1}] * 9).size == 2709
+    )
