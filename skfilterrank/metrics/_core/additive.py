@@ -43,6 +43,8 @@ class Additive:
     n_items : ndarray of shape (n_queries,) or None
         Size of each query's collection, where relevant documents that are filtered stand at its
         end; None where they add nothing.
+    k : int or None
+        `worth` is 0 below this place.
     """
 
     weights: np.ndarray
@@ -53,6 +55,7 @@ class Additive:
     is_defined: np.ndarray | None = None
     by_shown: bool = False
     n_items: np.ndarray | None = None
+    k: int | None = None
 
 
 class Facts:

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Real
 from types import MappingProxyType
@@ -219,7 +219,8 @@ class ParsedMeasure(NamedTuple):
 
     def as_sum(self, facts) -> Additive | None:
         """The measure as a sum over the documents of some facts, None where it is not one."""
-        return None if self.measure.additive is None else self.measure.additive(facts)
+        form = None if self.measure.additive is None else self.measure.additive(facts)
+        return None if form is None else replace(form, k=form.k or self.k)
 
     def with_cutoff(self, k) -> "ParsedMeasure":
         """The same measure with the cut-off `k` too; None leaves it as it is."""

@@ -17,7 +17,7 @@ from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns
-from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
+from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, count_crossings
 from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
@@ -73,6 +73,10 @@ class CoordinateAscentRanker(BaseEstimator):
         Stop after a sweep that raises the measure by no more than this.
     n_candidates : int, default=16
         Number of values of a weight tried, twice, where the line search is not exact.
+    max_crossings : int or None, default=1000
+        Most crossings of two documents, for each row on average, of which all are looked at; the
+        line search is not exact where there are more, as with long queries and no cut-off. None
+        sets no limit. See the Notes.
     early_stopping_rounds : int or None, default=None
         Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the
         weights of its best.
@@ -153,7 +157,13 @@ class CoordinateAscentRanker(BaseEstimator):
     ``filter=False``, no order is better than another: all weights are 0.
 
     Time of one weight is that of sorting, for each document that counts, all documents of its
-    query: with q queries of n documents of which m count, ``q * m * n * log(n)``.
+    query: with q queries of n documents of which m count, ``q * m * n * log(n)``. With a cut-off,
+    documents of long queries that cannot come near the first k places are left out first, and it
+    grows as ``n * log(n)`` with n. Without one the measure has as many steps as pairs of
+    documents, and no way to its best is known that looks at fewer. So where there are more than
+    `max_crossings` crossings for each row, ``q * m * n`` over the ``q * n`` rows, the measure is
+    computed at quantiles of a sample of the crossings, as for measures that are no sums; queries
+    of up to `max_crossings` documents that count never are as long.
 
     References
     ----------
@@ -200,6 +210,7 @@ class CoordinateAscentRanker(BaseEstimator):
         max_iter: int = 25,
         tol: float = 1e-4,
         n_candidates: int = 16,
+        max_crossings: int | None = 1000,
         early_stopping_rounds: int | None = None,
         warm_start: bool = False,
         random_state=None,
@@ -217,6 +228,7 @@ class CoordinateAscentRanker(BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
         self.n_candidates = n_candidates
+        self.max_crossings = max_crossings
         self.early_stopping_rounds = early_stopping_rounds
         self.warm_start = warm_start
         self.random_state = random_state
@@ -359,6 +371,8 @@ class CoordinateAscentRanker(BaseEstimator):
         check_count(self.n_restarts, "n_restarts", 0)
         check_count(self.max_iter, "max_iter", 0)
         check_count(self.n_candidates, "n_candidates", 2)
+        if self.max_crossings is not None:
+            check_count(self.max_crossings, "max_crossings", 1)
         check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
             check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
@@ -369,8 +383,9 @@ class CoordinateAscentRanker(BaseEstimator):
     def _search(self, objective):
         """The exact line search where there is one."""
         terms = objective.as_sum()
-        if terms is None:
-            return CandidateSearch(objective, self.n_candidates, self.penalty)
+        most = np.inf if self.max_crossings is None else self.max_crossings * len(objective.gains)
+        if terms is None or count_crossings(terms, objective.index) > most:
+            return CandidateSearch(objective, self.n_candidates, self.penalty, self.max_crossings)
         return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
 
     def _held_out(self, eval_set, eval_groups, parsed):

@@ -7,6 +7,7 @@ place and level between any two, hence what each crossing changes. The changes o
 sorted and summed up, are the measure on every interval of t.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,13 @@ import numpy as np
 from skfilterrank._groups import GroupIndex
 from skfilterrank._sorting import argsort_floats
 from skfilterrank.metrics._core.additive import Additive
+from skfilterrank.ranking._coordinate_ascent.reach import stretches
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
 _CROSSING_CELLS = 1 << 17
+# Queries of more documents, and of so many times more than there are places that matter, are long.
+_LONG, _LONG_TIMES = 256, 8
 # A crossing's two lowest bits say who crosses, and in which direction.
 _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
@@ -33,12 +37,25 @@ class Steps(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some queries as padded matrices, lowest gains first."""
+    """Some queries as padded matrices, lowest gains first; or stretches of one query's line."""
 
     rows: np.ndarray
     queries: np.ndarray
     owner: np.ndarray
     column: np.ndarray
+    begins: np.ndarray | None = None
+    ends: np.ndarray | None = None
+
+
+def is_long(sizes, k: int | None) -> np.ndarray:
+    """Which queries have so many documents that only those near the first k places are compared."""
+    return np.zeros(len(sizes), dtype=bool) if k is None else sizes > max(_LONG, _LONG_TIMES * k)
+
+
+def count_crossings(terms: Additive, index: GroupIndex) -> int:
+    """Number of crossings that the search looks at for one weight, long queries left out."""
+    counts = np.bincount(index.codes(), terms.weights != 0, minlength=index.n_queries)
+    return int((counts * index.sizes)[~is_long(index.sizes, terms.k)].sum())
 
 
 class LineSearch:
@@ -72,19 +89,40 @@ class LineSearch:
         # Padding reads the entry behind the last row.
         self._weights = np.append(terms.weights, 0.0)
         self._relevant = np.append(gains > 0, False)
-        self._blocks = list(self._lay_out(gains, index))
-
-    def _lay_out(self, gains, index):
-        """Yield the queries in blocks, with their documents that count."""
         order = np.lexsort((gains, index.codes()))
         starts = np.cumsum(index.sizes) - index.sizes
+        long = is_long(index.sizes, terms.k)
+        self._blocks = list(self._lay_out(index, order, starts, long))
+        self._long = [
+            (query, order[starts[query] : starts[query] + index.sizes[query]])
+            for query in np.flatnonzero(long)
+        ]
+
+    def _lay_out(self, index, order, starts, long):
+        """Yield the queries that are not long in blocks, with their documents that count."""
         for block in index.blocks(_BLOCK_CELLS):
             places = starts[block.queries][:, None] + np.arange(block.width)
             is_row = np.arange(block.width) < block.sizes[:, None]
+            is_row &= ~long[block.queries][:, None]
             rows = np.where(is_row, order[np.minimum(places, len(order) - 1)], -1)
-            owner, column = np.nonzero(self._weights.take(rows, mode="wrap") != 0)
+            owner, column = self._those_that_count(rows)
             if len(owner):
                 yield _Block(rows, block.queries, owner, column)
+
+    def _those_that_count(self, rows):
+        return np.nonzero(self._weights.take(rows, mode="wrap") != 0)
+
+    def _stretched(self, scores, feature):
+        """Yield the long queries, each as the stretches of its line."""
+        for query, rows in self._long:
+            found = list(stretches(scores[rows], feature[rows], self.terms.k))
+            padded = np.full((len(found), max(len(each.members) for each in found)), -1)
+            for row, each in zip(padded, found, strict=True):
+                row[: len(each.members)] = rows[each.members]
+            begins, ends = (np.array(edges) for edges in list(zip(*found))[:2])
+            yield _Block(
+                padded, np.full(len(found), query), *self._those_that_count(padded), begins, ends
+            )
 
     def steps(self, scores, feature, threshold: float | None = None) -> Steps:
         """The mean over queries, higher is better, but for a constant, as a function of t.
@@ -101,7 +139,7 @@ class LineSearch:
         scores, feature = np.append(scores, 0.0), np.append(feature, np.nan)
         parts = [
             part
-            for block in self._blocks
+            for block in itertools.chain(self._blocks, self._stretched(scores, feature))
             for part in self._block_changes(block, scores, feature, threshold)
         ]
         if not parts:
@@ -128,6 +166,8 @@ class LineSearch:
             # The threshold is one more document, which t does not move.
             a = np.column_stack([a, np.full(len(a), threshold)])
             x = np.column_stack([x, np.zeros(len(x))])
+        if block.begins is not None:
+            varies[:] = varies.any()
         marks = self._relevant[block.rows] if self.terms.uses_levels else None
         owner, column = block.owner, block.column
         if not varies.all():
@@ -139,10 +179,13 @@ class LineSearch:
             whose = owner[part], column[part]
             crossings = _crossings(a, x, *whose, marks, has_threshold=threshold is not None)
             weights = self._weights[block.rows[whose]]
-            yield self._changes(crossings, weights, block.queries[owner[part]])
+            edges = None
+            if block.begins is not None:
+                edges = block.begins[owner[part]][:, None], block.ends[owner[part]][:, None]
+            yield self._changes(crossings, weights, block.queries[owner[part]], edges)
 
-    def _changes(self, crossings, weights, queries):
-        """What crossings change in the documents' terms."""
+    def _changes(self, crossings, weights, queries, edges):
+        """What crossings change in the documents' terms, between the edges where there are some."""
         times, moves, is_special, place, level, shown = crossings
         levels = None
         if shown is not None:
@@ -155,9 +198,13 @@ class LineSearch:
             values *= shown
         values *= weights[:, None]
         changes = np.diff(values, axis=1)
+        first = values[:, 0]
+        if edges is not None:
+            changes[(times < edges[0]) | (times >= edges[1])] = 0.0
+            first = np.where(edges[0][:, 0] == -np.inf, first, 0.0)
         some = np.flatnonzero(changes)
         at = queries[some // changes.shape[1]]
-        return times.take(some), changes.take(some), at, queries, values[:, 0]
+        return times.take(some), changes.take(some), at, queries, first
 
 
 def _crossings(a, x, owner, column, marks, *, has_threshold):
