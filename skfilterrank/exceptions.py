@@ -6,6 +6,7 @@ import reprlib
 __all__ = ["InputError", "InputTypeError", "MissingPackageError", "SkfilterrankError"]
 
 _LONGEST = 80
+_MOST = 20
 
 
 class SkfilterrankError(Exception):
@@ -67,3 +68,10 @@ def brief(value) -> str:
     if len(text) <= _LONGEST:
         return text
     return f"{text[: _LONGEST - 23]}...{text[-20:]}"
+
+
+def brief_list(values) -> str:
+    """Values as error messages list them: the first of them, and how many more there are."""
+    values = list(values)
+    shown = ", ".join(map(brief, values[:_MOST]))
+    return shown if len(values) <= _MOST else f"{shown} and {len(values) - _MOST:,} more"

@@ -16,6 +16,7 @@ from skfilterrank.exceptions import (
     MissingPackageError,
     SkfilterrankError,
     brief,
+    brief_list,
 )
 
 PACKAGE = Path(skfilterrank.__file__).parent
@@ -83,3 +84,11 @@ def test_what_is_worded_for_users_is_raised_as_our_own():
         if name not in OF_PYTHON and not (name == "TypeError" and "_validation" in place)
     ]
     assert strays == []
+
+
+def test_lists_are_cut():
+    assert brief_list(["a", 3]) == "'a', 3"
+    assert brief_list([]) == ""
+    assert brief_list(range(20)).endswith(", 19")
+    assert brief_list(f"c{i}" for i in range(2021)).endswith(", 'c19' and 2,001 more")
+    assert len(brief_list(["x" * 10**6] * 10**3)) < 2000

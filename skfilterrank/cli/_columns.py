@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import pandas as pd
 
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief_list
 
 # A text has at least this many words on average; shorter strings are names or ids.
 _WORDS_OF_TEXT = 3
@@ -115,6 +115,6 @@ def check_columns(columns: Columns, table: pd.DataFrame, path) -> None:
     missing = [name for name in columns.used() if name not in table.columns]
     if missing:
         raise InputError(
-            f"{path} has no column {', '.join(map(repr, missing))} to learn from; its columns are "
-            f"{', '.join(map(repr, table.columns))}."
+            f"{path} has no column {brief_list(missing)} to learn from; its columns are "
+            f"{brief_list(table.columns)}."
         )

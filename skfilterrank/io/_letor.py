@@ -262,7 +262,7 @@ def _explain(body):
             '"nan" where the document is not judged.'
         )
     if not rest or not rest[0].startswith("qid:"):
-        came = repr(rest[0]) if rest else "the end of the line"
+        came = brief(rest[0]) if rest else "the end of the line"
         return f"qid:ID was expected behind the label, got {came}; every row needs its query."
     if rest[0] == "qid:":
         return "the query id behind 'qid:' is empty; every row needs its query."

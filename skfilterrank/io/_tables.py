@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._json import parse_json
-from skfilterrank.exceptions import InputError, MissingPackageError, brief
+from skfilterrank.exceptions import InputError, MissingPackageError, brief, brief_list
 from skfilterrank.io._files import FileFormatError, decode, read_bytes, reason_of, source_name
 
 _SUFFIXES = {
@@ -117,8 +117,8 @@ def read_judged_table(
     absent = [column for column in wanted if column not in table.columns]
     if absent:
         raise InputError(
-            f"{name} has no column {', '.join(map(repr, absent))}; its columns are "
-            f"{', '.join(map(repr, table.columns))}. Name one of these by query=, label=, "
+            f"{name} has no column {brief_list(absent)}; its columns are "
+            f"{brief_list(table.columns)}. Name one of these by query=, label=, "
             "document= or columns=."
         )
     if table.empty:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_k
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import mean_over_queries, with_undefined
 from skfilterrank.metrics._forbidden import dcg_kernels as dcg
@@ -100,8 +100,7 @@ def rank_filter_report(
         )
     if baseline is not None and baseline not in y_scores:
         raise InputError(
-            f"baseline {brief(baseline)} is not one of the systems: "
-            f"{', '.join(map(str, y_scores))}."
+            f"baseline {brief(baseline)} is not one of the systems: {brief_list(y_scores)}."
         )
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, got {brief(confidence)}.")

@@ -181,6 +181,7 @@ def test_rows_without_any_feature():
         ("1 qid:1 -1:0.5", "feature index -1 is not between 1 and 2147483647"),
         ("1 qid:1 4294967296:1", "feature index 4294967296 is above 2147483647"),
         ("1 qid:1 99999999999:1", "feature index 99999999999 is not between 1 and 2147483647"),
+        (f"1 qid:1 {'9' * 5000}:1", f"feature index {'9' * 20}... is not between 1 and"),
         ("1 qid:1 2:1 1:1", "feature index 1 follows 2; indices must ascend"),
         ("1 qid:1 1:1 1:1", "feature index 1 follows 1; indices must ascend"),
         ("1 qid:1 1:1 2:inf", "the value of feature 2 is not finite, got 'inf'"),

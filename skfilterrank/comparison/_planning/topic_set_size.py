@@ -309,7 +309,7 @@ def _places(scores, pair):
     """Where the two systems of a pair are."""
     names = (pair,) if isinstance(pair, str) else tuple(map(str, pair))
     if len(names) != 2 or names[0] == names[1] or not set(names) <= set(scores.systems):
-        shown = ", ".join(map(repr, scores.systems[:3]))
+        shown = ", ".join(map(brief, scores.systems[:3]))
         raise InputError(
             f"pair must name two of the {scores.n_systems} systems, such as {shown}, got "
             f"{brief(pair)}."

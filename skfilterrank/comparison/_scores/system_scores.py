@@ -8,7 +8,7 @@ import pandas as pd
 
 from skfilterrank.comparison._scores.rounding import merge_means, merge_values
 from skfilterrank.comparison._scores.text import counted
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 _SHOWN = 3
@@ -168,7 +168,7 @@ class SystemScores:
             if name not in table.columns:
                 raise InputError(
                     f"frame must have 'run' and 'qid' as columns or index levels, and has no "
-                    f"{brief(name)}: it has {', '.join(map(repr, table.columns))}."
+                    f"{brief(name)}: it has {brief_list(table.columns)}."
                 )
         measures = [name for name in table.columns if name not in ("run", "qid")]
         if measure is None and len(measures) == 1:
@@ -176,7 +176,7 @@ class SystemScores:
         if measure not in measures:
             raise InputError(
                 f"measure must name a column of frame, got {brief(measure)}: choose from "
-                f"{', '.join(map(repr, measures))}."
+                f"{brief_list(measures)}."
             )
         repeated = table[table.duplicated(["run", "qid"])]
         if len(repeated):
@@ -405,7 +405,7 @@ def _names(names, n_expected, argument, what, *, as_text=False):
         name for name, count in pd.Series(names, dtype=object).value_counts().items() if count > 1
     ]
     if repeated:
-        shown = ", ".join(map(repr, repeated[:_SHOWN]))
+        shown = ", ".join(map(brief, repeated[:_SHOWN]))
         occur = "occurs" if len(repeated) == 1 else "occur"
         raise InputError(
             f"{argument} must all have different names, and {shown} {occur} more than once: "
@@ -422,7 +422,7 @@ def _known(names, known, argument):
     if unknown:
         raise InputError(
             f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones such as "
-            f"{', '.join(map(repr, known[:_SHOWN]))}."
+            f"{', '.join(map(brief, known[:_SHOWN]))}."
         )
     return [places[name] for name in names]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._validation import check_scores
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 from skfilterrank.io._trec.text_columns import id_tokens
 
@@ -78,7 +78,7 @@ def columns_of(frame, names, argument, optional=()):
         elif name not in optional:
             raise InputError(
                 f"{argument} has no column {' or '.join(map(repr, _NAMES[name]))}; its columns "
-                f"are {', '.join(map(repr, present)) or 'none'}. Rename one of these."
+                f"are {brief_list(present) or 'none'}. Rename one of these."
             )
     if not len(columns[names[0]]):
         raise InputError(f"{argument} has no rows; at least one was expected.")

@@ -424,5 +424,5 @@ def _simulated(state, relevant, budget):
 
 def _some(ids):
     """The first few ids."""
-    shown = ", ".join(repr(topic) for topic in ids[:5].tolist())
+    shown = ", ".join(map(brief, ids[:5].tolist()))
     return shown + (", ..." if len(ids) > 5 else "")

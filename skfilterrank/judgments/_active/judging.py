@@ -449,7 +449,7 @@ def _topic_codes(topics, ids):
         what = (
             f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
         )
-        shown = ", ".join(map(repr, ids[:5])) + (", ..." if len(ids) > 5 else "")
+        shown = ", ".join(map(brief, ids[:5])) + (", ..." if len(ids) > 5 else "")
         raise InputError(f"topics {what} {'not ' if unknown else ''}in the pool: {shown}.")
     return list(dict.fromkeys(codes[topic] for topic in topics))
 

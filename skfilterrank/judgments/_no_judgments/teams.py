@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 
 
 def first_runs(names, teams) -> dict:
@@ -18,7 +18,7 @@ def first_runs(names, teams) -> dict:
     teams = dict(teams)
     absent = [name for name in names if name not in teams or pd.isna(teams[name])]
     if absent:
-        shown = ", ".join(map(repr, absent[:3])) + (", ..." if len(absent) > 3 else "")
+        shown = ", ".join(map(brief, absent[:3])) + (", ..." if len(absent) > 3 else "")
         raise InputError(
             f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
             "of every run; a run of nobody else's is a team of its own."

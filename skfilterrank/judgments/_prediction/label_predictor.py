@@ -451,7 +451,7 @@ class LabelPredictor(TableImputer):
         if lone and self.unjudged_topic != "pool":
             text = (
                 f"{len(lone)} topics have no judged document, such as "
-                f"{', '.join(map(repr, lone[:_SHOWN]))}"
+                f"{', '.join(map(brief, lone[:_SHOWN]))}"
             )
             if self.unjudged_topic == "raise":
                 raise InputError(

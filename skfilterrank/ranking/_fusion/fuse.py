@@ -8,7 +8,7 @@ import pandas as pd
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_groups, check_scores
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fusion.lists import (
     as_score_matrix,
     check_fusion,
@@ -331,7 +331,7 @@ def _run_columns(run, name):
     if missing:
         raise InputError(
             f"run {brief(name)} has no column {', '.join(map(repr, sorted(missing)))}; its "
-            f"columns are {', '.join(map(repr, frame.columns))}."
+            f"columns are {brief_list(frame.columns)}."
         )
     try:
         scores = check_scores(frame["score"].to_numpy(), name="column 'score'")

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
 from skfilterrank._validation import check_choice, check_groups
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
@@ -217,7 +217,7 @@ def _labels(table, qrels):
     if missing:
         raise InputError(
             f"y_true has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
-            f"{', '.join(map(repr, frame.columns))}."
+            f"{brief_list(frame.columns)}."
         )
     labels = frame.set_index(["qid", "docno"])["label"]
     if labels.index.has_duplicates:
