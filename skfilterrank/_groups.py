@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
+from skfilterrank._arrays import as_column, entry_types, is_missing
 from skfilterrank.exceptions import InputError, brief
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
@@ -55,16 +56,16 @@ class GroupIndex:
         self._labels = labels
 
     @classmethod
-    def from_groups(cls, groups) -> "GroupIndex":
+    def from_groups(cls, groups, name: str = "groups") -> "GroupIndex":
         """Index the query id of each row; ids may be of any type and in any order."""
-        values = _group_values(groups)
+        values = _group_values(groups, name)
         n_rows = len(values)
         if n_rows == 0:
-            raise InputError("groups is empty: expected one query id per row, at least one row.")
+            raise InputError(f"{name} is empty: expected one query id per row, at least one row.")
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
         if n_runs > n_rows // 2:
-            codes, query_ids = _factorize(values)
+            codes, query_ids = _factorize(values, name)
             if codes is None:
                 return cls(
                     query_ids, np.ones(n_rows, dtype=np.int64), np.arange(n_rows), None, n_rows
@@ -76,7 +77,7 @@ class GroupIndex:
             codes = codes[heads]
         else:
             heads = np.concatenate(([0], np.flatnonzero(changes) + 1))
-            codes, query_ids = _factorize(values[heads])
+            codes, query_ids = _factorize(values[heads], name)
         lengths = np.diff(heads, append=n_rows)
         if codes is None:
             return cls(query_ids, lengths, heads, None, n_rows)
@@ -104,7 +105,7 @@ class GroupIndex:
     def labels(self) -> pd.Index:
         """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
         if self._labels is None:
-            self._labels = pd.Index(self.query_ids, name="qid")
+            self._labels = pd.Index(self.query_ids, name="qid", tupleize_cols=False)
         return self._labels
 
     def row_order(self) -> np.ndarray:
@@ -167,56 +168,33 @@ def _offsets(sizes):
     return np.cumsum(sizes) - sizes
 
 
-def _group_values(groups):
+def _group_values(groups, name):
     """A one-dimensional array of query ids without missing values."""
     if isinstance(groups, pd.MultiIndex):
         raise InputError(
-            "groups has several levels: expected one query id per row; pass one level, e.g. "
-            "groups=index.get_level_values('qid')."
+            f"{name} has several levels: expected one query id per row; pass one level, e.g. "
+            f"{name}=index.get_level_values('qid')."
         )
-    if hasattr(groups, "to_pandas") and not isinstance(groups, pd.Series):
-        groups = groups.to_numpy()
-    if not isinstance(groups, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
-        # A list goes through pandas, because numpy would turn [“a”, nan] into text.
-        groups = _series_of(groups)
-    if np.ndim(groups) != 1:
-        shape = np.shape(groups)
-        if len(shape) == 2 and shape[1] == 1:
-            return _group_values(np.asarray(groups).ravel())
-        raise InputError(f"groups must hold one query id per row (1-D), got shape {shape}.")
-    if isinstance(groups, pd.Series | pd.Index):
-        groups = groups.array
-    if isinstance(groups.dtype, pd.CategoricalDtype):
-        groups = np.asarray(groups)
-    if isinstance(groups, pd.arrays.NumpyExtensionArray):
-        groups = groups.to_numpy()
-    if groups.dtype.kind == "V":
-        raise InputError(f"groups must hold one query id per row, got dtype {groups.dtype}.")
-    if not isinstance(groups, np.ndarray) or groups.dtype.kind in "fcOmM":
-        missing = np.asarray(pd.isna(groups))
+    values = as_column(groups, name, "query id")
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = as_column(np.asarray(values), name, "query id")
+    if not isinstance(values, np.ndarray) or values.dtype.kind in "fOmM":
+        missing = is_missing(values, name)
         if missing.any():
             raise InputError(
-                f"groups has {missing.sum()} missing value(s), the first at row "
+                f"{name} has {missing.sum()} missing value(s), the first at row "
                 f"{missing.argmax()}: every row needs the id of its query."
             )
-    return groups
+    for kind in entry_types(values):
+        if kind.__hash__ is None:
+            raise InputError(
+                f"{name} must hold one query id per row, a number or text, got an entry of type "
+                f"{kind.__name__}."
+            )
+    return values
 
 
-def _series_of(groups):
-    """A pandas Series of what is neither an array nor a Series."""
-    try:
-        n_dimensions = np.ndim(groups)
-    except ValueError:
-        # numpy lays nested sequences out in a matrix, and complains where they are ragged.
-        n_dimensions = 1
-    if groups is None or n_dimensions == 0:
-        raise InputError(f"groups must hold one query id per row, got {brief(groups)}.")
-    if n_dimensions > 1:
-        return np.asarray(groups)
-    return pd.Series(groups)
-
-
-def _factorize(values):
+def _factorize(values, name):
     """Codes (None for 0, 1, 2, ...) and sorted distinct values."""
     if (
         isinstance(values, np.ndarray)
@@ -230,10 +208,10 @@ def _factorize(values):
             return _factorize_dense(values, first, last)
     try:
         codes, distinct = pd.factorize(values, sort=True)
-    except TypeError as error:
+    except Exception as error:
         raise InputError(
-            f"groups holds query ids of types that cannot be ordered together ({error}): "
-            "make them all strings or all numbers."
+            f"{name} holds query ids of types that cannot be ordered together "
+            f"({brief(str(error))}): make them all strings or all numbers."
         ) from error
     if isinstance(values, np.ndarray) and values.dtype.kind in "US":
         distinct = np.asarray(distinct, dtype=values.dtype)
@@ -241,7 +219,7 @@ def _factorize(values):
     # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
     if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
         raise InputError(
-            f"groups holds query ids of different types, such as {brief(distinct[0])} and "
+            f"{name} holds query ids of different types, such as {brief(distinct[0])} and "
             f"{brief(distinct[-1])}: make them all strings or all numbers."
         )
     return codes, distinct

@@ -1,12 +1,17 @@
 """Checks of the arrays and parameters that the measures and estimators share."""
 
-from numbers import Integral
+import sys
+from collections.abc import Mapping
+from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
+import sklearn.utils
 
+from skfilterrank._arrays import as_column, as_number_array, as_numbers
 from skfilterrank._groups import GroupIndex
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._sklearn_compat import num_samples
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 QID = "qid"
 
@@ -47,7 +52,7 @@ def check_groups(
                 "groups can be passed instead."
             )
         raise InputError(text)
-    index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found)
+    index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found, name)
     if index.n_rows != n_rows:
         raise InputError(
             f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
@@ -56,26 +61,27 @@ def check_groups(
     return index
 
 
+def check_numbers(
+    values, name: str, *, n_rows: int | None = None, entry: str = "number", hint: str = ""
+) -> np.ndarray:
+    """One number per row, whatever container holds them; NaN where missing."""
+    column = as_column(values, name, entry, hint=hint)
+    numbers = as_numbers(column, name)
+    if numbers is None:
+        raise InputError(f"{name} must hold numbers, got dtype {column.dtype}.")
+    if n_rows is not None and len(numbers) != n_rows:
+        raise InputError(f"{name} has {len(numbers)} entries but there are {n_rows} rows.")
+    return numbers
+
+
 def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -> np.ndarray:
     """One number per row, -inf where filtered, never NaN or +inf."""
-    scores = np.asarray(y_score)
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        scores = scores.ravel()
-    if scores.ndim != 1:
-        raise InputError(
-            f"{name} must hold one score per row (1-D), got shape {scores.shape}. Of a "
-            "classifier's predict_proba take the column that says how good a document is."
-        )
-    if scores.dtype.kind not in "fiub":
-        try:
-            # Other kinds would turn into numbers too: dates into days, digits out of text.
-            if scores.dtype != object or any(isinstance(score, str | bytes) for score in scores):
-                raise TypeError("not numbers")
-            numbers = np.array(scores.tolist())
-            # Whole numbers stay what they are; None becomes NaN.
-            scores = numbers if numbers.dtype.kind in "fiu" else scores.astype(np.float64)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must hold numbers, got dtype {scores.dtype}.") from None
+    scores = check_numbers(
+        y_score,
+        name,
+        entry="score",
+        hint=" Of a classifier's predict_proba take the column that says how good a document is.",
+    )
     if n_rows is not None and len(scores) != n_rows:
         raise InputError(f"{name} has {len(scores)} entries but y_true has {n_rows}.")
     if scores.dtype.kind == "f" and len(scores):
@@ -92,7 +98,65 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
                 f"{name} holds {bad.sum()} +inf, the first at row {bad.argmax()}: a score must "
                 "be finite, or -inf for a document that is filtered out or not retrieved."
             )
+        if scores.itemsize > 8:
+            # What is narrower than float64 in range leaves it nowhere.
+            beyond = np.abs(scores) > np.finfo(np.float64).max
+            beyond &= np.isfinite(scores)
+            if beyond.any():
+                raise InputError(
+                    f"{name} holds {beyond.sum()} number(s) beyond float64, the first at row "
+                    f"{beyond.argmax()}: a score must be a float64, or -inf."
+                )
     return scores
+
+
+def as_list(values, name: str, what: str) -> list:
+    """The entries of a list, set or array, which need be no numbers."""
+    try:
+        return list(values)
+    except Exception as error:
+        raise InputError(f"{name} must be a list of {what}, got {brief(values)}.") from error
+
+
+def is_hashable(value) -> bool:
+    """Whether a value can be looked up; a signalling NaN cannot, though its type can."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def columns_of(table, name: str) -> dict:
+    """Scores by system, of a dict, a data frame or a 2-D array."""
+    if isinstance(table, Mapping):
+        return dict(table)
+    if isinstance(table, pd.DataFrame) or hasattr(table, "get_column"):
+        columns = list(table.columns)
+        if len(set(columns)) < len(columns):
+            raise InputError(f"{name} has several columns of one name: {brief(columns)}.")
+        return {column: table[column] for column in columns}
+    values = as_number_array(table, name)
+    if values is None or values.ndim != 2:
+        shape = "other entries" if values is None else f"shape {values.shape}"
+        raise InputError(
+            f"{name} must be a dict {{system: scores}}, a DataFrame, or a 2-D array of numbers "
+            f"with a column for each system, got {type(table).__name__} of {shape}."
+        )
+    return dict(enumerate(values.T))
+
+
+def count_rows(X, name: str = "X") -> int:
+    """Number of rows of X; a masked X is an error, as estimators would read what is masked."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise InputError(
+            f"{name} is a masked array, of which estimators would read the masked values too: fill "
+            f"them in, such as by {name}.filled(np.nan)."
+        )
+    try:
+        return num_samples(X)
+    except TypeError as error:
+        raise InputTypeError(f"{name} must have rows and is {brief(X)}: {error}") from error
 
 
 def check_same_index(y_true, y_score) -> None:
@@ -105,13 +169,46 @@ def check_same_index(y_true, y_score) -> None:
         )
 
 
+def check_flag(value, name: str) -> None:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {brief(value)}.")
+
+
+def is_finite_number(value) -> bool:
+    """Whether a value is a real number that float64 can hold."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return is_number and abs(value) <= sys.float_info.max
+
+
+def check_share(value, name: str) -> float:
+    """A number between 0 and 1, both excluded, as float."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+        raise InputError(
+            f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
+        )
+    return float(value)
+
+
+def check_random_state(random_state) -> np.random.RandomState:
+    """A generator of random numbers, of whatever scikit-learn takes as random_state."""
+    try:
+        return sklearn.utils.check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "random_state must be None, a whole number from 0 to 4294967295 or a RandomState, got "
+            f"{brief(random_state)}."
+        ) from error
+
+
 def check_k(k) -> int | None:
     """None, or a positive whole number of positions."""
     if k is None:
         return None
     if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
         raise InputError(f"k must be None (the whole list) or a positive integer, got {brief(k)}.")
-    return int(k)
+    # No list is longer, and numpy compares its numbers with no greater ones.
+    return min(int(k), sys.maxsize)
 
 
 def check_choice(value, name: str, choices) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_scalar
 
+from skfilterrank._validation import check_random_state
 from skfilterrank.exceptions import InputError
 
 from .._gains import Gains, as_gains

@@ -5,9 +5,10 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank._arrays import as_column, as_number_array, is_missing
+from skfilterrank._validation import check_numbers
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
 
@@ -351,10 +352,12 @@ def dump_letor(path, X, y, groups, *, docnos=None) -> None:
     >>> dump_letor(sys.stdout, [[0.5, 0.0]], [2], ["q1"], docnos=["d7"])
     2 qid:q1 1:0.5 2:0.0 #docid = d7
     """
-    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    X = X.tocsr() if sp.issparse(X) else as_number_array(X, "X")
+    if X is None:
+        raise InputError("X must hold numbers, one row of features per document.")
     if X.ndim != 2 or not X.shape[0]:
         raise InputError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
-    y = np.asarray(y, dtype=np.float64)
+    y = check_numbers(y, "y", entry="label").astype(np.float64, copy=False)
     qids = _written_ids(groups, "groups", forbidden=r"[\s#]")
     docnos = [""] * len(y) if docnos is None else _written_ids(docnos, "docnos", r"\s", empty=True)
     for name, array in (("y", y), ("groups", qids), ("docnos", docnos)):
@@ -379,8 +382,9 @@ def dump_letor(path, X, y, groups, *, docnos=None) -> None:
 
 def _written_ids(ids, name, forbidden, empty=False):
     """List of ids as text; an id that the line could not hold is an error."""
-    ids = np.asarray(ids, dtype=object)
-    texts = ["" if missing else str(item) for item, missing in zip(ids, pd.isna(ids), strict=True)]
+    column = as_column(ids, name, "id")
+    ids, missing = np.asarray(column, dtype=object), is_missing(column, name)
+    texts = ["" if none else str(item) for item, none in zip(ids, missing, strict=True)]
     search = re.compile(forbidden, re.ASCII).search
     for text in dict.fromkeys(texts):
         if search(text) or (not text and not empty):

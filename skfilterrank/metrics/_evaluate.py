@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._validation import (
+    as_list,
+    check_choice,
+    check_groups,
+    check_same_index,
+    check_scores,
+)
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import UNJUDGED, RankedLists
 from skfilterrank.metrics._core.measure import (
@@ -130,9 +136,14 @@ def _columns(names):
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:
     """The measures by the text that names them; what is parsed already is taken as it is."""
-    if isinstance(measures, dict):
+    if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
         return measures
-    texts = [measures] if isinstance(measures, str) else list(measures)
+    texts = [measures] if isinstance(measures, str) else as_list(measures, "measures", "names")
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            f"measures must be a name or a list of names, such as ['ap', 'ndcg_f@10'], got "
+            f"{brief(measures)}."
+        )
     if not texts:
         raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
     parsed = {}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_k
+from skfilterrank._validation import check_k, check_share, is_hashable
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import mean_over_queries, with_undefined
@@ -98,12 +98,11 @@ def rank_filter_report(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    if baseline is not None and baseline not in y_scores:
+    if baseline is not None and not (is_hashable(baseline) and baseline in y_scores):
         raise InputError(
             f"baseline {brief(baseline)} is not one of the systems: {brief_list(y_scores)}."
         )
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, got {brief(confidence)}.")
+    confidence = check_share(confidence, "confidence")
     kernels, suffix = {}, "" if k is None else f"@{k}"
     for name, kernel in (
         ("ndcg_f", dcg.ndcg_f),

@@ -6,14 +6,18 @@ from numbers import Integral
 
 import numpy as np
 
+from skfilterrank._arrays import as_column, as_number_array
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.exposure import (
     NORMALIZATIONS,
     check_persistence,
     recall_level_values,
     resolve_exposure,
+    results_of,
 )
 
+# Beyond it, not every whole number is a float64.
+_LARGEST_COUNT = 2**53
 Values = Callable[[np.ndarray], np.ndarray]
 
 
@@ -135,7 +139,7 @@ _UNWEIGHTED = {
 
 def _checked_values(positions, function):
     """A user's metric, its results checked at every call."""
-    values = np.asarray(function(positions))
+    values = results_of(function, positions, "metric")
     if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
         raise InputError(
             f"metric must return one real number per ranking: {brief(function)} was given "
@@ -154,11 +158,12 @@ def _checked_values(positions, function):
 
 def check_positions(positions) -> np.ndarray:
     """Positions as float64 matrix (n_rankings, n_relevant), ascending in each row."""
-    given = np.asarray(positions)
-    if given.ndim not in (1, 2) or given.shape[-1] == 0 or given.dtype.kind not in "fiu":
+    given = as_number_array(positions, "positions")
+    if given is None or given.ndim not in (1, 2) or not given.size or given.dtype == bool:
+        found = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
         raise InputError(
             "positions must hold numbers in shape (n_relevant,) or (n_rankings, n_relevant) with "
-            f"n_relevant >= 1, got shape {given.shape}, dtype {given.dtype}."
+            f"n_relevant >= 1, got {found}."
         )
     checked = np.sort(np.atleast_2d(given).astype(np.float64), axis=1)
     # NaN and infinity are no whole numbers either.
@@ -177,23 +182,21 @@ def check_positions(positions) -> np.ndarray:
     return checked
 
 
-def check_count(value, name: str, *, least: int = 1, most: int | None = None) -> int:
+def check_count(value, name: str, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
     """A whole number within bounds."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if not is_whole or value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+    if not is_whole or not least <= value <= most:
+        bounds = f"at least {least}" if most == _LARGEST_COUNT else f"from {least} to {most}"
         raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 
-def check_counts(value, name: str, *, most: int | None = None) -> np.ndarray:
+def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
     """One whole number from 1, or several in a 1-D array."""
-    counts = np.asarray(value)
-    if counts.ndim > 1 or counts.size == 0:
-        raise InputError(
-            f"{name} must be a whole number or a 1-D array of them, got shape {counts.shape}."
-        )
-    checked = [check_count(count, name, most=most) for count in np.atleast_1d(counts).tolist()]
+    counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
+    if not counts:
+        raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")
+    checked = [check_count(count, name, most=most) for count in counts]
     return np.array(checked, dtype=np.int64)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
+from skfilterrank._validation import as_list, check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count, check_counts, resolve_metric
 
@@ -219,7 +219,7 @@ def _comparisons(metrics, exposure, persistence):
             f"metrics must be a sequence of metrics, e.g. ['tse'], got {brief(metrics)}."
         )
     compare = {}
-    for metric in metrics:
+    for metric in as_list(metrics, "metrics", "measures, e.g. ['tse']"):
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
         if name in compare or name == "tied":
             raise InputError(
@@ -260,13 +260,12 @@ _PREFERENCES = {"lexirecall": _lexirecall, "lexiprecision": _lexiprecision, "ran
 
 def _check_bounds(n_relevant, n_items):
     """Least and greatest number of relevant items."""
-    given = np.asarray(n_relevant)
-    if given.shape not in ((), (2,)):
+    bounds = check_counts(n_relevant, "n_relevant", most=int(n_items))
+    if len(bounds) > 2:
         raise InputError(
             "n_relevant must be a whole number, or the least and the greatest of a range, got "
             f"{brief(n_relevant)}."
         )
-    bounds = check_counts(n_relevant, "n_relevant", most=int(n_items))
     if bounds[0] > bounds[-1]:
         raise InputError(f"n_relevant must be (least, greatest), got {brief(n_relevant)}.")
     return int(bounds[0]), int(bounds[-1])

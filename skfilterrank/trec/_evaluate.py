@@ -11,7 +11,7 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import as_list, check_choice
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
@@ -187,7 +187,10 @@ def evaluate_runs(
     bad  1    0.5  0.5
     """
     found = iter_evaluations(runs, qrels, measures, n_jobs=n_jobs, verbose=verbose, **params)
-    return pd.concat({each.name: each.values for each in found}, names=["run"])
+    values = {each.name: each.values for each in found}
+    if not values:
+        raise InputError("runs is empty: expected at least one run.")
+    return pd.concat(values, names=["run"])
 
 
 def iter_evaluations(
@@ -389,7 +392,7 @@ def named_runs(runs) -> Iterator:
     if isinstance(runs, str | os.PathLike):
         runs = [runs]
     seen = {}
-    for run in runs:
+    for run in as_list(runs, "runs", "paths, or a dict {name: run}"):
         if not isinstance(run, str | os.PathLike):
             raise InputTypeError(
                 f"runs must be a dict {{name: run}} or a list of paths, got a list that holds "

@@ -260,11 +260,11 @@ def test_numbers_of_numpy_are_budgets():
     [
         ({"groups": None}, "groups is missing: pass groups="),
         ({"groups": TOPICS[1:]}, "groups has 9 entries but there are 10 rows"),
-        ({"prior": PRIOR[1:]}, "prior needs one number per row: expected 10, got shape .9,."),
+        ({"prior": PRIOR[1:]}, "prior has 9 entries but there are 10 rows"),
         ({"prior": -PRIOR}, "prior must be finite and at least 0, but it is negative at 9 row"),
         ({"prior": np.where(PRIOR < 0.1, np.nan, PRIOR)}, "it is NaN at 1 row.* row 5"),
         ({"prior": np.where(PRIOR < 0.1, np.inf, PRIOR)}, "it is infinite at 1 row.* row 5"),
-        ({"prior": ["high"] * 10}, "prior must hold one number per row"),
+        ({"prior": ["high"] * 10}, "prior must hold"),
         ({"X": [], "groups": [], "prior": []}, "groups is empty|at least one"),
     ],
 )

@@ -173,11 +173,11 @@ class TestPooled:
     @pytest.mark.parametrize(
         ("pooled", "message"),
         [
-            ([True] * 4, r"pooled needs one entry per row: expected 5, got shape \(4,\)"),
-            (True, r"expected 5, got shape \(\)"),
+            ([True] * 4, "pooled has 4 entries but there are 5 rows"),
+            (True, "pooled must hold one number per row, got True"),
             ([1, 1, 1, 2, 1], "pooled must hold True or False for each row.*got 2 at row 3"),
-            ([True, None, True, True, True], "got None at row 1"),
-            (["yes"] * 5, "got 'yes' at row 0"),
+            ([True, None, True, True, True], "got nan at row 1"),
+            (["yes"] * 5, "pooled must hold numbers"),
         ],
     )
     def test_bad_input(self, pooled, message):
@@ -250,8 +250,8 @@ class TestStatAP:
     @pytest.mark.parametrize(
         ("probability", "message"),
         [
-            ([1, 1], r"inclusion_probability needs one entry per row: expected 3, got shape \(2,"),
-            (0.5, r"expected 3, got shape \(\)"),
+            ([1, 1], "inclusion_probability has 2 entries but there are 3 rows"),
+            (0.5, "inclusion_probability must hold one number per row, got 0.5"),
             ([1, 1.5, 1], r"inclusion_probability must lie in \(0, 1\].*got 1.5 at row 1"),
             ([1, 1, -0.5], "got -0.5 at row 2"),
             (["a", "b", "c"], "inclusion_probability must hold numbers"),

@@ -262,7 +262,7 @@ class TestErrors:
     def test_systems(self):
         with pytest.raises(ValueError, match="y_scores is empty"):
             preference_matrix([1, 0], {}, groups=["q"] * 2)
-        with pytest.raises(ValueError, match=r"array of shape \(n_rows, n_systems\), got shape"):
+        with pytest.raises(ValueError, match="or a 2-D array of numbers with a column"):
             preference_matrix([1, 0], [1, 2], groups=["q"] * 2)
 
     def test_positions(self):

@@ -134,7 +134,7 @@ def test_callables_get_sorted_positions():
         ([], "n_relevant >= 1"),
         (3, "shape"),
         ([[[1]]], "shape"),
-        (["a"], "dtype"),
+        (["a"], "must hold numbers"),
         ([True, False], "dtype"),
         ([0, 1], "whole numbers from 1, got 0"),
         ([1.5], "got 1.5"),

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._validation import is_finite_number
 from skfilterrank.comparison._scores.check import check_same_systems, check_scores
 from skfilterrank.comparison._scores.rounding import merge_values, value_tolerance
 from skfilterrank.exceptions import InputError, brief
@@ -250,6 +250,7 @@ def share_of(part, whole):
 
 def check_tolerance(tolerance) -> float:
     """A difference that still counts as a tie."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not tolerance >= 0:
+    is_infinite = isinstance(tolerance, float) and tolerance == np.inf
+    if not is_infinite and not (is_finite_number(tolerance) and tolerance >= 0):
         raise InputError(f"tolerance must be a number of at least 0, got {brief(tolerance)}.")
     return float(tolerance)

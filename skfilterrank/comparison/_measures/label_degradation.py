@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import as_list, check_choice
 from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.score_systems import _kind
@@ -417,10 +417,10 @@ def _statistics(values, full, tolerance):
 
 def _check_shares(shares):
     """Shares, each once and in [0, 1]."""
-    shares = [shares] if isinstance(shares, Real) else list(shares)
+    shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
     if not shares or not all(
         isinstance(each, Real) and not isinstance(each, bool) and 0 <= each <= 1 for each in shares
     ):
         raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
     # What no share removes is in every result.
-    return np.unique([each for each in shares if each > 0])
+    return np.unique([float(each) for each in shares if each > 0])

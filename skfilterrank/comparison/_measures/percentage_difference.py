@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_number_array
+from skfilterrank._validation import check_flag
 from skfilterrank._warnings import warn_user
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 
 
 def percentage_absolute_difference(means, *, average: bool = True) -> float | np.ndarray:
@@ -68,6 +70,7 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
     >>> round(percentage_absolute_difference(means), 2)
     35.83
     """
+    check_flag(average, "average")
     values = _means_of(means)
     if values.min() < 0:
         warn_user(
@@ -89,8 +92,12 @@ def _means_of(means):
     if isinstance(means, SystemScores):
         values = means.values.mean(axis=1)
     else:
-        if isinstance(means, np.ndarray | list | tuple) and np.ndim(means) == 2:
-            means = pd.DataFrame(means)
+        if isinstance(means, np.ndarray | list | tuple | pd.DataFrame):
+            numbers = as_number_array(means, "means")
+            if numbers is not None and numbers.ndim == 2:
+                means = pd.DataFrame(numbers)
+            elif isinstance(means, pd.DataFrame):
+                raise InputError(f"means must hold numbers, got {brief(means)}.")
         if isinstance(means, pd.DataFrame):
             means = means.mean(axis=1, skipna=False)
         if not isinstance(means, pd.Series | dict):

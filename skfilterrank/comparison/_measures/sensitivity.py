@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_numbers
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
@@ -206,8 +206,8 @@ def _check_alphas(alphas):
     """Levels above 0, up to 1."""
     if alphas is None:
         return np.arange(1, 21) / 100
-    array = np.atleast_1d(np.asarray(alphas))
-    is_number = array.dtype.kind in "iuf" and array.ndim == 1 and array.size > 0
+    array = check_numbers([alphas] if np.isscalar(alphas) else alphas, "alphas")
+    is_number = array.dtype.kind in "iuf" and array.size > 0
     if not is_number or not ((array > 0) & (array <= 1)).all():
         raise InputError(f"alphas must be one or more numbers in (0, 1], got {brief(alphas)}.")
     return array.astype(np.float64)

@@ -1,12 +1,12 @@
 """How often a measure, given fewer queries, takes the worse system for the better one."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
+from skfilterrank._validation import check_flag, check_numbers, is_finite_number
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
@@ -161,6 +161,7 @@ def stability_curve(
     sizes = _check_sizes(sizes, scores.n_queries)
     n_samples = check_count(n_samples, "n_samples")
     fuzziness = _check_fuzziness(fuzziness)
+    check_flag(relative, "relative")
     seeds = seeds_of(random_state)
     tolerance = mean_tolerance(scores.values)
     rates = [
@@ -211,8 +212,8 @@ def _check_sizes(sizes, n_queries):
     """Numbers of queries that can be drawn."""
     if sizes is None:
         return np.arange(2, n_queries + 1)
-    array = np.atleast_1d(np.asarray(sizes))
-    whole = array.ndim == 1 and array.size and array.dtype.kind in "iu"
+    array = check_numbers([sizes] if np.isscalar(sizes) else sizes, "sizes")
+    whole = array.size and array.dtype.kind in "iu"
     if not whole or array.min() < 1 or array.max() > n_queries:
         raise InputError(
             f"sizes must be one or more whole numbers from 1 to {n_queries}, the number of queries "
@@ -223,6 +224,6 @@ def _check_sizes(sizes, n_queries):
 
 def _check_fuzziness(fuzziness):
     """A finite number that is not negative."""
-    if not isinstance(fuzziness, Real) or not 0 <= fuzziness < np.inf:
+    if not is_finite_number(fuzziness) or fuzziness < 0:
         raise InputError(f"fuzziness must be a finite number from 0, got {brief(fuzziness)}.")
     return float(fuzziness)

@@ -6,6 +6,7 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_column, as_numbers
 from skfilterrank.comparison._scores.check import check_same_systems
 from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -20,7 +21,7 @@ class Order:
         if isinstance(order, SystemScores):
             systems, values = order.systems, merge_means(order.oriented)
         elif isinstance(order, pd.Series):
-            systems, values = order.index, order.to_numpy()
+            systems, values = order.index, order
         elif isinstance(order, Mapping):
             systems, values = order.keys(), list(order.values())
         else:
@@ -80,10 +81,10 @@ def _listed(order, name):
 
 def _numbers(values, name):
     """Values as numbers, none of them missing."""
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must hold a number for each system: {error}.") from None
+    numbers = as_numbers(as_column(values, name, "value"), name)
+    if numbers is None:
+        raise InputError(f"{name} must hold a number for each system, got {brief(values)}.")
+    values = numbers.astype(np.float64, copy=False)
     if np.isnan(values).any():
         missing = counted(np.count_nonzero(np.isnan(values)), "is", "are")
         raise InputError(

@@ -1,13 +1,12 @@
 """How alike two lists are that look at the top and need not hold the same: rank-biased overlap."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_share
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.exceptions import InputError, brief
 
@@ -118,8 +117,7 @@ def rank_biased_overlap(
     >>> print(overlap)
     rank-biased overlap 0.500, between 0.386 and 0.500 (persistence 0.5, 2 in common)
     """
-    if not isinstance(persistence, Real) or not 0 < persistence < 1:
-        raise InputError(f"persistence must be a number between 0 and 1, got {brief(persistence)}.")
+    persistence = check_share(persistence, "persistence")
     check_choice(ties, "ties", TIES)
     one, other = _List(first, "first", ties), _List(second, "second", ties)
     short, long = sorted((one, other), key=len)
@@ -127,7 +125,7 @@ def rank_biased_overlap(
     overlap = _overlap(short, long, common)
     return RankBiasedOverlap(
         *_value_and_bounds(overlap, len(short), len(long), persistence),
-        persistence=float(persistence),
+        persistence=persistence,
         n_common=len(common),
     )
 

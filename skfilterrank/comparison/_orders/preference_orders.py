@@ -1,19 +1,17 @@
 """One order of the systems over all queries, from their order query by query."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_share
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
-from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._metrics import check_count
 
 # Numbers held in memory at a time.
@@ -177,9 +175,8 @@ def order_systems(
     """
     check_choice(method, "method", tuple(_METHODS))
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
-    for name, value in (("damping", damping), ("confidence", confidence)):
-        if not isinstance(value, Real) or not 0 < value < 1:
-            raise InputError(f"{name} must be a number between 0 and 1, got {brief(value)}.")
+    damping = check_share(damping, "damping")
+    confidence = check_share(confidence, "confidence")
     scores = check_scores(scores, min_queries=2 if n_resamples else 1)
     values, n_queries = merge_values(scores.oriented), scores.n_queries
 

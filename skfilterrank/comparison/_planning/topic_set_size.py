@@ -1,12 +1,12 @@
 """How many topics are needed to detect a difference between systems."""
 
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import as_list, check_choice, is_finite_number
 from skfilterrank.comparison._planning.power import (
     anova_power,
     paired_power,
@@ -204,8 +204,10 @@ def topic_set_size(
     check_choice(method, "method", METHODS)
     check_choice(design, "design", DESIGNS)
     _check_range("difference", difference, 0, np.inf)
+    difference = float(difference)
     _check_range("alpha", alpha, 0, 1)
     _check_range("power", power, alpha, 1, low_name="alpha")
+    alpha, power = float(alpha), float(power)
     if (scores is None) == (variance is None):
         raise InputError(
             "give either scores of a pilot or variance=, got "
@@ -307,7 +309,9 @@ def _residuals(scores, pair):
 
 def _places(scores, pair):
     """Where the two systems of a pair are."""
-    names = (pair,) if isinstance(pair, str) else tuple(map(str, pair))
+    names = (
+        (pair,) if isinstance(pair, str) else tuple(map(str, as_list(pair, "pair", "two names")))
+    )
     if len(names) != 2 or names[0] == names[1] or not set(names) <= set(scores.systems):
         shown = ", ".join(map(brief, scores.systems[:3]))
         raise InputError(
@@ -320,7 +324,7 @@ def _places(scores, pair):
 def _check_n_systems(n_systems, scores, design):
     """Number of systems of the design."""
     if design == "paired":
-        if n_systems not in (None, 2):
+        if n_systems is not None and not (isinstance(n_systems, Integral) and n_systems == 2):
             raise InputError(
                 f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
                 "take design='anova', or divide alpha by the number of pairs."
@@ -334,8 +338,7 @@ def _check_n_systems(n_systems, scores, design):
 
 
 def _check_range(name, value, low, high, *, low_name=None):
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not low < value < high:
+    if not is_finite_number(value) or not low < value < high:
         least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
         between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")
         raise InputError(f"{name} must be a finite number {between}, got {brief(value)}.")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import as_list, check_choice, check_flag, check_k
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, align
 
@@ -91,8 +91,8 @@ def moved_documents(
         c        1.0   1.0           2            3   0.131
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
-    if k is not None and (isinstance(k, bool) or k != int(k) or k < 1):
-        raise InputError(f"k must be a positive whole number or None, got {brief(k)}.")
+    k = check_k(k)
+    check_flag(unmoved, "unmoved")
     tables = [
         _ranks(_aligned(run, qrels, precision), k, queries, unjudged) for run in (first, second)
     ]
@@ -137,7 +137,7 @@ def _ranks(aligned, k, queries, unjudged):
     rows = np.isfinite(aligned.y_score)
     topics = aligned.groups
     if queries is not None:
-        queries = [str(query) for query in queries]
+        queries = [str(query) for query in as_list(queries, "queries", "topics")]
         known = set(aligned.index.query_ids) | set(aligned.missing_topics)
         if unknown := [query for query in queries if query not in known]:
             raise InputError(f"queries: topic {brief(unknown[0])} is not in the judgments.")

@@ -1,7 +1,8 @@
 """Random numbers of the comparisons, and queries drawn with replacement."""
 
 import numpy as np
-from sklearn.utils import check_random_state
+
+from skfilterrank._validation import check_random_state
 
 # Queries drawn at a time.
 _DRAWN = 2**20

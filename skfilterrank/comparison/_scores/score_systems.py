@@ -112,7 +112,7 @@ def score_systems(
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     bar = tqdm(found, total=len(named), unit="run", disable=not verbose, leave=False)
     results = dict(zip((name for name, _ in named), bar))
-    if missing == "empty":
+    if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}
     return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}

@@ -1,11 +1,12 @@
 """Values of several systems for the same queries."""
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_number_array
+from skfilterrank._validation import as_list, is_finite_number, is_hashable
 from skfilterrank.comparison._scores.rounding import merge_means, merge_values
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -112,6 +113,12 @@ class SystemScores:
         self.systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
         self.queries = _names(queries, array.shape[1], "queries", "columns")
         self.measure = measure
+        for name, value in (
+            ("greater_is_better", greater_is_better),
+            ("is_preference", is_preference),
+        ):
+            if not isinstance(value, bool | np.bool_):
+                raise InputError(f"{name} must be True or False, got {brief(value)}.")
         self.greater_is_better = bool(greater_is_better)
         self.is_preference = bool(is_preference)
         self.dropped_queries = ()
@@ -333,7 +340,9 @@ class SystemScores:
     def _settle(self, array, missing):
         """Values without holes, by the policy that was named."""
         is_missing = np.isnan(array)
-        if not (missing in ("raise", "drop") if isinstance(missing, str) else _is_number(missing)):
+        if not (
+            missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
+        ):
             raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
         if not is_missing.any():
             return array
@@ -367,12 +376,12 @@ class SystemScores:
 
 def _numbers(values):
     """A matrix of numbers that are not infinite, not shared with the caller."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    numbers = as_number_array(values, "values")
+    if numbers is None:
         raise InputError(
-            f"values must be numbers in a matrix of systems x queries: {error}."
-        ) from None
+            f"values must be numbers in a matrix of systems x queries, got {brief(values)}."
+        )
+    array = np.array(numbers, dtype=np.float64)
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(
             "values must be a matrix of systems x queries with at least one of each, got shape "
@@ -388,9 +397,9 @@ def _numbers(values):
 
 def _names(names, n_expected, argument, what, *, as_text=False):
     """Different names, as many as expected."""
-    names = tuple(range(n_expected)) if names is None else tuple(names)
+    names = tuple(range(n_expected)) if names is None else tuple(as_list(names, argument, "names"))
     for name in names:
-        if not isinstance(name, Hashable) or (not isinstance(name, tuple) and pd.isna(name)):
+        if not is_hashable(name) or (not isinstance(name, tuple) and pd.isna(name)):
             raise InputError(
                 f"{argument} must be names such as texts or numbers, none of them missing, and one "
                 f"is {brief(name)}."
@@ -416,9 +425,9 @@ def _names(names, n_expected, argument, what, *, as_text=False):
 
 def _known(names, known, argument):
     """Places of the names, all of which must be known."""
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
-    unknown = [name for name in names if not isinstance(name, Hashable) or name not in places]
+    unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(
             f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones such as "
@@ -431,7 +440,3 @@ def greater_is_better(measure) -> bool:
     """What the measure table says; True for what is not in it."""
     name = str(measure).partition("(")[0].partition("@")[0]
     return parse_measure(measure).measure.greater_is_better if name in MEASURES else True
-
-
-def _is_number(value):
-    return isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)

@@ -1,10 +1,9 @@
 """Which differences between systems are more than chance."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import NamedTuple
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_share, is_hashable
 from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.rounding import merge_values
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
@@ -187,8 +186,7 @@ def compare_systems(
     check_choice(test, "test", tuple(TESTS))
     method = TESTS[test]
     check_correction(correction)
-    if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise InputError(f"confidence must be a number between 0 and 1, got {brief(confidence)}.")
+    confidence = check_share(confidence, "confidence")
     # P values of fewer resamples are too coarse.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
@@ -235,7 +233,7 @@ def _listed(names):
 
 def _place(systems, baseline):
     """Where the baseline is among the systems."""
-    if baseline not in systems:
+    if not is_hashable(baseline) or baseline not in set(systems):
         raise InputError(
             f"baseline must name one of the {len(systems)} systems, such as "
             f"{_listed(systems[:3])}, got {brief(baseline)}."

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_numbers
 from skfilterrank.exceptions import InputError
 
 
@@ -66,8 +66,8 @@ def adjust_p_values(p_value, method="holm"):
     array([0.03, 0.04, 0.04])
     """
     check_correction(method, name="method")
-    p_value = np.array(p_value, dtype=np.float64)
-    if p_value.ndim != 1 or not ((p_value >= 0) & (p_value <= 1)).all():
+    p_value = check_numbers(p_value, "p_value").astype(np.float64)
+    if not ((p_value >= 0) & (p_value <= 1)).all():
         raise InputError("p_value must be a list of numbers from 0 to 1, none of them missing.")
     if method is None or not len(p_value):
         return p_value

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import MEASURES
 
 
@@ -48,7 +50,7 @@ def summarize_systems(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
     0       0.675  0.403  0.947         1            0
     1       0.550  0.245  0.855         0            1
     """
-    scores = comparison.scores
+    scores = _scores_of(comparison)
     better = comparison.better(alpha)
     beaten = _count(comparison.first[better > 0], comparison.second[better < 0], scores.n_systems)
     losing = _count(comparison.first[better < 0], comparison.second[better > 0], scores.n_systems)
@@ -105,7 +107,7 @@ def summarize_pairs(comparison, *, alpha: float = 0.05) -> pd.DataFrame:
       first second  difference  p_adjusted
     0     1      0       0.125       0.015
     """
-    scores = comparison.scores
+    scores = _scores_of(comparison)
     place = pd.Series(range(scores.n_systems), scores.means.index)[list(scores.systems)].to_numpy()
     effect = comparison.effect_size if scores.greater_is_better else -comparison.effect_size
     behind = place[comparison.first] > place[comparison.second]
@@ -144,3 +146,12 @@ def _range_of(scores):
 def _count(first, second, n_systems):
     """How often each system occurs."""
     return np.bincount(first, minlength=n_systems) + np.bincount(second, minlength=n_systems)
+
+
+def _scores_of(comparison):
+    """The scores that were compared."""
+    if not isinstance(comparison, PairwiseComparison):
+        raise InputError(
+            f"comparison must be a result of compare_systems, got {brief(comparison)}."
+        )
+    return comparison.scores

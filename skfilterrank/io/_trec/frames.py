@@ -1,8 +1,11 @@
 """Rows of judgments and runs from data frames."""
 
+from numbers import Real
+
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_column, as_numbers
 from skfilterrank._validation import check_scores
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
@@ -94,15 +97,15 @@ def _series(column, name, argument):
 
 def _numbers(column, argument):
     """Values of a column of numbers as float64, missing ones as NaN."""
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        kinds = {type(value) for value in column if not pd.isna(value)}
-        if not all(issubclass(kind, int | float | np.number) for kind in kinds):
-            shown = next(v for v in column if not isinstance(v, int | float | np.number))
-            raise InputError(
-                f"column {brief(column.name)} of {argument} must hold numbers, got {brief(shown)}; "
-                "convert it first, e.g. by pandas.to_numeric."
-            )
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    name = f"column {brief(column.name)} of {argument}"
+    numbers = as_numbers(as_column(column, name), name)
+    if numbers is None:
+        shown = next((value for value in column if not isinstance(value, Real)), column.dtype)
+        raise InputError(
+            f"{name} must hold numbers, got {brief(shown)}; convert it first, e.g. by "
+            "pandas.to_numeric."
+        )
+    return numbers.astype(np.float64, copy=False)
 
 
 def _checked_rows(columns, values, argument):

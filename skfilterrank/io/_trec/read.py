@@ -1,6 +1,6 @@
 """Judgments and runs in TREC format."""
 
-import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -216,8 +216,8 @@ def check_unjudged(unjudged):
         return None
     if isinstance(unjudged, bool) or not isinstance(unjudged, int | float | np.number):
         raise InputError(f"unjudged must be None or a number, got {brief(unjudged)}.")
-    if not math.isfinite(unjudged):
-        raise InputError(f"unjudged must be None or a finite number, got {unjudged}.")
+    if not abs(unjudged) <= sys.float_info.max:
+        raise InputError(f"unjudged must be None or a finite number, got {brief(unjudged)}.")
     return float(unjudged)
 
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_column, entry_types, is_missing
+from skfilterrank._validation import check_scores
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._files import open_for_writing
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
@@ -102,20 +104,15 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
         names = columns.get("run") if run is None else run
     elif docnos is None or y_score is None:
         raise InputError("docnos and y_score are missing; pass them, or a data frame of the run.")
-    groups, docnos = np.asarray(groups), np.asarray(docnos, dtype=object)
-    y_score = np.asarray(y_score, dtype=np.float64)
-    lengths = {"groups": groups.shape, "docnos": docnos.shape, "y_score": y_score.shape}
-    if len(set(lengths.values())) != 1 or y_score.ndim != 1 or not y_score.size:
-        shapes = ", ".join(f"{name} {shape}" for name, shape in lengths.items())
+    groups = np.asarray(as_column(groups, "groups", "query id"))
+    docnos = np.asarray(as_column(docnos, "docnos", "document id"), dtype=object)
+    y_score = check_scores(y_score).astype(np.float64, copy=False)
+    lengths = {"groups": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
+    if len(set(lengths.values())) != 1 or not y_score.size:
+        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(
-            f"groups, docnos and y_score must be 1-dimensional, of one length and not empty, "
-            f"got shapes {shapes}; pass one entry per row."
-        )
-    if (bad := np.isnan(y_score) | (y_score == np.inf)).any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"y_score must be finite, or -inf where filtered, got {y_score[row]} in row {row}; "
-            "repair the model that gave it."
+            f"groups, docnos and y_score must be of one length and not empty, got {shown}; pass "
+            "one entry per row."
         )
     names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
 
@@ -236,7 +233,7 @@ def _run_names(names, n_rows):
     """Name of the run of each row, from one name or a column of them."""
     if not isinstance(names, pd.Series):
         names = pd.Series([names] * n_rows, dtype=object)
-    for name in names.unique():
+    for name in names.tolist() if entry_types(names.to_numpy()) != {str} else names.unique():
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
             raise InputError(f"run must be a name without white space, got {brief(name)}.")
     return names.to_numpy(dtype=object)
@@ -244,7 +241,7 @@ def _run_names(names, n_rows):
 
 def _factorize(ids, name):
     """Codes in sorted order of the ids, and the ids as text; objects sort as text."""
-    missing = pd.isna(ids)
+    missing = is_missing(ids, name)
     if missing.any():
         raise InputError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
     if ids.dtype == object:

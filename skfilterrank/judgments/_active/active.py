@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import as_gains, check_gains
-from skfilterrank._validation import check_groups
+from skfilterrank._validation import check_groups, check_numbers
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
     RunSelector,
@@ -184,8 +184,8 @@ class ActiveSelector(RunSelector):
             or none. No answer is taken then.
         """
         check_is_fitted(self, "index_")
-        rows = np.atleast_1d(np.asarray(rows))
-        if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        rows = check_numbers([rows] if np.isscalar(rows) else rows, "rows", entry="row number")
+        if rows.dtype.kind not in "iu":
             raise InputError(f"rows must be row numbers of X, got {brief(rows.tolist())}.")
         gains = self.check_label(labels)
         if len(rows) != len(gains):
@@ -234,7 +234,7 @@ class ActiveSelector(RunSelector):
         ValueError
             If a label is missing, or none that has a gain.
         """
-        gains = as_gains(np.atleast_1d(np.asarray(labels)), self.gains, name="labels")
+        gains = as_gains([labels] if np.isscalar(labels) else labels, self.gains, name="labels")
         if np.isnan(gains).any():
             raise InputError("labels holds NaN: an answer is a label; leave unjudged rows out.")
         return gains

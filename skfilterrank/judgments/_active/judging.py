@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skfilterrank._validation import as_list, is_hashable
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judgment_log import (
@@ -173,6 +174,14 @@ def judge(
     1   1    d4      2
     2   1    d5      0
     """
+    if not isinstance(selector, ActiveSelector):
+        raise InputError(
+            f"selector must be a fitted MoveToFrontSelector or MTCSelector, got {brief(selector)}."
+        )
+    if not callable(assessor) or isinstance(assessor, type):
+        raise InputError(
+            f"assessor must be a function from a question to a label, got {brief(assessor)}."
+        )
     check_is_fitted(selector)
     qids, docnos = _pool_columns(selector, pool)
     identity = Pool.of(map(str, qids), map(str, docnos))
@@ -443,8 +452,8 @@ def _topic_codes(topics, ids):
     if topics is None:
         return list(range(len(ids)))
     codes = {topic: code for code, topic in enumerate(ids)}
-    topics = list(topics)
-    unknown = [topic for topic in topics if topic not in codes]
+    topics = as_list(topics, "topics", "topics of the pool")
+    unknown = [topic for topic in topics if not is_hashable(topic) or topic not in codes]
     if unknown or not topics:
         what = (
             f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
@@ -456,10 +465,10 @@ def _topic_codes(topics, ids):
 
 def _checked_rows(rows, n_rows):
     """Rows as a list of int."""
-    rows = [int(row) for row in rows]
-    if any(not 0 <= row < n_rows for row in rows):
-        raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}.")
-    return rows
+    rows = as_list(rows, "leave_out", "row numbers")
+    if any(isinstance(row, np.timedelta64) or row not in range(n_rows) for row in rows):
+        raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}, got {brief(rows)}.")
+    return [int(row) for row in rows]
 
 
 def _checked_label(answer, question, grades):

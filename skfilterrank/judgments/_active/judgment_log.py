@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 try:
     import fcntl
@@ -118,7 +118,10 @@ class JudgmentLog:
     """
 
     def __init__(self, path, pool):
-        self.path = os.fspath(path)
+        try:
+            self.path = os.fspath(path)
+        except TypeError as error:
+            raise InputTypeError(f"log must be a path or None, got {brief(path)}.") from error
         header = _header(pool)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)

@@ -4,9 +4,8 @@ from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts

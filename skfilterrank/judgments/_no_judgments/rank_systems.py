@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_random_state
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
 from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels

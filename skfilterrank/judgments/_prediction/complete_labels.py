@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from skfilterrank._arrays import as_column, as_number_array, is_missing
 from skfilterrank._validation import check_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
@@ -31,11 +32,12 @@ def complete_labels(predictor, X, y, groups):
     A Series stays one, with its index.
     """
     check_predictor(predictor)
-    if not pd.isna(y).any():
+    values = as_number_array(y, "y")
+    if not is_missing(as_column(y, "y", "label") if values is None else values, "y").any():
         warn_of_minus_one(y, "y")
         return y, None
     predictor = LabelPredictor() if predictor is None else clone(predictor)
-    labels = check_labels(np.asarray(y) if isinstance(y, list) else y, "y")
+    labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
     found = predictor._fit_vectors(
         check_parameters(predictor), _vectors_of(predictor, X), index, labels

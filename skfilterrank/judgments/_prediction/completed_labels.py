@@ -19,10 +19,9 @@ from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,
-    num_samples,
     safe_indexing,
 )
-from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._validation import check_groups, count_rows, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import complete_labels
 
@@ -152,11 +151,11 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")
         (X,) = indexable(X)
-        if num_samples(y) != num_samples(X):
-            raise InputError(f"y has {num_samples(y)} labels but X has {num_samples(X)} rows.")
+        if count_rows(y, "y") != count_rows(X):
+            raise InputError(f"y has {count_rows(y, 'y')} labels but X has {count_rows(X)} rows.")
         found = find_groups(groups, y, X)
         if found is not None:
-            check_groups(found, n_rows=num_samples(X))
+            check_groups(found, n_rows=count_rows(X))
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", groups=found, **fit_params).estimator.fit
         else:

@@ -1,11 +1,13 @@
 """The judgment table: one row per topic and document, the label NaN where nobody judged."""
 
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import sklearn
 
+from skfilterrank._arrays import as_column, as_number_array, as_numbers
 from skfilterrank._groups import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
@@ -80,25 +82,24 @@ def column_of(T, name, argument) -> pd.Series:
 
 def check_labels(labels, name) -> np.ndarray:
     """Labels as float64, NaN where unjudged; -1 for a missing one is an error."""
-    labels = pd.Series(labels)
-    is_number = pd.api.types.is_bool_dtype(labels.dtype) or pd.api.types.is_any_real_numeric_dtype(
-        labels.dtype
-    )
-    if not is_number:
-        kinds = {type(value) for value in labels[labels.notna()]}
-        if not all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
-            shown = next(x for x in labels[labels.notna()] if not isinstance(x, int | float))
-            raise InputError(
-                f"{name} must hold numbers, NaN where unjudged, got {brief(shown)}: map labels to "
-                "numbers first, such as {'Bad': -1, 'Good': 1}; they say which is better."
-            )
-    values = labels.to_numpy(dtype=np.float64, na_value=np.nan)
+    column = as_column(labels, name, "label")
+    values = as_numbers(column, name)
+    if values is None:
+        shown = next(
+            (x for x in column if not isinstance(x, Real) and not pd.isna(x)), column.dtype
+        )
+        raise InputError(
+            f"{name} must hold numbers, NaN where unjudged, got {brief(shown)}: map labels to "
+            "numbers first, such as {'Bad': -1, 'Good': 1}; they say which is better."
+        )
+    is_whole = values.dtype.kind in "iu"
+    values = values.astype(np.float64, copy=False)
     if np.isinf(values).any():
         raise InputError(
             f"{name} holds an infinite label in row {int(np.isinf(values).argmax())}: expected "
             "finite numbers, or NaN where unjudged."
         )
-    if pd.api.types.is_integer_dtype(labels.dtype) and not np.isnan(values).any():
+    if is_whole:
         n_missing = int(np.count_nonzero(values == -1))
         if n_missing:
             raise InputError(
@@ -112,8 +113,8 @@ def check_labels(labels, name) -> np.ndarray:
 
 def warn_of_minus_one(labels, name) -> None:
     """Warn where no label is missing and some are -1, which may stand for a missing one."""
-    labels = np.asarray(labels)
-    if labels.dtype.kind not in "ifO" or pd.isna(labels).any():
+    labels = as_number_array(labels, name)
+    if labels is None or labels.dtype == bool or np.isnan(labels).any():
         return
     if n_minus_one := int(np.count_nonzero(labels == -1)):
         warn_user(

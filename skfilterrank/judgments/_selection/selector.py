@@ -9,14 +9,19 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._sklearn_compat import num_samples, safe_indexing
-from skfilterrank._validation import check_groups, check_same_index
+from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._validation import (
+    check_groups,
+    check_numbers,
+    check_random_state,
+    check_same_index,
+    count_rows,
+)
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import as_rank_table
@@ -124,7 +129,7 @@ class TopicSelector(BaseEstimator):
             document twice in a topic.
         """
         X = self._read(X)
-        n_rows = num_samples(X)
+        n_rows = count_rows(X)
         check_same_rows(X, prior)
         index = check_groups(
             groups, X, prior, n_rows=n_rows, carrier="X or prior as a pandas object"
@@ -260,10 +265,10 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
         n_above = np.count_nonzero(index.sizes < n_select)
         if n_above and warn:
             warn_user(
-                f"n_select={n_select} is above the number of documents of {n_above} of "
+                f"n_select={brief(n_select)} is above the number of documents of {n_above} of "
                 f"{index.n_queries} topic(s): all of their documents are selected."
             )
-        return np.minimum(index.sizes, int(n_select))
+        return np.minimum(index.sizes, min(int(n_select), index.n_rows))
     if is_number and not isinstance(n_select, Integral) and 0 < n_select <= 1:
         return np.maximum(round_half_up(n_select, index.sizes), 1)
     raise InputError(
@@ -285,14 +290,7 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     """One finite number from 0 on for each row, as float64."""
     if prior is None:
         return None
-    try:
-        values = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("prior must hold one number per row.") from None
-    if values.shape != (n_rows,):
-        raise InputError(
-            f"prior needs one number per row: expected {n_rows}, got shape {values.shape}."
-        )
+    values = check_numbers(prior, "prior", n_rows=n_rows).astype(np.float64, copy=False)
     for bad, what, advice in (
         (np.isnan(values), "NaN", "give documents that nothing is known of a prior of 0"),
         (values < 0, "negative", "a prior says how likely a document is to be relevant"),

@@ -5,6 +5,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
+from skfilterrank._arrays import as_number_array
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 
@@ -99,7 +100,10 @@ def _checked(X):
         X.sum_duplicates()
         X.eliminate_zeros()
     else:
-        X = np.asarray(X, dtype=np.float64)
+        X = as_number_array(X, "X")
+        if X is None:
+            raise InputError("X must hold numbers, one vector per row.")
+        X = X.astype(np.float64, copy=False)
     if X.ndim != 2:
         raise InputError(f"X must hold one vector per row (2-D), got shape {X.shape}.")
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():

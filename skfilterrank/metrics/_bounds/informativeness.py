@@ -10,8 +10,9 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_column
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_groups
+from skfilterrank._validation import check_groups, check_numbers
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._core.measure import parse_measure
@@ -74,8 +75,11 @@ class QueryInformativeness:
         ValueError
             If the arrays differ in length, or the two sets would overlap.
         """
-        achieved, expected = (np.asarray(v, dtype=np.float64) for v in (achieved, expected))
-        ids = np.arange(len(achieved)) if query_ids is None else np.asarray(query_ids)
+        achieved = check_numbers(achieved, "achieved").astype(np.float64, copy=False)
+        expected = check_numbers(expected, "expected").astype(np.float64, copy=False)
+        ids = np.arange(len(achieved))
+        if query_ids is not None:
+            ids = np.asarray(as_column(query_ids, "query_ids", "id"))
         if not achieved.shape == expected.shape == ids.shape:
             raise InputError(
                 "achieved, expected and query_ids must hold one entry per query, got shapes "
@@ -225,7 +229,8 @@ default=None
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    cutoffs = list(k) if isinstance(k, list | tuple | np.ndarray | range) else [k]
+    is_array = isinstance(k, np.ndarray) and k.ndim > 0
+    cutoffs = list(k) if is_array or isinstance(k, list | tuple | range) else [k]
     if not cutoffs:
         raise InputError("k is empty: give at least one cut-off, or None for whole lists.")
     measures = [parse_measure(measure).with_cutoff(cutoff) for cutoff in cutoffs]

@@ -4,9 +4,9 @@ from numbers import Integral
 from zlib import crc32
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skfilterrank._groups import BLOCK_CELLS, GroupIndex
+from skfilterrank._validation import check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import ListBlock, RankedLists
 

@@ -1,5 +1,6 @@
 """Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
 
+import sys
 from dataclasses import replace
 from numbers import Real
 
@@ -120,7 +121,7 @@ def check_normalize(normalize):
 def check_beta(beta) -> float:
     """A finite number from 0 up."""
     is_number = isinstance(beta, Real) and not isinstance(beta, bool)
-    if not (is_number and 0 <= beta < np.inf):
+    if not (is_number and 0 <= beta <= sys.float_info.max):
         raise InputError(
             "beta, the weight of the gains in the Q-measure, must be a finite number from 0 up, "
             f"got {brief(beta)}."

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from skfilterrank._arrays import as_column
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import Block, GroupIndex
 from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
@@ -15,6 +16,8 @@ from skfilterrank.metrics._core.ties import Ties, find_ties, mean_products
 
 TIES = ("average", "stable", "worst", "best")
 UNJUDGED = ("zero", "drop")
+# As None is what a caller may pass who forgot the scores.
+_NO_SCORES = object()
 _LARGEST_GAIN = 1e200
 # Beyond it, not every whole number is a float64.
 _LARGEST_INTEGER = 2**53
@@ -29,12 +32,19 @@ class RankedLists:
     Parameters
     ----------
     y_true, y_score, groups, gains, ties, unjudged
-        As in :func:`skfilterrank.metrics.ndcg_f_score`; `y_score` None means that only the
+        As in :func:`skfilterrank.metrics.ndcg_f_score`; without `y_score` only the
         judgments matter.
     """
 
     def __init__(
-        self, y_true, y_score=None, *, groups=None, gains=None, ties="average", unjudged="zero"
+        self,
+        y_true,
+        y_score=_NO_SCORES,
+        *,
+        groups=None,
+        gains=None,
+        ties="average",
+        unjudged="zero",
     ):
         self.gains = as_gains(y_true, gains)
         n_rows = len(self.gains)
@@ -50,7 +60,9 @@ class RankedLists:
                 f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
                 f"of float64: use gains up to {_LARGEST_GAIN:g}."
             )
-        if y_score is not None:
+        if y_score is _NO_SCORES:
+            y_score = None
+        else:
             check_same_index(y_true, y_score)
             y_score = _exact(check_scores(y_score, n_rows=n_rows))
             if unjudged == "drop" and self.has_unjudged:
@@ -415,14 +427,18 @@ def _check_ties(ties, n_rows):
                 f"(one per row, descending order breaks ties), got {brief(ties)}."
             )
         return ties, None
-    if np.ndim(ties) != 1 or len(ties) != n_rows:
+    ids = as_column(ties, "ties", "document id")
+    if len(ids) != n_rows:
         raise InputError(
-            f"ties as document ids needs one id per row: expected {n_rows}, got shape "
-            f"{np.shape(ties)}."
+            f"ties as document ids needs one id per row: expected {n_rows}, got {len(ids)}."
         )
-    if not isinstance(ties, np.ndarray | pd.Series | pd.Index):
-        ties = pd.Series(ties).to_numpy()
-    codes, _ = pd.factorize(ties, sort=True)
+    try:
+        codes, _ = pd.factorize(ids, sort=True)
+    except Exception as error:
+        raise InputError(
+            f"ties holds document ids that cannot be ordered together ({brief(str(error))}): make "
+            "them all strings or all numbers."
+        ) from error
     if codes.min() < 0:
         raise InputError(f"ties has a missing document id at row {int(codes.argmin())}.")
     return "ids", codes

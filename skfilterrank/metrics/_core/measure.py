@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -361,7 +362,7 @@ def check_undefined(undefined) -> None:
     """A number, or "skip"."""
     is_number = isinstance(undefined, Real) and not isinstance(undefined, bool)
     if (isinstance(undefined, str) and undefined == "skip") or (
-        is_number and np.isfinite(undefined)
+        is_number and abs(undefined) <= sys.float_info.max
     ):
         return
     raise InputError(f"undefined must be a finite number or 'skip', got {brief(undefined)}.")

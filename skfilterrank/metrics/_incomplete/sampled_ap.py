@@ -1,8 +1,8 @@
 """Average precision estimated from judgments of a sample: infAP and statAP."""
 
 import numpy as np
-import pandas as pd
 
+from skfilterrank._validation import check_numbers
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.additive import Additive, Facts
 from skfilterrank.metrics._core.lists import ListBlock
@@ -110,7 +110,7 @@ def _inverse(probability, block):
 
 def check_pooled(pooled, n_rows):
     """True or False per row."""
-    values = _one_per_row("pooled", pooled, n_rows)
+    values = check_numbers(pooled, "pooled", n_rows=n_rows)
     is_truth_value = values.dtype == bool or np.isin(values, (0, 1))
     if not np.all(is_truth_value):
         row = int(np.argmin(is_truth_value))
@@ -124,13 +124,8 @@ def check_pooled(pooled, n_rows):
 
 def check_inclusion_probability(inclusion_probability, n_rows):
     """A number from 0 to 1 per row; NaN passes, which a judged row must not have."""
-    values = _one_per_row("inclusion_probability", inclusion_probability, n_rows)
-    try:
-        values = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"inclusion_probability must hold numbers, got dtype {values.dtype}."
-        ) from None
+    values = check_numbers(inclusion_probability, "inclusion_probability", n_rows=n_rows)
+    values = values.astype(np.float64, copy=False)
     bad = (values < 0) | (values > 1)
     if bad.any():
         row = int(bad.argmax())
@@ -139,17 +134,6 @@ def check_inclusion_probability(inclusion_probability, n_rows):
             f"draws each row; got {values[row]} at row {row}."
         )
     return values
-
-
-def _one_per_row(name, column, n_rows):
-    """The column as an array of one entry per row."""
-    if np.ndim(column) != 1 or len(column) != n_rows:
-        raise InputError(
-            f"{name} needs one entry per row: expected {n_rows}, got shape {np.shape(column)}."
-        )
-    if hasattr(column, "to_numpy"):
-        return column.to_numpy()
-    return column if isinstance(column, np.ndarray) else pd.Series(column).to_numpy()
 
 
 @measure(

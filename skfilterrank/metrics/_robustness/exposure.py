@@ -68,11 +68,18 @@ def check_persistence(persistence) -> None:
         )
 
 
+def results_of(function, positions, name) -> np.ndarray:
+    """What a user's function makes of positions."""
+    if isinstance(function, type):
+        raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
+    return np.asarray(function(positions))
+
+
 def _checked(function) -> Exposure:
     """A user's function, its results checked at every call."""
 
     def exposure(positions):
-        values = np.asarray(function(positions))
+        values = results_of(function, positions, "exposure")
         if values.dtype.kind not in "fiub":
             raise InputError(
                 f"exposure must return real numbers, but {brief(function)} returned dtype "

@@ -6,9 +6,8 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, columns_of
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
     PreferenceMatrix,
@@ -283,16 +282,7 @@ def preference_matrix_of_positions(
 
 def _systems(y_scores):
     """Scores by name of the system."""
-    if isinstance(y_scores, pd.DataFrame):
-        y_scores = dict(y_scores.items())
-    elif not isinstance(y_scores, Mapping):
-        columns = np.asarray(y_scores)
-        if columns.ndim != 2:
-            raise InputError(
-                "y_scores must be a dict {name: scores}, a DataFrame or an array of shape "
-                f"(n_rows, n_systems), got shape {columns.shape}."
-            )
-        y_scores = dict(enumerate(columns.T))
+    y_scores = columns_of(y_scores, "y_scores")
     if not y_scores:
         raise InputError("y_scores is empty: expected the scores of at least one system.")
     return y_scores

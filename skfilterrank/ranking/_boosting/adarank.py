@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
+from skfilterrank._validation import check_flag
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._boosting.boosting import (
@@ -22,7 +23,6 @@ from skfilterrank.ranking._boosting.feature_boosting import (
 from skfilterrank.ranking._fitting.rows import (
     check_count,
     check_features,
-    check_flag,
     check_not_negative,
     column,
     training_rows,

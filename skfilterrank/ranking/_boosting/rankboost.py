@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_flag
 from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
@@ -22,7 +22,6 @@ from skfilterrank.ranking._fitting.rows import (
     QueryRows,
     check_count,
     check_features,
-    check_flag,
     column,
     training_rows,
 )

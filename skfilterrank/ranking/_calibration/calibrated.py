@@ -11,9 +11,10 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._arrays import label_array
 from skfilterrank._response import document_scores, final_step
-from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import check_choice, find_groups
+from skfilterrank._sklearn_compat import metadata_routing_enabled
+from skfilterrank._validation import check_choice, count_rows, find_groups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import (
@@ -244,7 +245,7 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
         how = SimpleNamespace(**self.get_params(deep=False), threshold=None)
-        labels = gains if isinstance(y, list) else np.asarray(y)
+        labels = label_array(y)
         tuning = tuning_scores(how, data, self._score_gains, labels)
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, gains[tuning.rows])
@@ -321,7 +322,7 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
             "that folds may tear queries apart. Pass groups=, the query id of each row, or give y "
             "as a Series with an index level named 'qid'."
         )
-        return np.arange(num_samples(X))
+        return np.arange(count_rows(X))
 
     def _fit_curve(self, scores, gains):
         """Fit the curve from held-out scores to labels."""

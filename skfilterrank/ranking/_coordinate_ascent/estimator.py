@@ -4,14 +4,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_random_state
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._validation import as_list, check_choice, is_hashable
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.text_features import (
     TextSimilarity,
@@ -311,15 +312,26 @@ def make_text_features(
     >>> model.predict(X)
     array([1, 0, 1, 0])
     """
-    if output not in ("sparse", "dense"):
-        raise InputError(
-            f'output must be "sparse" or "dense", got {brief(output)}. Use one of these.'
-        )
+    check_choice(output, "output", ("sparse", "dense"))
     dense = output == "dense"
     query, numeric, categorical = (
-        [names] if isinstance(names, str) else list(names)
-        for names in (query, numeric, categorical)
+        [names] if isinstance(names, str) else as_list(names, argument, "names of columns")
+        for argument, names in (
+            ("query", query),
+            ("numeric", numeric),
+            ("categorical", categorical),
+        )
     )
+    same = as_list(same, "same", "pairs of columns")
+    for pair in same:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InputError(f"same must hold pairs of columns, got {brief(pair)}.")
+    for argument, names in (("document", [document]), ("groups", [groups])):
+        if not all(is_hashable(name) for name in names):
+            raise InputError(f"{argument} must be the name of a column, got {brief(names[0])}.")
+    for argument, names in (("query", query), ("numeric", numeric), ("categorical", categorical)):
+        if not all(is_hashable(name) for name in names):
+            raise InputError(f"{argument} must hold names of columns, got {brief(names)}.")
     vectors = TextVectors(
         document, n_components=n_components if dense else None, random_state=random_state
     )

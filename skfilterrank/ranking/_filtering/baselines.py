@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._sklearn_compat import metadata_routing_enabled
+from skfilterrank._validation import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone, takes_unjudged
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 from skfilterrank.ranking._fitting.rows import count_unjudged
@@ -84,7 +84,7 @@ class FilterAll(BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             -inf for each row.
         """
-        return np.full(num_samples(X), -np.inf)
+        return np.full(count_rows(X), -np.inf)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -189,7 +189,7 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         found = find_groups(groups, y, X)
         if found is not None:
-            check_groups(found, n_rows=num_samples(X))
+            check_groups(found, n_rows=count_rows(X))
         judged = ~np.asarray(pd.isna(y))
         # Lists of labels per row and the like are for the estimator to refuse.
         self.n_unjudged_ = np.count_nonzero(~judged) if judged.ndim == 1 else 0

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from skfilterrank._arrays import label_array
 from skfilterrank._printable import printable
-from skfilterrank._sklearn_compat import num_samples, safe_indexing
-from skfilterrank._validation import check_groups
+from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._validation import check_groups, check_random_state, count_rows
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import share_features
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
@@ -128,10 +128,10 @@ def compare_rankers(
     ... )
     """
     _check_models(models)
-    codes = check_groups(groups, y, X, n_rows=num_samples(y)).codes()
+    codes = check_groups(groups, y, X, n_rows=count_rows(y, "y")).codes()
     train = (X, y, codes)
     if X_test is None:
-        splits = make_splits(cv, np.asarray(y), codes, single=False)
+        splits = make_splits(cv, label_array(y), codes, single=False)
         _check_cover(splits, len(codes))
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
@@ -139,11 +139,11 @@ def compare_rankers(
             best = max(cv_scores, key=cv_scores.get)
             fitted = {best: _fit(models, best, train, bar, verbose)} if refit else {}
     else:
-        codes_test = check_groups(groups_test, X_test, n_rows=num_samples(X_test)).codes()
+        codes_test = check_groups(groups_test, X_test, n_rows=count_rows(X_test, "X_test")).codes()
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
         if len(models) == 1:
             fixed = {}
-        splits = make_splits(cv, np.asarray(y), codes, single=False) if fixed else []
+        splits = make_splits(cv, label_array(y), codes, single=False) if fixed else []
         if fixed:
             _check_cover(splits, len(codes))
         with _progress(len(models) + len(fixed) * len(splits), verbose) as bar:

@@ -8,9 +8,10 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._arrays import label_array
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._sklearn_compat import metadata_routing_enabled
+from skfilterrank._validation import check_groups, count_rows, find_groups
 from skfilterrank.exceptions import brief
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
@@ -287,7 +288,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if isinstance(self.threshold, str) and self.threshold in SEARCHES:
-            labels = gains if isinstance(y, list) else np.asarray(y)
+            labels = label_array(y)
             self._tune(data, gains, labels)
         else:
             self.threshold_ = None if self.threshold is None else float(self.threshold)
@@ -366,7 +367,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         ValueError
             If there are no query ids.
         """
-        index = check_groups(groups, X, n_rows=num_samples(X), carrier="X as a DataFrame")
+        index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")
         scores = self.predict(X, groups=find_groups(groups, X))
         codes = index.codes()
         order = np.lexsort((-scores, codes))
@@ -397,7 +398,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         found = find_groups(groups, y, X)
         if found is None and not self._has_queries:
-            found = np.arange(num_samples(X))
+            found = np.arange(count_rows(X))
         return self._measure_of(y, self.predict(X, groups=found), found, self.gains)
 
     def _scores_and_thresholds(self, X, groups):

@@ -1,11 +1,10 @@
 """A threshold with a guarantee: what the filter does wrong is rare on new queries, too."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
+from skfilterrank._validation import check_choice, check_share
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.lists import RankedLists
@@ -225,10 +224,7 @@ def check_risk(risk, level, confidence) -> None:
     """Raise a ValueError for parameters out of range."""
     check_choice(risk, "risk", RISKS)
     for name, value in (("level", level), ("confidence", confidence)):
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-            raise InputError(
-                f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
-            )
+        check_share(value, name)
 
 
 def certify(
@@ -245,6 +241,7 @@ def certify(
     risk, level, confidence, k
         As in :func:`risk_threshold`.
     """
+    level, confidence = float(level), float(confidence)
     steps = STEPS[risk](lists, k)
     make_bound = BinomialBound if risk == "any_forbidden" else BettingBound
     bound = make_bound(steps.n_queries, level, confidence)
@@ -267,8 +264,8 @@ def certify(
     losses = steps.at(threshold, is_upward)
     return RiskCertificate(
         risk=risk,
-        level=float(level),
-        confidence=float(confidence),
+        level=level,
+        confidence=confidence,
         k=k,
         threshold=threshold,
         value=value,
@@ -276,7 +273,7 @@ def certify(
         n_queries=steps.n_queries,
         n_tried=len(np.unique(steps.scores[: n_passed + 1])),
         observed=float(losses.mean()),
-        upper_bound=min(bound.upper(losses), float(level)),
+        upper_bound=min(bound.upper(losses), level),
     )
 
 

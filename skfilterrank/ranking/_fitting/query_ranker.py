@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._response import document_scores, final_step
-from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import find_groups
+from skfilterrank._sklearn_compat import metadata_routing_enabled
+from skfilterrank._validation import count_rows, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._features.check_features import check_finite_columns
@@ -134,7 +134,7 @@ class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self._has_queries = found is not None
         if found is None and not needs_groups(self.estimator):
             # Without this, training_rows would warn of what does not matter here.
-            found = np.arange(num_samples(X))
+            found = np.arange(count_rows(X))
         data, gains, _ = training_rows(
             self.estimator,
             X,
@@ -215,7 +215,7 @@ class QueryRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         found = find_groups(groups, y, X)
         if found is None and not self._has_queries:
-            found = np.zeros(num_samples(X), dtype=np.int64)
+            found = np.zeros(count_rows(X), dtype=np.int64)
         return make_ranking_scorer("ndcg_f", gains=self.gains)(self, X, y, groups=found)
 
     @property

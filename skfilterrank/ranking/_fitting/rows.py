@@ -1,6 +1,6 @@
 """What the rankers of this package share: checked rows, held-out sets, parameters, the score."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._validation import check_groups, find_groups, is_finite_number
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure
@@ -157,13 +157,7 @@ def check_count(value, name, least) -> None:
         raise InputError(f"{name} must be a whole number from {least} up, got {brief(value)}.")
 
 
-def check_flag(value, name) -> None:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False, got {brief(value)}.")
-
-
 def check_not_negative(value, name) -> None:
     """A finite real number from 0 up."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not 0 <= value < np.inf:
+    if not is_finite_number(value) or value < 0:
         raise InputError(f"{name} must be a number, 0 or above, got {brief(value)}.")

@@ -1,5 +1,6 @@
 """How the rows are split by query for out-of-fold scores."""
 
+import itertools
 from numbers import Integral, Real
 
 import numpy as np
@@ -20,7 +21,7 @@ def check_cv(cv) -> None:
     """Raise a ValueError for a `cv` that cannot be used."""
     if cv is None or is_prefit(cv):
         return
-    if isinstance(cv, bool | str) or not (
+    if isinstance(cv, bool | str | bytes | type) or not (
         hasattr(cv, "split")
         or (isinstance(cv, Integral) and cv >= 2)
         or (isinstance(cv, Real) and 0 < cv < 1)
@@ -59,7 +60,7 @@ def make_splits(
     if hasattr(cv, "split"):
         splits = list(cv.split(np.zeros(len(groups)), labels, groups))
     else:
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        splits = _given_splits(cv)
     if not splits:
         raise InputError(
             f"cv makes no split: expected at least one (train, test), got {brief(cv)}."
@@ -84,6 +85,20 @@ def make_splits(
             )
             break
     return splits
+
+
+def _given_splits(cv):
+    """Row numbers of the folds that a list of (train, test) holds."""
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        for rows in itertools.chain.from_iterable(splits):
+            if rows.size and (rows.ndim != 1 or rows.dtype.kind not in "iu"):
+                raise InputError("no row numbers")
+    except Exception as error:
+        raise InputError(
+            f"cv must hold pairs (train, test) of row numbers, got {brief(cv)}."
+        ) from error
+    return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
 
 
 def count_shared(left, right):

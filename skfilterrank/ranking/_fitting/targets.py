@@ -45,7 +45,7 @@ class TargetEncoder:
         if self.kind == "gain":
             return gains
         if self.kind == "label":
-            return np.asarray(labels)
+            return labels
         grades = np.searchsorted(self.levels, gains)
         unknown = ~np.isin(gains, self.levels)
         if unknown.any():

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils import indexable
 
+from skfilterrank._arrays import label_array
 from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
-from skfilterrank._sklearn_compat import num_samples
-from skfilterrank._validation import check_groups, find_groups
+from skfilterrank._validation import check_groups, count_rows, find_groups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
@@ -35,13 +35,15 @@ def training_rows(
     row_gains = _gains_of_rows(estimator, y, gains, given_labels=prefit or kind == "label")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
-    n_rows = num_samples(X)
+    n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
     for name, value in fit_params.items():
         is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
-        if is_weight and num_samples(value) != n_rows:
-            raise InputError(f"{name} has {num_samples(value)} entries but X has {n_rows} rows.")
+        if is_weight and count_rows(value, name) != n_rows:
+            raise InputError(
+                f"{name} has {count_rows(value, name)} entries but X has {n_rows} rows."
+            )
     found = find_groups(groups, y, X)
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
@@ -143,7 +145,7 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
         found = find_groups(ids, y, X)
         if found is None and not needs_groups(estimator):
             found = np.arange(len(held_out))
-        sets.append((*indexable(X), encoder.encode(held_out, y)))
+        sets.append((*indexable(X), encoder.encode(held_out, label_array(y))))
         index = check_groups(
             found, n_rows=len(held_out), name="eval_groups", carrier="the y of eval_set as a Series"
         )
@@ -153,7 +155,7 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
 
 def _encode_judged(encoder, gains, y, judged):
     """Targets of all rows; those of unjudged rows are never read."""
-    labels = np.asarray(y) if encoder.kind == "label" else None
+    labels = label_array(y) if encoder.kind == "label" else None
     if judged.all():
         return encoder.encode(gains, labels)
     some = encoder.encode(gains[judged], None if labels is None else labels[judged])

@@ -8,8 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
-from skfilterrank._sklearn_compat import num_samples
-from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank._validation import check_choice, check_groups, count_rows, find_groups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
@@ -248,7 +247,7 @@ class LinearRankFusion(BaseEstimator):
         check_is_fitted(self, "coef_")
         found = find_groups(groups, y, X)
         if found is None and not self._has_queries:
-            found = np.zeros(num_samples(X), dtype=np.int64)
+            found = np.zeros(count_rows(X), dtype=np.int64)
         return make_ranking_scorer(self.measure, gains=self.gains)(self, X, y, groups=found)
 
     def _make_learner(self):

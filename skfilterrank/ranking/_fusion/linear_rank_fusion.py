@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice, check_groups
+from skfilterrank._validation import check_choice, check_groups, check_random_state
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
@@ -108,12 +108,14 @@ def linear_rank_fusion(
     True
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
-    fusion = LinearRankFusion() if fusion is None else clone(fusion)
+    fusion = LinearRankFusion() if fusion is None else fusion
     if not isinstance(fusion, LinearRankFusion):
         raise InputError(
             f"fusion must be a LinearRankFusion or None, got {type(fusion).__name__}: put another "
             "learner inside, as in LinearRankFusion(Ridge())."
         )
+    fusion = clone(fusion)
+    check_random_state(random_state)
     if fusion.random_state is None:
         fusion.set_params(random_state=random_state)
     how = {"cv": cv, "unjudged": unjudged, "n_jobs": n_jobs, "verbose": verbose}

@@ -1,14 +1,19 @@
 """Several systems' scores of the same rows: checked, brought to one scale, and added up."""
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice, check_scores
+from skfilterrank._validation import (
+    check_choice,
+    check_numbers,
+    check_scores,
+    columns_of,
+    is_finite_number,
+)
 from skfilterrank.exceptions import InputError, brief
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")
@@ -25,7 +30,7 @@ class ScoreMatrix(NamedTuple):
 
 def as_score_matrix(y_scores) -> ScoreMatrix:
     """One column per system, of a dict, a data frame or a 2-D array."""
-    columns = _columns(y_scores)
+    columns = columns_of(y_scores, "y_scores")
     if not columns:
         raise InputError("y_scores holds no system: expected at least one column of scores.")
     checked = []
@@ -49,30 +54,12 @@ def as_score_matrix(y_scores) -> ScoreMatrix:
     )
 
 
-def _columns(y_scores):
-    """Scores by system."""
-    if isinstance(y_scores, Mapping):
-        return dict(y_scores)
-    if isinstance(y_scores, pd.DataFrame) or hasattr(y_scores, "get_column"):
-        columns = list(y_scores.columns)
-        if len(set(columns)) < len(columns):
-            raise InputError(f"y_scores has several columns of one name: {columns}.")
-        return {name: y_scores[name].to_numpy() for name in columns}
-    values = np.asarray(y_scores)
-    if values.ndim != 2:
-        raise InputError(
-            "y_scores must be a dict {system: scores}, a DataFrame, or a 2-D array with a column "
-            f"for each system, got {type(y_scores).__name__} of shape {values.shape}."
-        )
-    return dict(enumerate(values.T))
-
-
 def check_fusion(method, normalize, rrf_k, filtered) -> None:
     """Raise a ValueError for parameters that are out of range."""
     check_choice(method, "method", METHODS)
     check_choice(normalize, "normalize", NORMALIZATIONS)
     check_choice(filtered, "filtered", FILTERED)
-    if isinstance(rrf_k, bool) or not isinstance(rrf_k, Real) or not 0 <= rrf_k < np.inf:
+    if not is_finite_number(rrf_k) or rrf_k < 0:
         raise InputError(f"rrf_k must be a number from 0 up, got {brief(rrf_k)}.")
 
 
@@ -88,13 +75,12 @@ def check_weights(weights, names) -> np.ndarray:
                 f"weights has {_listing(weights)}."
             )
         weights = [weights[name] for name in names]
-    checked = np.asarray(weights)
-    if checked.shape != (len(names),) or checked.dtype.kind not in "fiu":
+    checked = check_numbers(weights, "weights", entry="number").astype(np.float64)
+    if len(checked) != len(names):
         raise InputError(
             f"weights must hold one number for each of the {len(names)} systems, got "
             f"{brief(weights)}."
         )
-    checked = checked.astype(np.float64)
     if not (np.isfinite(checked) & (checked >= 0)).all() or not checked.any():
         raise InputError(
             f"weights must be finite, from 0 up and not all 0, got {brief(weights)}; 0 leaves a "

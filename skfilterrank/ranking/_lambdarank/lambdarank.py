@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_groups, check_k, find_groups
+from skfilterrank._validation import check_groups, check_k, check_random_state, find_groups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._response import check_columns, final_step
-from skfilterrank._sklearn_compat import metadata_routing_enabled, num_samples
-from skfilterrank._validation import check_choice, check_groups, find_groups
+from skfilterrank._sklearn_compat import (
+    metadata_routing_enabled,
+)
+from skfilterrank._validation import check_choice, check_groups, count_rows, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
@@ -167,7 +169,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise InputError("OrdinalRanker requires y to be passed, but the target y is None.")
         gains = as_gains(y, self.gains, name="y")
-        n_rows = num_samples(X)
+        n_rows = count_rows(X)
         if len(gains) != n_rows:
             raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
         found = find_groups(groups, y, X)
@@ -223,7 +225,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             Column i holds P(gain > ``levels_[i]``).
         """
         check_is_fitted(self)
-        above = np.empty((num_samples(X), len(self.estimators_)))
+        above = np.empty((count_rows(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):
             check_columns(classifier, X)
             above[:, column] = classifier.predict_proba(X)[:, 1]

@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._validation import check_choice
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import SharedFeatures
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
@@ -106,6 +107,8 @@ def _soft_vote(members):
 def _after_features(features, kind, model):
     """A Pipeline of the features that suit the kind of model, and the model."""
     if isinstance(features, dict):
+        if kind not in features:
+            raise InputError(f"features must have the key {kind!r}, got {brief(features)}.")
         features = features[kind]
     if features is not None:
         return Pipeline([("features", SharedFeatures(features)), ("model", model)])

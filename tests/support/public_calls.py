@@ -1,0 +1,189 @@
+"""A valid call of every public function, to start from."""
+
+import functools
+import os
+import tempfile
+
+import pandas as pd
+from sklearn.linear_model import LinearRegression
+
+from skfilterrank import comparison, io, judgments, metrics, ranking, robustness, trec
+
+MODULES = (metrics, robustness, comparison, trec, io, ranking, judgments)
+NAN = float("nan")
+LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
+SCORES = [0.9, 0.5, 0.8, 0.3, 0.2, 0.1]
+FEATURES = [[0.1, 1.0], [0.9, 0.0], [0.2, 2.0], [0.7, 1.0], [0.3, 3.0], [0.8, 0.5]]
+RUNS = {
+    name: pd.DataFrame({"qid": GROUPS, "docno": list("xyzxyz"), "score": scores})
+    for name, scores in {"first": SCORES, "second": SCORES[::-1]}.items()
+}
+QRELS = pd.DataFrame({"qid": GROUPS, "docno": list("xyzxyz"), "label": LABELS})
+VALUES = [[0.5, 0.7, 0.2, 0.4], [0.4, 0.9, 0.6, 0.1], [0.3, 0.8, 0.3, 0.2]]
+SYSTEMS = {"new": SCORES, "old": SCORES[::-1]}
+
+RANKS = judgments.rank_table(RUNS)
+_ROWS = {"y_true": LABELS, "groups": GROUPS}
+_LISTS = {**_ROWS, "y_score": SCORES}
+_SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
+_POSITIONS = {"positions": [1, 4, 6]}
+_OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
+_FEW = {"n_resamples": 100}
+
+
+def _written():
+    return os.path.join(tempfile.gettempdir(), f"odd-arguments-{os.getpid()}")
+
+
+# Arguments of a valid call. What is not named here keeps its default.
+CALLS = {
+    "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},
+    "metrics.get_measure_names": {},
+    "metrics.lexicographic_preference": {
+        **_ROWS,
+        "y_score_a": SCORES,
+        "y_score_b": SCORES[::-1],
+    },
+    "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
+    "metrics.preference_matrix": _SYSTEMS,
+    "metrics.preference_matrix_of_positions": {
+        "positions": {
+            name: metrics.relevant_positions(LABELS, scores, groups=GROUPS)
+            for name, scores in SYSTEMS.items()
+        }
+    },
+    "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
+    "metrics.random_ranking_bound": {**_ROWS, "n_samples": 10},
+    "metrics.rank_filter_report": _SYSTEMS,
+    "metrics.inferred_ap_score": {**_LISTS, "pooled": [True] * 6},
+    "metrics.stat_ap_score": {**_LISTS, "inclusion_probability": [1.0] * 6},
+    "metrics.rbp_score": {**_LISTS, "ties": list("xyzxyz")},
+    "metrics.ul_normalized_score": {**_LISTS, "y_true": [1, 0, 2, 0, 1, 0]},
+    "robustness.metric_orientation": {"metric": "ap", "n_items": 9, "n_relevant": [1, 2]},
+    "robustness.optimal_worst_case": {"n_relevant": 3},
+    "robustness.recall_level_metric": _POSITIONS,
+    "robustness.simulate_agreement": {"n_items": 60, "n_queries": 10, "metrics": ("ap", "tse")},
+    "robustness.simulate_ties": {
+        "n_items": 60,
+        "depths": (10, 60),
+        "n_queries": 10,
+        "metrics": ("ap", "tse"),
+    },
+    "robustness.tie_probability": {"metric": "lexirecall", "n_items": 9, "n_relevant": 2},
+    "robustness.worst_case_provider": _POSITIONS,
+    "robustness.worst_case_searcher": _POSITIONS,
+    "comparison.SystemScores": {"values": VALUES},
+    "comparison.adjust_p_values": {"p_value": [0.01, 0.04, 0.03]},
+    "comparison.agreement": {"first": VALUES, "second": VALUES},
+    "comparison.compare_systems": {"scores": VALUES, **_FEW},
+    "comparison.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
+    "comparison.discriminative_power": {"scores": VALUES, **_FEW},
+    "comparison.fraction_tied": {"scores": VALUES},
+    "comparison.kendall_tau": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
+    "comparison.label_degradation": {**_OF_RUNS, "measures": ["ap"], "n_samples": 2},
+    "comparison.moved_documents": {
+        "first": RUNS["first"],
+        "second": RUNS["second"],
+        "qrels": QRELS,
+    },
+    "comparison.order_systems": {"scores": VALUES, **_FEW},
+    "comparison.percentage_absolute_difference": {"means": {"a": 0.5, "b": 0.4}},
+    "comparison.rank_biased_overlap": {"first": ["a", "b"], "second": ["b", "a"]},
+    "comparison.reliability": {"scores": VALUES},
+    "comparison.score_predictions": {**_SYSTEMS, "measures": ["ap"]},
+    "comparison.score_systems": _OF_RUNS,
+    "comparison.sensitivity_curve": {"scores": VALUES, **_FEW},
+    "comparison.stability_curve": {"scores": VALUES, "n_samples": 10},
+    "comparison.summarize_pairs": {"comparison": comparison.compare_systems(VALUES)},
+    "comparison.summarize_systems": {"comparison": comparison.compare_systems(VALUES)},
+    "comparison.swap_rate": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
+    "comparison.tau_ap": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
+    "comparison.tau_ap_b": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
+    "comparison.topic_set_size": {"scores": VALUES, "difference": 0.1, **_FEW},
+    "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
+    "trec.evaluate_runs": _OF_RUNS,
+    "trec.iter_evaluations": _OF_RUNS,
+    "trec.register_with_ir_measures": {},
+    "io.QrelsIndex": {"qrels": QRELS},
+    "io.align": {"run": RUNS["first"], "qrels": QRELS},
+    "io.dump_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
+    "io.write_qrels": {"path": _written, "qrels": QRELS},
+    "io.write_run": {
+        "path": _written,
+        "groups": GROUPS,
+        "docnos": list("xyzxyz"),
+        "y_score": SCORES,
+    },
+    "ranking.compare_rankers": {
+        "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
+        "X": FEATURES,
+        "y": LABELS,
+        "groups": list("abcdef"),
+        "cv": 2,
+    },
+    "ranking.fuse_runs": {"runs": RUNS},
+    "ranking.fuse_scores": {"y_scores": SYSTEMS, "groups": GROUPS, "weights": [1, 2]},
+    "ranking.linear_rank_fusion": {"systems": SYSTEMS, **_ROWS, "cv": 2},
+    "ranking.make_lambdamart": {},
+    "ranking.make_listnet": {},
+    "ranking.make_logistic": {},
+    "ranking.make_random_forest": {},
+    "ranking.make_ranker": {"loss": "bce"},
+    "ranking.make_ranking_method": {"name": "logistic"},
+    "ranking.make_ranknet": {},
+    "ranking.make_text_features": {"document": "text"},
+    "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "level": 0.9},
+    "ranking.score_table": {"runs": RUNS},
+    "ranking.share_features": {},
+    "ranking.threshold_curve": _LISTS,
+    "judgments.judge": {
+        "selector": judgments.MoveToFrontSelector().fit(RANKS),
+        "assessor": lambda question: judgments.STOP,
+    },
+    "judgments.make_completed_scorer": {"measure": "ap"},
+    "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
+    "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
+    "judgments.rank_table": {"runs": RUNS},
+    "judgments.similarity_join": {"X": FEATURES, "threshold": 0.5},
+    "judgments.statap_prior": {"runs": RUNS},
+}
+# Files are read by tests of their own.
+READERS = {
+    "comparison.read_system_scores",
+    "io.load_letor",
+    "io.load_model",
+    "io.read_judged_table",
+    "io.read_prels",
+    "io.read_qrels",
+    "io.read_run",
+    "io.save_model",
+    "judgments.read_judgment_log",
+}
+
+
+def public_functions() -> dict:
+    """Every public function, and the classes that check what they are made of, by name."""
+    found = {}
+    for module in MODULES:
+        for name in module.__all__:
+            thing, path = getattr(module, name), f"{module.__name__.partition('.')[2]}.{name}"
+            is_made_here = path in CALLS or not isinstance(thing, type)
+            if callable(thing) and is_made_here and path not in READERS:
+                found[path] = thing
+    return found
+
+
+def valid_arguments(path) -> dict:
+    """Arguments of a valid call; most measures share theirs."""
+    function = public_functions()[path]
+    if path not in CALLS:
+        assert path.startswith("metrics."), f"{path} has no valid call in public_calls.CALLS"
+    arguments = dict(CALLS.get(path, _LISTS if "y_score" in _parameters(function) else _ROWS))
+    return {name: value() if value is _written else value for name, value in arguments.items()}
+
+
+@functools.cache
+def _parameters(function):
+    import inspect
+
+    return tuple(inspect.signature(function).parameters)
