@@ -200,6 +200,17 @@ class TestOrder:
             model.predict_proba(as_column(scores))[:, 1], (labels > 0).mean(), atol=0.01
         )
 
+    def test_three_deviations_below_one_half_are_worse_than_chance(self):
+        # The area of a score that knows nothing deviates by sqrt((10 + 10 + 1) / (12 * 10 * 10)),
+        # 0.1323, so that 0.5 - 3 * 0.1323 = 0.103 is the bar. 10 or 11 of 100 pairs are in order.
+        scores, labels = np.arange(20), np.repeat([1, -1], 10)
+        scores[9] += 10
+        scores[10:] -= 1
+        with pytest.warns(UserWarning, match="worse than chance: of all pairs, 10 %"):
+            assert prefit(scores, labels).auc_ == pytest.approx(0.10)
+        scores[[8, 10]] = scores[[10, 8]]
+        assert prefit(scores, labels).auc_ == pytest.approx(0.11)
+
     def test_chance_alone_is_no_reason_to_warn(self):
         rng = np.random.default_rng(1)
         for _ in range(20):

@@ -97,6 +97,29 @@ def test_constant_scores_are_shifted(value):
         np.testing.assert_allclose(fold.scores, value + 5)
 
 
+@pytest.mark.parametrize("distance", [1.0, 2.0**-10, 2.0**-16])
+def test_a_spread_that_is_small_beside_the_scores_is_a_scale(distance):
+    # A millionth to a hundred thousand millionth of the scores, far more than rounding.
+    X = 2.0**20 + distance * np.tile([[0.0], [1.0]], (4, 1))
+    for fold in carried([Scores(1), Scores(1)], Scores(4, -(2.0**22)), X):
+        np.testing.assert_array_equal(fold.scores, 4 * distance * np.tile([0.0, 1.0], 2))
+
+
+def test_ten_thousand_rows_give_the_scale():
+    asked = []
+
+    class Watched(Scores):
+        def predict(self, X):
+            asked.append(len(X))
+            return super().predict(X)
+
+    # All of 10,000 rows are scored again; of two rows more, every other query.
+    for n_rows, n_scored in ((10_000, 10_000), (10_002, 5_002)):
+        asked.clear()
+        carried([Scores(), Scores()], Watched(), np.arange(float(n_rows))[:, None])
+        assert asked == [n_scored]
+
+
 def test_no_finite_score_gives_no_nan():
     X = np.full((8, 1), -np.inf)
     for fold in carried([Scores(), Scores()], Scores(), X):

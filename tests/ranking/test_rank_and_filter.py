@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -87,6 +89,60 @@ class TestByHand:
         assert curve.thresholds[-1] == np.inf
         assert curve.values[-1] == pytest.approx(nothing)
         assert curve.best_value == 1.0
+
+
+def filtered_at(threshold, scores, **options):
+    """A model that filters these scores, as they are, each row a query of its own."""
+    X = np.array(scores, dtype=float)[:, None]
+    estimator = FirstColumn().fit(X, None)
+    model = RankAndFilter(estimator, cv="prefit", threshold=threshold, **options)
+    labels = np.where(X[:, 0] >= 0.5, 1, -1)
+    return X, model.fit(X, labels, groups=np.arange(len(X)))
+
+
+class TestContract:
+    """Rows with ``score >= threshold_`` are kept, and no others."""
+
+    scores = (0.5, 0.5 - 2**-54, 0.5 + 2**-53)
+
+    def test_a_score_at_the_threshold_is_kept(self):
+        X, model = filtered_at(0.5, self.scores)
+        np.testing.assert_array_equal(model.predict(X), [0.5, -np.inf, 0.5 + 2**-53])
+        np.testing.assert_array_equal(model.rank(X, groups=np.zeros(3)), [2, 0, 1])
+        np.testing.assert_array_equal(model.decision_function(X), [0, -(2**-54), 2**-53])
+
+    def test_tuning_keeps_the_score_at_the_threshold(self):
+        # No number lies between these scores, so that the threshold is the lowest to keep itself.
+        X, model = filtered_at("tune", self.scores)
+        assert model.threshold_ == 0.5
+        assert model.best_score_ == 1.0
+        np.testing.assert_array_equal(model.predict(X), [0.5, -np.inf, 0.5 + 2**-53])
+        labels = np.array([1, -1, 1])
+        assert model.score(X, labels, groups=np.arange(3)) == 1.0
+
+    def test_each_query_keeps_the_score_at_its_own_threshold(self):
+        class Halves:
+            def thresholds(self, scores, index):
+                return np.where(index.codes() == 0, 0.5, 0.25)
+
+        X, model = filtered_at("per_query", [0.5, 0.25, 0.5, 0.25, 0.125])
+        model.query_threshold_ = Halves()
+        groups = ["a", "a", "b", "b", "b"]
+        np.testing.assert_array_equal(
+            model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]
+        )
+
+    @given(
+        st.lists(st.floats(-10, 10), min_size=1, max_size=8),
+        st.data(),
+    )
+    def test_predict_and_margin_agree(self, scores, data):
+        threshold = data.draw(st.one_of(st.sampled_from(scores), st.floats(-10, 10)))
+        X, model = filtered_at(threshold, scores)
+        kept = X[:, 0] >= threshold
+        np.testing.assert_array_equal(model.predict(X), np.where(kept, X[:, 0], -np.inf))
+        np.testing.assert_array_equal(model.decision_function(X) >= 0, kept)
+        np.testing.assert_array_equal(model.rank(X, groups=np.zeros(len(X))) > 0, kept)
 
 
 class TestThreshold:
