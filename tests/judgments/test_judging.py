@@ -250,6 +250,27 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory)
     assert all(skips.count(key) >= 2 for key in set(pool) - answered)
 
 
+ANY_IDS = st.text(max_size=4)
+
+
+@given(
+    pairs=st.lists(st.tuples(ANY_IDS, ANY_IDS), min_size=1, max_size=8, unique=True),
+    data=st.data(),
+)
+def test_any_ids_and_labels_read_back_exactly(pairs, data, tmp_path_factory):
+    pool = pd.MultiIndex.from_tuples(pairs, names=["qid", "docno"])
+    table = pd.DataFrame({"a": np.arange(1, len(pool) + 1)}, index=pool)
+    number = st.one_of(st.integers(-(2**60), 2**60), st.floats(-1e300, 1e300))
+    answers = data.draw(st.lists(number, min_size=len(pool), max_size=len(pool)), label="answers")
+    log = tmp_path_factory.mktemp("log") / "log.jsonl"
+    script = Script(*answers)
+    qrels = judge(RandomSelector(random_state=0).fit(table), script, log=log, pool=pool)
+    asked = [(question.topic, question.docno) for question in script.questions]
+    assert sorted(asked) == sorted(pairs)
+    expected = [(*pair, float(answer)) for pair, answer in zip(asked, answers)]
+    assert labels(read_judgment_log(log)) == labels(qrels) == expected
+
+
 def test_a_crash_at_every_byte(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)  # some thousand of them are slow
     selector = MoveToFrontSelector().fit(two_topics())

@@ -208,6 +208,20 @@ def test_of_equal_optima_the_one_that_keeps_most():
     assert curve.best_threshold == (6 + 2) / 2
 
 
+@pytest.mark.parametrize(("difference", "best"), [(1e-13, -np.inf), (1e-11, 2.5)])
+def test_sums_that_are_rounding_apart_are_equal(difference, best):
+    # DCG with both documents, the first alone, and none: 1 - difference, 1 and 0.
+    labels = [1, -difference * np.log2(3)]
+    curve = threshold_curve(labels, [3, 2], groups=[1, 1], measure="dcg")
+    np.testing.assert_array_equal(curve.values, [1 - difference, 1, 0])
+    assert curve.best_threshold == best
+    # -difference, -1 and 0: what counts is the size of the largest, whatever its sign.
+    labels = [-1, (1 - difference) * np.log2(3)]
+    curve = threshold_curve(labels, [3, 2], groups=[1, 1], measure="dcg")
+    np.testing.assert_allclose(curve.values, [-difference, -1, 0], atol=1e-15)
+    assert curve.best_threshold == (best if best < 0 else np.inf)
+
+
 def test_documents_below_the_cut_off_are_kept():
     curve = threshold_curve([1, -1], [2, 1], groups=["a", "a"], k=1)
     assert curve.thresholds.tolist() == [2, np.inf]
