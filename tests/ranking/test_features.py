@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -154,6 +155,36 @@ def test_list_cosines_agree_with_a_loop(table):
     steps = [T[i] @ T[i + 1] for i in range(3)]
     np.testing.assert_allclose(out["cosine_next"][:4], [*steps, 0])
     np.testing.assert_allclose(out["cosine_before"][:4], [0, *steps])
+
+
+def test_lists_of_one_have_no_rest_whatever_the_rounding():
+    texts = [" ".join(f"w{i * j % 31}" for j in range(1, i)) + " end" for i in range(2, 60)]
+    out = frame(ListFeatures("q", "d"), pd.DataFrame({"q": range(len(texts)), "d": texts}))
+    assert (out["cosine_rest"] == 0).all()
+
+
+def test_categories_of_fewer_than_ten_rows_count_as_one():
+    counts = {"ten": 10, "nine": 9, "eight": 8}
+    topics = [topic for topic, n in counts.items() for _ in range(n)]
+    X = pd.DataFrame({"topic": topics, "answer": "some words"})
+    features = make_text_features(document="answer", categorical=["topic"]).fit(X)
+    names = [name for name in features.get_feature_names_out() if name.startswith("categorical")]
+    assert names == ["categorical__topic_ten", "categorical__topic_infrequent_sklearn"]
+
+
+@pytest.mark.parametrize(("output", "deviation"), [("sparse", 0.1), ("dense", 1.0)])
+def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
+    features = make_text_features(**RECIPE, output=output)
+    found = features.fit_transform(table)
+    assert sparse.issparse(found) == (output == "sparse")
+    found = found.toarray() if output == "sparse" else found
+    names = features.get_feature_names_out()
+    deviations = dict(zip(names, found.std(axis=0)))
+    for name in ("plain__n_chars", "numeric__position", "same__user==asker", "list__place"):
+        assert deviations[name] == pytest.approx(deviation)
+    # Six documents are too few for a category to stand alone: one column, the same for all.
+    of_topic = found[:, [name.startswith("categorical") for name in names]]
+    assert set(np.unique(of_topic)) <= {0.0, deviation}
 
 
 def test_a_list_of_one():

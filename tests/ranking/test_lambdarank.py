@@ -3,6 +3,7 @@ import pickle
 import weakref
 from math import log2
 
+import joblib
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -329,6 +330,19 @@ def test_seeds_and_further_parameters_reach_lightgbm(judged):
     )
 
 
+def test_threads_and_speech_of_lightgbm(separable):
+    def params(**settings):
+        ranker = LambdaRankRanker(**(FEW | {"n_estimators": 1} | settings)).fit(*separable)
+        return ranker.booster_.params
+
+    # Of LightGBM's numbers of threads 0 leaves it to choose.
+    assert [params(n_jobs=n)["num_threads"] for n in (None, 1, 2)] == [0, 1, 2]
+    assert params(n_jobs=-1)["num_threads"] == joblib.cpu_count()
+    assert params()["verbosity"] == -1
+    assert params(random_state=7)["seed"] == 7
+    assert "seed" not in params()
+
+
 # --- early stopping ----------------------------------------------------------------------------
 
 
@@ -359,6 +373,19 @@ def test_early_stopping_keeps_the_best_number_of_trees(halves, gamma):
     np.testing.assert_allclose(same.predict(X_val), ranker.predict(X_val))
     copy = pickle.loads(pickle.dumps(ranker))
     np.testing.assert_array_equal(copy.predict(X_val), ranker.predict(X_val))
+
+
+@pytest.mark.parametrize(("k", "name"), [(30, "ndcg_f@30"), (1, "ndcg_f@1"), (None, "ndcg_f")])
+def test_a_score_of_zero_is_kept_in_held_out_lists(k, name):
+    # Nothing to split on: all scores are 0, even odds, and both documents are shown.
+    X, y, groups = np.ones((2, 1)), [2, -1], ["q", "q"]
+    ranker = LambdaRankRanker(gamma=1.0, k=k, n_estimators=1, n_jobs=1)
+    ranker.fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
+    assert ranker.predict(X).tolist() == [0, 0]
+    # Either order is as likely: DCG_f of (2 - 1) / 2 at each place, from the worst, -1, to 2.
+    shown = 0.5 if k == 1 else 0.5 * (1 + 1 / log2(3))
+    expected = (shown - -1) / (2 - -1)
+    assert ranker.evals_result_["valid_0"] == {name: [pytest.approx(expected)]}
 
 
 def test_several_held_out_sets(halves):
