@@ -183,6 +183,29 @@ class TestBettingBound:
         assert not bound.rules_out(losses)
         assert bound.upper(losses) == losses.mean() == 0.4
 
+    def test_a_mean_at_the_level_is_ruled_out_where_the_losses_come_last(self):
+        # 20 losses of 0 come first in the order, then 20 of 1.
+        bound = BettingBound(40, 0.5, 0.9)
+        losses = np.ones(40)
+        losses[bound._order[:20]] = 0
+        assert bound.rules_out(losses)
+        losses[bound._order[20:22]] = [0.5, 1.0]
+        assert bound.rules_out(losses)
+        losses[bound._order[19]] = 0.51
+        assert not bound.rules_out(losses)
+
+    def test_one_query_that_shows_no_failure(self):
+        # It may win all: 1 + bet * level is 1 / (1 - level), as for a bet of 1 / (1 - level).
+        # Level 0.03 allows bets of sqrt(2 log(10) / (0.03 * 0.97)) = 12.6 and above.
+        assert BettingBound(1, 0.03, 0.9).upper(np.zeros(1)) == pytest.approx(0.9)
+
+    @given(level=st.floats(0.01, 0.99))
+    def test_losing_all_is_no_error(self, level):
+        bound = BettingBound(2, level, 0.9)
+        assert not bound.rules_out(np.ones(2))
+        assert bound.upper(np.ones(2)) == 1
+        assert bound._log_capital(np.ones(2), level) == 0
+
     @pytest.mark.parametrize("level", [0.05, 0.3])
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
     def test_queries_needed_is_the_fewest(self, level, confidence):
@@ -479,6 +502,13 @@ class TestTrivial:
         with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is filtered"):
             found = risk_threshold(y, scores, groups=groups, risk="false_reject_rate")
         assert (found.threshold, found.observed) == (NO, 0)
+
+    def test_the_warning_names_the_line_of_the_call(self):
+        with pytest.warns(UserWarning, match="No threshold but -inf") as caught:
+            risk_threshold(
+                np.ones(60), np.zeros(60), groups=np.arange(60), risk="false_reject_rate"
+            )
+        assert [warning.filename for warning in caught] == [__file__]
 
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
