@@ -2,7 +2,10 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._groups import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
@@ -64,6 +67,91 @@ def test_threshold_is_in_the_middle():
     expected = np.array([1.0, 1, -1, -1, -1, -1, 1, 1, 1])
     expected_thresholds = [1, 1, 1, INF, INF, INF, -INF, -INF, -INF]
     np.testing.assert_array_equal(best_prefix(expected, scores, index, 3), expected_thresholds)
+
+
+def test_the_middle_is_taken_to_the_last_row_too():
+    index = GroupIndex.from_groups([0, 0, 0])
+    thresholds = best_prefix(np.array([1.0, 1, -1]), np.array([3.0, 2, 1]), index, None)
+    np.testing.assert_array_equal(thresholds, [1.5] * 3)
+
+
+@pytest.mark.parametrize(("loss", "threshold"), [(0.0, -INF), (1e-13, -INF), (1e-11, 1.5)])
+def test_prefixes_that_are_rounding_apart_are_equal(loss, threshold):
+    # The second document, at 1 / log2(3), takes away what is too little or just enough.
+    index = GroupIndex.from_groups([0, 0])
+    expected = np.array([1.0, -loss * np.log2(3)])
+    assert best_prefix(expected, np.array([2.0, 1.0]), index, None).tolist() == [threshold] * 2
+
+
+def test_a_list_that_is_worth_nothing_is_shown():
+    index = GroupIndex.from_groups([0, 1])
+    thresholds = best_prefix(np.array([0.0, -1e-9]), np.array([2.0, 2.0]), index, None)
+    assert thresholds.tolist() == [-INF, INF]
+
+
+def features_by_the_letter(scores, groups, mean, deviation):
+    """Score, sum of the others over the size of the list, and the logarithm of the size."""
+    rows = []
+    for score, query in zip(scores, groups):
+        shown = [s for s, q in zip(scores, groups) if q == query and np.isfinite(s)]
+        standard = [(s - mean) / deviation for s in shown]
+        mine = (score - mean) / deviation if np.isfinite(score) else 0.0
+        size = max(len(shown), 1)
+        rows.append([mine, (sum(standard) - mine) / size, np.log(size)])
+    return np.array(rows)
+
+
+def worth_by_the_letter(gains, groups, k):
+    """Gain over I - W."""
+    worth = np.zeros(len(gains))
+    for query in np.unique(groups):
+        mine = np.nan_to_num(gains[groups == query])
+        discount = (1 / np.log2(np.arange(len(mine)) + 2))[:k]
+        ideal = np.sort(np.maximum(mine, 0))[::-1][:k] @ discount
+        worst = np.sort(np.minimum(mine, 0))[:k] @ discount
+        if ideal > worst:
+            worth[groups == query] = mine / (ideal - worst)
+    return worth
+
+
+@pytest.mark.parametrize("k", [None, 2])
+@pytest.mark.parametrize("n_queries", [2, 60])
+def test_by_the_letter(k, n_queries):
+    rng = np.random.default_rng(n_queries)
+    groups = np.repeat(np.arange(n_queries), rng.integers(3, 9, n_queries))
+    scores = 5 + 3 * rng.normal(size=len(groups))
+    gains = np.round(scores - 5 + 2 * rng.normal(size=len(groups)) + groups % 3 - 1)
+    scores[rng.random(len(groups)) < 0.1] = -INF
+    gains[rng.random(len(groups)) < 0.1] = np.nan
+    index = GroupIndex.from_groups(groups)
+    found = QueryThreshold(k=k).fit(gains, scores, index)
+
+    finite = scores[np.isfinite(scores)]
+    features = features_by_the_letter(scores, groups, finite.mean(), finite.std())
+    # Cut to the middle 99 %.
+    features = np.clip(features, *np.quantile(features, [0.005, 0.995], axis=0))
+    worth = worth_by_the_letter(gains, groups, k)
+    place = [np.sum(scores[groups == q] > s) for s, q in zip(scores, groups)]
+    learned = np.isfinite(scores) & ~np.isnan(gains) & (np.array(place) < 2 * (k or INF))
+
+    def expected(train, test):
+        squares = PolynomialFeatures(2, include_bias=False)
+        model = make_pipeline(StandardScaler(), squares, StandardScaler(), Ridge(alpha=10.0))
+        train = np.intersect1d(train, np.flatnonzero(learned))
+        return model.fit(features[train], worth[train]).predict(features[test])
+
+    every = np.arange(len(groups))
+    np.testing.assert_allclose(found.regressor_.predict(features), expected(every, every))
+    out_of_fold = np.zeros(len(groups))
+    folds = GroupKFold(min(5, n_queries), shuffle=True, random_state=0)
+    for train, test in folds.split(features, groups=groups):
+        out_of_fold[test] = expected(train, test)
+    np.testing.assert_array_equal(
+        found.out_of_fold_thresholds_, best_prefix(out_of_fold, scores, index, k)
+    )
+    np.testing.assert_array_equal(
+        found.thresholds(scores, index), best_prefix(expected(every, every), scores, index, k)
+    )
 
 
 def test_neighbouring_floats_have_no_middle():

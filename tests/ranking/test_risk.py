@@ -3,7 +3,7 @@
 import math
 import pickle
 import warnings
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,12 @@ from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import (
     RankAndFilter,
     RiskCertificate,
+    ThresholdCurve,
     make_logistic,
     risk_threshold,
     threshold_curve,
 )
-from skfilterrank.ranking._filtering.risk import RISKS
+from skfilterrank.ranking._filtering.risk import RISKS, certify
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 
@@ -411,6 +412,20 @@ def test_by_hand():
     )
 
 
+def test_a_certificate_cannot_be_changed():
+    found = risk_threshold(np.ones(60), np.arange(60), groups=np.arange(60), risk="any_forbidden")
+    with pytest.raises(FrozenInstanceError):
+        found.level = 0.5
+
+
+def test_undefined_values_are_never_the_best():
+    lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
+    curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
+    params = {"risk": "any_forbidden", "level": 0.05, "confidence": 0.9, "k": None}
+    found = certify(curve, lists, **params, curve_is_exact=False)
+    assert (found.value, found.threshold) == (0.2, 4.5)
+
+
 def test_rounding_does_not_lift_the_upper_bound_over_the_level():
     # The smallest level that 45 queries without a failure allow, to the last digit.
     n = 45
@@ -509,6 +524,12 @@ class TestTrivial:
                 np.ones(60), np.zeros(60), groups=np.arange(60), risk="false_reject_rate"
             )
         assert [warning.filename for warning in caught] == [__file__]
+
+    def test_rows_that_are_filtered_already_are_no_threshold(self):
+        # As above, and a bad document at -inf.
+        y, groups = np.append(np.ones(60), -1.0), np.append(np.arange(60), 0)
+        with pytest.warns(UserWarning, match="No threshold but -inf keeps"):
+            risk_threshold(y, np.append(np.zeros(60), NO), groups=groups, risk="false_reject_rate")
 
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
