@@ -220,6 +220,63 @@ class TestRandomized:
         assert 0.017 < np.mean(alarms) < 0.083
 
 
+class TestRounding:
+    """Residuals and differences count where they are more than the values' rounding."""
+
+    # What each query adds, and to it 1 and -1 by turns: residuals of 1 at system means of 0.
+    queries = 2.0 ** np.arange(30, 36)
+    turns = np.array([1.0, -1, 1, -1, 1, -1])
+
+    @pytest.mark.parametrize("size", [1.0, 2.0**-4])
+    def test_residuals_far_below_the_values_count(self, size):
+        # 2^-36 to 2^-40 of the greatest value; sums are exact.
+        values = self.queries + size * np.array([self.turns, -self.turns])
+        mean_square, freedom = residual_mean_square(values)
+        assert freedom == 5
+        assert mean_square == 12 * size**2 / 5
+        found = compare_systems(values, test="tukey")
+        assert found.difference == found.effect_size == 0
+
+    def test_residuals_of_rounding_do_not_count_whatever_the_values(self):
+        # Thirds of great values, and a value of 0 among them.
+        for scale in (1e6, 1e-6):
+            queries = scale * np.array([0.0, 1 / 3, 2 / 3, 1.1, 0.7])
+            mean_square, _ = residual_mean_square(np.array([queries, queries + scale / 7]))
+            assert mean_square == 0
+
+    def test_differences_far_below_the_values_count(self):
+        # The means differ by 2^-36 of the greatest value.
+        step = np.array([[0.0], [0.5]])
+        values = self.queries + np.array([self.turns, -self.turns]) + step
+        found = compare_systems(values, test="tukey")
+        assert found.effect_size == -0.5 / np.sqrt(12 / 5)
+
+    def test_more_pairs_than_signs_can_tell_apart(self):
+        # Three equal signs have chance 2 / 2^3 in each of six pairs: 6 / 4, which is no chance.
+        queries = np.array([0.25, 0.5, 1.0])
+        found = compare_systems([queries + i for i in range(4)], test="tukey")
+        np.testing.assert_array_equal(found.p_value, 1.0)
+
+    def test_ranges_next_to_the_difference_are_not_ties(self):
+        # Of the signs of 1, 1 and h all alike reach 2 + h, two of eight; 2 - h does not.
+        values = np.array([[1.0, 1.0, 2.0**-34], [0.0, 0.0, 0.0]])
+        found = compare_systems(values, test="randomized_tukey", n_resamples=4000)
+        assert abs(found.p_value[0] - 2 / 8) < 0.05
+
+    def test_the_interval_reaches_to_the_place_of_the_confidence(self):
+        # 0.95 of 100 ranges and the observed one are 95.95: the 96th smallest.
+        values = noisy(3, 6)
+        found = compare_systems(values, test="randomized_tukey", n_resamples=100)
+        ranges = np.sort(shuffled_ranges(values, Settings(n_resamples=100)))
+        np.testing.assert_allclose(found.high - found.difference, ranges[95])
+
+    @pytest.mark.parametrize("n_resamples", [1, 1000])
+    def test_every_range_is_that_of_a_shuffle(self, n_resamples):
+        values = np.array([[5.0, 5, 5], [1.0, 1, 1]])
+        ranges = shuffled_ranges(values, Settings(n_resamples=n_resamples))
+        assert set(ranges.round(9)) <= {4.0, round(4 / 3, 9)}
+
+
 @pytest.mark.parametrize("test", BOTH)
 class TestBoth:
     def test_baseline_keeps_the_p_values_of_the_family(self, test):
