@@ -75,3 +75,23 @@ def test_values_of_one_query_may_be_large():
     values = np.array([[1e9, 0.1, 0.5, 0.3], [1e9, 0.2, 0.4, 0.5]])
     found = compare_systems(values, test="t")
     np.testing.assert_allclose(found.p_value, stats.ttest_rel(*values).pvalue, rtol=1e-9)
+
+
+def test_differences_that_are_nearly_alike_have_a_spread():
+    # 1 plus and minus 2^-34, exactly: a spread of 2^-34 * sqrt(4 / 3) over four queries.
+    turns = 2.0**-34 * np.array([1, -1, 1, -1])
+    found = compare_systems([1 + turns, np.zeros(4)])
+    np.testing.assert_allclose(found.effect_size, 2.0**34 / np.sqrt(4 / 3), rtol=1e-12)
+    # 2^-41 is less than a million millionth.
+    found = compare_systems([1 + turns / 2**7, np.zeros(4)])
+    assert found.effect_size == np.inf
+
+
+def test_rounding_is_that_of_the_greater_of_two_systems():
+    # 1000000.1 - 1000000 is not 0.1.
+    values = [[1e6 + 0.1, -1e6, 0.0], [0.0, 0.0, 0.1]]
+    assert np.subtract(*values).sum() != 0
+    for scores in (values, values[::-1]):
+        found = compare_systems(scores)
+        assert found.difference == found.effect_size == 0
+        assert found.p_value == 1
