@@ -193,6 +193,19 @@ class TestResult:
         np.testing.assert_array_equal(found.significant(0.1), 3 * found.p_value <= 0.1)
         np.testing.assert_array_equal(found.better(0.1) != 0, found.significant(0.1))
 
+    def test_a_p_value_at_the_level_is_significant(self):
+        # Six equal signs: 2 / 2^6.
+        found = compare_systems([np.arange(1.0, 7), np.zeros(6)], test="sign")
+        assert found.p_value == 2 / 2**6
+        assert found.significant(2 / 2**6).all()
+        assert found.better(2 / 2**6).tolist() == [1]
+        assert not found.significant(np.nextafter(2 / 2**6, 0)).any()
+
+    def test_no_negative_zeros(self):
+        found = compare_systems([[0.5, 0.25, 1.0], [0.5, 0.25, 1.0]])
+        for what in ("difference", "effect_size", "low", "high"):
+            assert not np.signbit(found.matrix(what)).to_numpy().any()
+
     @pytest.mark.parametrize("alpha", [0, 1, 5, "a", None, True, np.nan])
     def test_alpha_is_a_share(self, alpha):
         with pytest.raises(ValueError, match="alpha must be a number between 0 and 1, got"):
@@ -230,6 +243,45 @@ class TestText:
         assert len(lines) == 2 + 1 + 20 + 1
         assert lines[-1] == "... and 8 more pairs, see to_frame()"
 
+    def test_twenty_pairs_are_all_shown(self):
+        values = np.random.default_rng(0).random((21, 9))
+        lines = str(compare_systems(values, baseline="0")).splitlines()
+        assert len(lines) == 2 + 1 + 20
+        assert not lines[-1].startswith("...")
+
+    @pytest.mark.parametrize(
+        ("scale", "text"),
+        [
+            (1, "1.23"),
+            (1000, "1234"),
+            (1e5, "123400"),
+            (0.001, "0.00123"),
+            (1e-6, "0.00000123"),
+            (1e-9, "0.000000001"),
+            (0, "0.000"),
+        ],
+    )
+    def test_three_figures_of_the_greatest_difference(self, scale, text):
+        # Differences of 1.234 and, with the third system, less.
+        steps = scale * np.array([1.234, 0.0, 0.5])[:, None]
+        values = np.array([0.0, 1, 4, 2]) * scale + steps
+        lines = str(compare_systems(values, test="sign")).splitlines()
+        words = [line.split()[:3] for line in lines]
+        assert ["0", "1", text] in words
+
+    def test_of_equal_p_values_the_greater_effect_first(self):
+        noise = np.array([0.1, -0.1, 0.2, -0.2, 0.0, 0.1, -0.1, 0.0, 0.15])
+        values = [1 + noise, 3 - noise[::-1], np.zeros(9)]
+        found = compare_systems(values, test="randomization", baseline="2", correction=None)
+        assert found.p_value.tolist() == [2 / 2**9] * 2
+        assert np.abs(found.effect_size[1]) > np.abs(found.effect_size[0])
+        assert [line.split()[0] for line in str(found).splitlines()[-2:]] == ["1", "0"]
+
+    def test_adjusted_p_values_are_shown_where_there_are_any(self):
+        assert "adjusted p" in str(compare_systems(named(3), baseline="run0"))
+        assert "adjusted p" not in str(compare_systems(named(2)))
+        assert "adjusted p" not in str(compare_systems(named(3), correction=None))
+
     def test_baseline_and_alternative(self):
         text = str(compare_systems(named(), baseline="run1", alternative="greater"))
         assert "(first greater), against run1" in text
@@ -265,6 +317,18 @@ class TestText:
             compare_systems(values, test=test, baseline="1", alternative="greater")
         )
 
+    def test_as_few_queries_as_suffice(self):
+        # Five equal signs: 2 / 2^5 is the level, four: twice that.
+        enough = compare_systems(named(2, 5), test="sign", confidence=1 - 2 / 2**5)
+        assert "No difference" not in str(enough)
+        too_few = str(compare_systems(named(2, 4), test="sign", confidence=1 - 2 / 2**5))
+        assert "the smallest p value of 4 queries is 0.125. Take more queries.\n" in too_few
+
+    def test_queries_would_do_with_more_resamples(self):
+        # 2 / 2^10 = 0.00195 is less than the 1 / 501 = 0.00200 of so few resamples.
+        found = compare_systems(named(8, 10), test="randomization", n_resamples=500)
+        assert "these resamples is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
+
     @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
     def test_says_when_there_are_too_few_resamples(self, test):
         found = compare_systems(named(8, 30), test=test, n_resamples=500)
@@ -289,6 +353,9 @@ class TestText:
     def test_says_when_all_values_are_equal(self, test):
         text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128))
         assert "have equal values for every query: nothing can be told apart. Check" in text
+        # Not where one system differs.
+        values = np.ones((3, 4)) + [[0], [0], [1]] * np.array([1, 2, 4, 3])
+        assert "have equal values" not in str(compare_systems(values, test=test, n_resamples=128))
 
     def test_t_test_sets_no_such_bound(self):
         assert "No difference" not in str(compare_systems(named(3, 4), test="t"))

@@ -154,6 +154,19 @@ class TestHodgesLehmannInterval:
         assert low == walsh[52]
         assert high == walsh[-53]
 
+    def test_of_fifty_queries_by_the_exact_distribution(self):
+        # Tables give 373 for two-sided 0.01; the normal distribution would give 370.
+        walsh = sorted((a + b) / 2 for a in range(50) for b in range(a, 50))
+        low, high = hodges_lehmann_interval(np.arange(50.0)[None, :], 0.99)
+        assert (low, high) == (walsh[373], walsh[-374])
+
+    def test_of_more_by_the_normal_distribution(self):
+        # 80 * 81 / 4 = 1620, less 1.96 * sqrt(80 * 81 * 161 / 24) = 1.96 * 208.5: 1211.4.
+        difference = np.arange(80.0) ** 2
+        walsh = sorted((a + b) / 2 for i, a in enumerate(difference) for b in difference[i:])
+        low, high = hodges_lehmann_interval(difference[None, :], 0.95)
+        assert (low, high) == (walsh[1211], walsh[-1212])
+
     def test_unbounded_where_queries_are_too_few(self):
         # Of 5 queries even the most extreme signs have chance 2 / 2^5 > 0.05.
         low, high = hodges_lehmann_interval(np.arange(5.0)[None, :], 0.95)
