@@ -167,6 +167,11 @@ class TestHodgesLehmannInterval:
         low, high = hodges_lehmann_interval(difference[None, :], 0.95)
         assert (low, high) == (walsh[1211], walsh[-1212])
 
+    def test_as_few_queries_as_the_level_allows(self):
+        # Five equal signs have chance 2 / 2^5, which is the level: no mean of two is left out.
+        low, high = hodges_lehmann_interval(np.arange(5.0)[None, :], 1 - 2 / 2**5)
+        assert (low, high) == (0, 4)
+
     def test_unbounded_where_queries_are_too_few(self):
         # Of 5 queries even the most extreme signs have chance 2 / 2^5 > 0.05.
         low, high = hodges_lehmann_interval(np.arange(5.0)[None, :], 0.95)
