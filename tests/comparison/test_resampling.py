@@ -148,6 +148,24 @@ class TestBootstrap:
                 theirs = stats.ttest_1samp(drawn, 0).statistic
                 np.testing.assert_allclose(found[pair, resample], theirs)
 
+    def test_a_query_at_the_mean_but_for_rounding(self):
+        # Drawn alone it has neither mean nor spread; beside the others it is nothing.
+        shifted = np.array([[1.0, -1.0, 1e-13]])
+        found = _studentized(shifted, np.array([[0.0, 0, 3], [2, 0, 1], [1, 1, 1]]))
+        # 1, 1 and 0: mean 2 / 3, variance 1 / 3, over 3 queries.
+        np.testing.assert_allclose(found, [[0, (2 / 3) / np.sqrt(1 / 3 / 3), 0]])
+
+    def test_the_interval_reaches_to_the_place_of_the_confidence(self):
+        # 0.55 * 100 is a little more than 55 in binary numbers, and means the 55th.
+        difference = np.random.default_rng(22).normal(size=12)
+        scores = [difference, np.zeros(12)]
+        found = compare_systems(scores, test="bootstrap", n_resamples=100, confidence=0.55)
+        counts = draw_resamples(12, 100, 0).astype(float)
+        sizes = np.sort(np.abs(_studentized(difference[None, :] - difference.mean(), counts))[0])
+        width = sizes[54] * difference.std(ddof=1) / np.sqrt(12)
+        np.testing.assert_allclose(found.high - found.difference, width)
+        np.testing.assert_allclose(found.difference - found.low, width)
+
     def test_every_query_is_drawn_as_often(self):
         counts = draw_resamples(10, 5000, 0).astype(int)
         # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
