@@ -166,6 +166,21 @@ class TestBootstrap:
         np.testing.assert_allclose(found.high - found.difference, width)
         np.testing.assert_allclose(found.difference - found.low, width)
 
+    def test_resamples_that_equal_the_observed_t_count(self):
+        # Shifted differences -1, 0, 1 and a t of 2, which 0, 1, 1 has too in its three orders:
+        # with 1, 1, 1 and both signs 8 of 27 resamples are as far out.
+        difference = np.array([-1.0, 0, 1]) + 2 / np.sqrt(3)
+        found = compare_systems([difference, np.zeros(3)], test="bootstrap")
+        assert abs(found.p_value[0] - 8 / 27) < 5 * np.sqrt(8 * 19 / 27**2 / 10_000)
+
+    def test_the_scale_of_the_values_does_not_matter(self):
+        values = np.random.default_rng(23).random((3, 12))
+        expected = compare_systems(values, test="bootstrap", n_resamples=500)
+        for scale in (2.0**-40, 2.0**40):
+            found = compare_systems(scale * values, test="bootstrap", n_resamples=500)
+            np.testing.assert_array_equal(found.p_value, expected.p_value)
+            np.testing.assert_array_equal(found.low, scale * expected.low)
+
     def test_every_query_is_drawn_as_often(self):
         counts = draw_resamples(10, 5000, 0).astype(int)
         # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
