@@ -70,8 +70,9 @@ def _check_matplotlib():
 
 INPUTS = (read,)
 NOTE = """\
-An output file that is there already stays as it is until the new one is whole, which then
-takes its place. It must be none of the files that are read, and no other output.
+An output file that is there already stays as it is until the new one is whole,
+which then takes its place. It must be none of the files that are read, and no
+other output.
 """
 # What is added to the name of each file that an output stands for.
 OUTPUTS = {
