@@ -200,7 +200,7 @@ class TestBettingBound:
         # Level 0.03 allows bets of sqrt(2 log(10) / (0.03 * 0.97)) = 12.6 and above.
         assert BettingBound(1, 0.03, 0.9).upper(np.zeros(1)) == pytest.approx(0.9)
 
-    @given(level=st.floats(0.01, 0.99))
+    @pytest.mark.parametrize("level", np.arange(1, 100) / 100)
     def test_losing_all_is_no_error(self, level):
         bound = BettingBound(2, level, 0.9)
         assert not bound.rules_out(np.ones(2))
@@ -410,6 +410,40 @@ def test_by_hand():
         "at most 0.05 on new queries, at threshold 0.7: on 45 calibration queries it is 0.0000, "
         "with an upper bound of 0.0499."
     )
+
+
+def test_the_limit_itself_is_not_certified():
+    # At 0.5 every query but one shows a second good document, and that one a bad one.
+    n = 45
+    y_true, groups = np.ones(2 * n), np.repeat(np.arange(n), 2)
+    y_true[1] = -1
+    found = risk_threshold(y_true, np.tile([0.9, 0.5], n), groups=groups, risk="any_forbidden")
+    assert (found.limit, found.threshold) == (0.5, (0.5 + 0.9) / 2)
+    assert (found.n_tried, found.observed) == (1, 0)
+
+
+def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
+    # Half of the good documents may be filtered, all may not: the limit is the highest score.
+    n = 60
+    y_true, y_score = np.ones(n), np.repeat([0.0, 1.0], n // 2)
+    params = {"groups": np.arange(n), "risk": "false_reject_rate", "level": 0.8}
+    found = risk_threshold(y_true, y_score, **params)
+    assert (found.limit, found.n_tried) == (1.0, 2)
+    # A bad document above all good ones, which have one score: only -inf keeps the rate.
+    scores, labels = np.append(np.zeros(n), 1.0), np.append(y_true, -1)
+    with pytest.warns(UserWarning, match="No threshold but -inf"):
+        found = risk_threshold(labels, scores, **params | {"groups": np.arange(n + 1)})
+    assert (found.limit, found.threshold) == (0.0, NO)
+
+
+@pytest.mark.parametrize(("label", "risk"), [(1, "any_forbidden"), (-1, "any_forbidden")])
+def test_where_all_pass_there_is_no_limit(label, risk):
+    # One forbidden document of 60, in a query that nobody sees as a failure at level 0.2.
+    y_true = np.ones(60)
+    y_true[30] = label
+    found = risk_threshold(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, level=0.2)
+    assert found.limit == NO
+    assert found.n_tried == (0 if label > 0 else 1)
 
 
 def test_a_certificate_cannot_be_changed():
