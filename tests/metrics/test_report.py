@@ -1,0 +1,114 @@
+"""The report of systems: each column is a measure, with an interval and a test of the main one."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfilterrank import metrics
+from skfilterrank.metrics import ndcg_f_score, rank_filter_report
+
+NO = -np.inf
+FUNCTIONS = {
+    "ndcg_f": metrics.ndcg_f_score,
+    "ndcg_0": metrics.ndcg_0_score,
+    "ndcg_min": metrics.ndcg_min_score,
+    "forbidden": metrics.forbidden_at_k,
+}
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Labels, scores of three systems and queries, some without a good document."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 5)
+    y_true = rng.choice([-1, 0, 1, 2], 60)
+    y_true[groups == 3] = -1
+    scores = {name: rng.choice([NO, *range(9)], 60) for name in ("a", "b")}
+    return y_true, scores | {"all": rng.normal(size=60)}, groups
+
+
+@pytest.mark.parametrize(("k", "suffix"), [(3, "@3"), (2, "@2"), (None, "")])
+def test_columns_are_the_measures(judged, k, suffix):
+    y_true, scores, groups = judged
+    report = rank_filter_report(y_true, scores, groups=groups, k=k)
+    names = [f"{name}{suffix}" for name in FUNCTIONS]
+    rates = ["false_reject_rate", "empty_list_rate"]
+    assert [*report.columns] == [names[0], "low", "high", *names[1:], *rates]
+    assert [*report.index] == [*scores]
+    assert report.index.name == "system"
+    for system, y_score in scores.items():
+        for name, function in FUNCTIONS.items():
+            expected = function(y_true, y_score, groups=groups, k=k)
+            assert report.loc[system, f"{name}{suffix}"] == pytest.approx(expected)
+        # Queries without a good document have no such rate.
+        expected = metrics.false_reject_rate(y_true, y_score, groups=groups, undefined="skip")
+        assert report.loc[system, rates[0]] == pytest.approx(expected)
+        expected = metrics.empty_list_rate(y_true, y_score, groups=groups)
+        assert report.loc[system, rates[1]] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.8])
+def test_interval_and_test_are_students(judged, confidence):
+    y_true, scores, groups = judged
+    report = rank_filter_report(
+        y_true, scores, groups=groups, baseline="all", confidence=confidence
+    )
+    values = {
+        system: ndcg_f_score(y_true, y_score, groups=groups, k=3, average=None)
+        for system, y_score in scores.items()
+    }
+    for system, mine in values.items():
+        interval = stats.ttest_1samp(mine, 0).confidence_interval(confidence)
+        np.testing.assert_allclose(report.loc[system, ["low", "high"]].astype(float), interval)
+        if system == "all":
+            assert report.loc[system, ["difference", "p_value"]].isna().all()
+            continue
+        assert report.loc[system, "difference"] == pytest.approx(np.mean(mine - values["all"]))
+        expected = stats.ttest_rel(mine, values["all"]).pvalue
+        assert report.loc[system, "p_value"] == pytest.approx(expected)
+    assert "p_value" not in rank_filter_report(y_true, scores, groups=groups)
+
+
+def test_few_queries_and_differences_without_spread():
+    scores = {"first": [2, 1], "same": [3, 1], "second": [1, 2]}
+    report = rank_filter_report([1, -1], scores, groups=[0, 0], baseline="first")
+    assert report[["low", "high"]].isna().all(axis=None)
+    # One query: no difference is none, and of another nothing can be said.
+    assert report["p_value"].isna().tolist() == [True, False, True]
+    assert report.loc["same", "p_value"] == 1
+    # Two queries that differ alike, and two that do not.
+    doubled = {name: values * 2 for name, values in scores.items()}
+    report = rank_filter_report([1, -1] * 2, doubled, groups=[0, 0, 1, 1], baseline="first")
+    assert report["p_value"].tolist()[1:] == [1, 0]
+    np.testing.assert_array_equal(report["low"], report["high"])
+    doubled["second"] = [1, 2, 2, 1]
+    report = rank_filter_report([1, -1] * 2, doubled, groups=[0, 0, 1, 1], baseline="first")
+    # Differences of d and 0: t is -1, with one degree of freedom.
+    assert report.loc["second", "p_value"] == pytest.approx(0.5)
+    assert report["low"].lt(report["high"]).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"y_scores": [1, 2]}, r"y_scores must be a dict .* got list"),
+        ({"y_scores": {}}, r"y_scores must be a dict .* at least one system, got dict"),
+        ({"baseline": "b"}, "baseline 'b' is not one of the systems: 'a'"),
+        ({"confidence": 0}, "confidence must be a number between 0 and 1.*, got 0"),
+        ({"confidence": 1}, "confidence must be a number between 0 and 1.*, got 1"),
+        ({"confidence": 1.5}, "confidence must be a number between 0 and 1.*, got 1.5"),
+        ({"confidence": -0.5}, "confidence must be a number between 0 and 1.*, got -0.5"),
+        ({"k": 0}, "k must be None .* or a positive integer, got"),
+    ],
+)
+def test_errors(params, message):
+    with pytest.raises(ValueError, match=message):
+        rank_filter_report(
+            **{"y_true": [1, 0], "y_scores": {"a": [1, 2]}, "groups": [0, 0]} | params
+        )
+
+
+def test_errors_name_the_system():
+    with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
+        rank_filter_report([1, 0], {"a": [1, 2], "b": [1, np.nan]}, groups=[0, 0])
+    assert caught.value.__notes__ == ["This came up with the scores of 'b'."]
