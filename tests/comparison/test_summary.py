@@ -115,6 +115,23 @@ def test_intervals_end_where_the_measure_does():
     assert plain["low"].min() < 0 < 1 < plain["high"].max()
 
 
+@pytest.mark.parametrize(("beyond", "is_cut"), [(0.0, True), (1e-12, True), (1e-7, False)])
+def test_a_range_holds_but_for_rounding(beyond, is_cut):
+    # Values of average precision, but for what is beyond 0 and 1; t intervals reach further.
+    for values in ([[0.0 - beyond, 1.0], [0.5, 0.25]], [[0.0, 1.0 + beyond], [0.5, 0.25]]):
+        found = summarize_systems(compare_systems(SystemScores(values, measure="ap")))
+        assert (found["low"].iloc[0] == 0) == is_cut
+        assert (found["high"].iloc[0] == 1) == is_cut
+
+
+def test_pairs_without_negative_zeros_are_numbered():
+    found = summarize_pairs(compared(np.ones((4, 5))))
+    for column in ("difference", "low", "high", "effect_size"):
+        assert not np.signbit(found[column]).any()
+    assert found.index.tolist() == list(range(6))
+    assert "index" not in found
+
+
 def test_lower_is_better():
     found = summarize_systems(compared(greater_is_better=False))
     assert list(found.index) == ["a", "b", "c", "d"]
