@@ -1,0 +1,193 @@
+"""Small changes of a file, by Cosmic Ray's operators and three more."""
+
+import ast
+import copy
+import random
+from pathlib import Path
+from types import CodeType
+
+import parso
+from cosmic_ray.ast import ast_nodes, get_ast, is_number
+from cosmic_ray.operators.number_replacer import NumberReplacer
+from cosmic_ray.operators.operator import Operator
+from cosmic_ray.plugins import get_operator
+
+ROOT = Path(__file__).parent.parent
+OPERATORS = [
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul")),
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("Pow_Mul", "FloorDiv_Div", "Mod_FloorDiv")),
+    *(f"ReplaceBinaryOperator_{pair}" for pair in ("BitAnd_BitOr", "BitOr_BitAnd")),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt")),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Lt_Gt", "LtE_GtE", "Gt_Lt", "GtE_LtE")),
+    *(f"ReplaceComparisonOperator_{pair}" for pair in ("Eq_NotEq", "NotEq_Eq", "Is_IsNot")),
+    *(f"ReplaceUnaryOperator_{pair}" for pair in ("Delete_USub", "Delete_Invert", "Delete_Not")),
+    *("ReplaceComparisonOperator_IsNot_Is", "AddNot", "ReplaceTrueWithFalse"),
+    *("ReplaceFalseWithTrue", "ReplaceAndWithOr", "ReplaceOrWithAnd"),
+    *("ReplaceBreakWithContinue", "ReplaceContinueWithBreak", "ZeroIterationForLoop"),
+]
+SWAPS = {"min": "max", "minimum": "maximum", "argmin": "argmax", "any": "all", "floor": "ceil"}
+SWAPS |= {after: before for before, after in SWAPS.items()}
+SWAPS |= {'"left"': '"right"', '"right"': '"left"'}
+
+
+class WholeNumber(NumberReplacer):
+    """Cosmic Ray's, which adds and takes 1, for whole numbers."""
+
+    def mutation_positions(self, node):
+        return super().mutation_positions(node) if is_number(node) and _is_whole(node) else ()
+
+
+class Fraction(Operator):
+    """A tenth more; of what is below a thousandth, nothing and a thousandfold."""
+
+    def mutation_positions(self, node):
+        if is_number(node) and not _is_whole(node):
+            yield from [(node.start_pos, node.end_pos)] * len(self._others(node))
+
+    def mutate(self, node, index):
+        return parso.python.tree.Number(f" {self._others(node)[index]}", node.start_pos)
+
+    @staticmethod
+    def _others(node):
+        value = abs(ast.literal_eval(node.value))
+        return [0.0, 1000 * value] if value < 1e-3 else [round(1.1 * value, 12)]
+
+    @classmethod
+    def examples(cls):
+        return ()
+
+
+class Swap(Operator):
+    """The opposite function: min for max, any for all."""
+
+    def mutation_positions(self, node):
+        if node.type in ("name", "string") and node.value in SWAPS:
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node, index):
+        return parso.python.tree.Name(node.prefix + SWAPS[node.value], node.start_pos)
+
+    @classmethod
+    def examples(cls):
+        return ()
+
+
+def _is_whole(node):
+    value = abs(ast.literal_eval(node.value))  # complex ones, too
+    return value == int(value) and value < 1e6
+
+
+class Mutant:
+    """One change: of which file, what the line was and is, and what has become of it."""
+
+    def __init__(self, path, old, new, line, where):
+        self.path, self.old, self.new = path, old, new
+        self.line, self.where = line, where
+        old_lines, new_lines = old.splitlines(), new.splitlines()
+        self.before, self.after = old_lines[line - 1].strip(), new_lines[line - 1].strip()
+        self.key = f"{path}: {where}: {self.before}  ->  {self.after}"
+
+    def codes(self):
+        """The code objects of the file, before and after."""
+        path = str(ROOT / self.path)
+        pairs = []
+        _walk(compile(self.old, path, "exec"), compile(self.new, path, "exec"), pairs)
+        return pairs
+
+    def runs_at_import(self):
+        """Whether what is changed runs when the module is imported: constants, defaults."""
+        changed = [old for old, new in self.codes() if _own(old) != _own(new)]
+        return any(not old.co_flags & 0x2 for old in changed)  # CO_NEWLOCALS: a function
+
+    def is_a_change(self):
+        """Whether anything but the marks of an argument list is changed."""
+        pairs = self.codes()
+        same = all(old.co_kwonlyargcount == new.co_kwonlyargcount for old, new in pairs)
+        return same and any(_own(old) != _own(new) for old, new in pairs)
+
+
+def _walk(old, new, pairs):
+    pairs.append((old, new))
+    inner = [[c for c in code.co_consts if isinstance(c, CodeType)] for code in (old, new)]
+    for a, b in zip(*inner):
+        _walk(a, b, pairs)
+
+
+def _own(code):
+    constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
+    return code.co_code, constants, code.co_names, code.co_varnames
+
+
+def mutants_of(path, n_drawn):
+    """Changes of one file, all or as many as are to be drawn."""
+    source = (ROOT / path).read_text()
+    tree = ast.parse(source)
+    skipped = _annotations(tree)
+    operators = [get_operator(f"core/{name}")() for name in OPERATORS]
+    operators += [WholeNumber(), Fraction(), Swap()]
+    places = [
+        (operator, node, index, start)
+        for node in ast_nodes(get_ast(source))
+        for operator in operators
+        for index, (start, _) in enumerate(operator.mutation_positions(node))
+        if not any(begin <= start < end for begin, end in skipped)
+    ]
+    random.Random(str(path)).shuffle(places)
+    drawn, seen = [], set()
+    for operator, node, index, (line, _) in places:
+        changed = _changed(source, node, operator, index)
+        if len(drawn) == n_drawn or changed in seen or changed == source:
+            continue
+        seen.add(changed)
+        mutant = Mutant(path, source, changed, line, _where(tree, line))
+        try:
+            drawn += [mutant] if mutant.is_a_change() else []
+        except SyntaxError:
+            continue
+    return drawn, len(seen) if n_drawn is None else len(places)
+
+
+def _changed(source, node, operator, index):
+    """The source with one node changed; the tree stays as it is."""
+    parent, node.parent = node.parent, None
+    copied = copy.deepcopy(node)
+    node.parent = copied.parent = parent
+    prefix = copied.get_first_leaf().prefix
+    text = operator.mutate(copied, index).get_code().removeprefix(prefix).lstrip(" ")
+    lines = source.splitlines(keepends=True)
+    begin, end = (sum(map(len, lines[: n - 1])) + at for n, at in (node.start_pos, node.end_pos))
+    return source[:begin] + text + source[end:]
+
+
+def _annotations(tree):
+    """Where annotations stand, which nothing runs."""
+    nodes = []
+    for node in ast.walk(tree):
+        nodes += [getattr(node, name, None) for name in ("annotation", "returns")]
+    return [
+        ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset))
+        for n in nodes
+        if isinstance(n, ast.AST)
+    ]
+
+
+def _where(tree, line):
+    """The innermost function or class around a line."""
+    around = [
+        (node.lineno, node.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.lineno <= line <= node.end_lineno
+    ]
+    return max(around)[1] if around else "module"
+
+
+def statement_lines(tree, line):
+    """Lines of the smallest statement around a line."""
+    around = [
+        (node.end_lineno - node.lineno, node.lineno, node.end_lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= node.end_lineno
+    ]
+    _, first, last = min(around)
+    return range(first, last + 1)

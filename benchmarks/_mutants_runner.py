@@ -1,0 +1,199 @@
+"""Runs the tests that reach a change in a process that has collected them before."""
+
+import ast
+import gc
+import importlib.abc
+import importlib.util
+import os
+import pickle
+import resource
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+from types import FunctionType
+
+import coverage
+import pytest
+from _mutants_changes import ROOT, statement_lines
+from hypothesis import Phase, settings
+
+# A test that takes so many seconds of processor time more than five times what it takes without the
+# change hangs.
+PATIENCE = 2
+
+
+class Runner:
+    """A pytest plugin that runs the collected tests for each change instead of once.
+
+    With `mutants` None it runs them once, as the process has imported a change already. A change
+    has to survive `enough` seconds of tests, the quickest first.
+    """
+
+    def __init__(self, mutants, record, trace_file, enough):
+        self.mutants, self.record, self.trace_file = mutants, record, trace_file
+        self.enough = enough
+        self.failed = False
+        # Tests that have noticed changes of a file are asked first.
+        self.noticed = defaultdict(Counter)
+
+    def pytest_configure(self, config):
+        # Which example of a failing test is the simplest does not matter here.
+        settings.register_profile(
+            "mutants",
+            parent=settings.get_profile("repeatable"),
+            phases=(Phase.explicit, Phase.generate),
+        )
+        settings.load_profile("mutants")
+
+    def pytest_runtest_logreport(self, report):
+        self.failed |= report.outcome == "failed"
+
+    def pytest_runtestloop(self, session):
+        items = session.items
+        if self.mutants is None:
+            trace = pickle.loads(self.trace_file.read_bytes())
+            self.run(quickest(items, trace, self.enough), defaultdict(float, trace["seconds"]))
+            os._exit(int(self.failed))
+        trace = self._trace(items)
+        functions = _functions({str(ROOT / m.path) for m in self.mutants})
+        gc.collect()
+        gc.freeze()
+        for mutant in self.mutants:
+            chosen = self._chosen(mutant, items, trace)
+            begin = time.time()
+            outcome = "unreached"
+            if chosen:
+                said = self.trace_file.with_suffix(".said")
+                said.unlink(missing_ok=True)
+                first = self.noticed[mutant.path]
+                chosen.sort(key=lambda item, first=first: -first[item.nodeid])
+                outcome = forked(
+                    lambda m=mutant, c=chosen, s=said: self._try(
+                        m, c, trace["seconds"], functions, s
+                    )
+                )
+                if said.exists():
+                    first[said.read_text()] += 1
+            self.record(mutant, outcome, time.time() - begin)
+        os._exit(0)
+
+    def run(self, items, seconds=None):
+        for item, following in zip(items, [*items[1:], None]):
+            if seconds is not None:
+                # The signal ends the process.
+                signal.setitimer(signal.ITIMER_PROF, PATIENCE + 5 * seconds[item.nodeid])
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return item
+        return None
+
+    def _try(self, mutant, items, seconds, functions, said):
+        pairs = mutant.codes()
+        for function in functions[str(ROOT / mutant.path)]:
+            for old, new in pairs:
+                if function.__code__ == old:
+                    function.__code__ = new
+                    break
+        last = self.run(items, seconds)
+        if self.failed:
+            said.write_text(last.nodeid)
+        return int(self.failed)
+
+    def _trace(self, items):
+        """Lines that each test reaches, and its seconds; found once, in a process of its own."""
+        if not self.trace_file.exists():
+            forked(lambda: self._write_trace(items))
+        return pickle.loads(self.trace_file.read_bytes())
+
+    def _write_trace(self, items):
+        files = sorted({str(ROOT / m.path) for m in self.mutants})
+        tool = coverage.Coverage(data_file=None, include=files, config_file=False)
+        tool.start()
+        seconds, failed = {}, set()
+        for item, following in zip(items, [*items[1:], None]):
+            tool.switch_context(item.nodeid)
+            self.failed, begin = False, time.time()
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            seconds[item.nodeid] = time.time() - begin
+            if self.failed:
+                failed.add(item.nodeid)
+        tool.stop()
+        data = tool.get_data()
+        lines = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+        print("fail without a change:", sorted(failed), file=sys.__stderr__)
+        self.trace_file.write_bytes(
+            pickle.dumps({"lines": lines, "seconds": seconds, "failed": failed})
+        )
+        return 0
+
+    def _chosen(self, mutant, items, trace):
+        lines = trace["lines"].get(str(ROOT / mutant.path), {})
+        reached = set()
+        for line in statement_lines(ast.parse(mutant.old), mutant.line):
+            reached |= set(lines.get(line, ()))
+        reached = [item for item in items if item.nodeid in reached]
+        return quickest(reached, trace, self.enough)
+
+
+def quickest(items, trace, enough):
+    """The quickest tests, as many as are enough."""
+    seconds, chosen = 0, []
+    for item in sorted(items, key=lambda item: trace["seconds"].get(item.nodeid, 0)):
+        seconds += trace["seconds"].get(item.nodeid, 0)
+        if item.nodeid not in trace["failed"] and (seconds < enough or not chosen):
+            chosen.append(item)
+    return chosen
+
+
+def _functions(files):
+    found = defaultdict(list)
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType) and thing.__code__.co_filename in files:
+            found[thing.__code__.co_filename].append(thing)
+    return found
+
+
+class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
+    """Imports one module from changed source."""
+
+    def __init__(self, mutant):
+        self.path, self.source = str(ROOT / mutant.path), mutant.new
+        self.name = ".".join(Path(mutant.path).with_suffix("").parts).removesuffix(".__init__")
+
+    def find_spec(self, name, path, target=None):
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_filename(self, name):
+        return self.path
+
+    def get_data(self, path):
+        return self.source.encode()
+
+    def path_stats(self, path):
+        raise OSError  # no bytecode from a cache
+
+
+def forked(work):
+    """Do work in a process of its own: killed if it fails or hangs, else survived."""
+    pid = os.fork()
+    if not pid:
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+            os._exit(work())
+        except BaseException:
+            os._exit(1)
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status):
+        return "hung"
+    return "survived" if status == 0 else "killed"
+
+
+def run_pytest(tests, plugin):
+    arguments = [*tests, "-q", "-n0", "-pno:cacheprovider", "--assert=plain", f"--rootdir={ROOT}"]
+    return int(pytest.main(arguments, plugins=[plugin]))
