@@ -22,7 +22,7 @@ from skfilterrank.judgments._active.judgment_log import (
     judgments_of,
     qrels_of,
 )
-from skfilterrank.judgments._selection.selector import topic_budgets
+from skfilterrank.judgments._selection.selector import TopicSelector, topic_budgets
 
 
 class Answer(Enum):
@@ -174,9 +174,10 @@ def judge(
     1   1    d4      2
     2   1    d5      0
     """
-    if not isinstance(selector, ActiveSelector):
+    if not isinstance(selector, TopicSelector):
         raise InputError(
-            f"selector must be a fitted MoveToFrontSelector or MTCSelector, got {brief(selector)}."
+            "selector must be a fitted strategy, such as MaxRepSelector() or MTCSelector(), got "
+            f"{brief(selector)}."
         )
     if not callable(assessor) or isinstance(assessor, type):
         raise InputError(
