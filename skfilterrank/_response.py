@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._gains import as_gains
 from skfilterrank._sklearn_compat import feature_names
-from skfilterrank._validation import check_scores
+from skfilterrank._validation import check_scores, refuse_mask
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -38,6 +38,7 @@ def check_columns(estimator, X) -> None:
 
     scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns.
     """
+    refuse_mask(X)
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[0][1]
     lightgbm = sys.modules.get("lightgbm")

@@ -146,13 +146,18 @@ def columns_of(table, name: str) -> dict:
     return dict(enumerate(values.T))
 
 
-def count_rows(X, name: str = "X") -> int:
-    """Number of rows of X; a masked X is an error, as estimators would read what is masked."""
-    if isinstance(X, np.ma.MaskedArray):
+def refuse_mask(values, name: str = "X") -> None:
+    """Raise for a masked array, of which estimators would read what is masked."""
+    if isinstance(values, np.ma.MaskedArray):
         raise InputError(
             f"{name} is a masked array, of which estimators would read the masked values too: fill "
             f"them in, such as by {name}.filled(np.nan)."
         )
+
+
+def count_rows(X, name: str = "X") -> int:
+    """Number of rows of X, which must not be masked."""
+    refuse_mask(X, name)
     try:
         return num_samples(X)
     except TypeError as error:

@@ -102,6 +102,17 @@ def test_metadata_routing_brings_groups_unasked(data, ranker):
 
 
 @all_but_filter_all
+def test_masked_features_are_an_error(data, ranker):
+    X, y, groups = data
+    masked = np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) % 7 == 0)
+    with pytest.raises(InputError, match="X is a masked array"):
+        clone(ranker).fit(masked, y, groups=groups)
+    fitted = clone(ranker).fit(X, y, groups=groups)
+    with pytest.raises(InputError, match="X is a masked array"):
+        predicted(fitted, masked, groups)
+
+
+@all_but_filter_all
 def test_groups_of_another_length_are_an_error(data, ranker):
     X, y, groups = data
     with pytest.raises(InputError, match=f"groups has {len(y) - 1} entries but there are"):

@@ -44,6 +44,13 @@ def arguments():
     ]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def folder(tmp_path_factory):
+    """Text that is taken for a path makes its file here."""
+    with contextlib.chdir(tmp_path_factory.mktemp("odd")):
+        yield
+
+
 def call(path, odd):
     """Call a function; generators are read to their end."""
     with warnings.catch_warnings():

@@ -57,7 +57,8 @@ def assess(arguments) -> int:
         except JudgmentLogError:
             raise
         except BaseException:
-            _write(arguments.out, log, n_before)
+            if log.exists():
+                _write(arguments.out, log, n_before)
             raise
     _write(arguments.out, log, n_before)
     return 0

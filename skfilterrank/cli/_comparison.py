@@ -53,11 +53,7 @@ def compare(arguments) -> int:
     tell = say_nothing if arguments.quiet else say
     scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments, tell)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
-    write = writer_of(arguments.format)
-    for text in FORMATS[arguments.format](comparisons, arguments.alpha):
-        write(text)
-    finish()
-    _tell_settings(comparisons, arguments, tell)
+    # First, as whoever reads the output may have gone.
     if arguments.html:
         from skfilterrank.cli._report import write_report
 
@@ -69,6 +65,12 @@ def compare(arguments) -> int:
             random_state=arguments.seed,
             verbose=_shows_progress(arguments),
         )
+    write = writer_of(arguments.format)
+    for text in FORMATS[arguments.format](comparisons, arguments.alpha):
+        write(text)
+    finish()
+    _tell_settings(comparisons, arguments, tell)
+    if arguments.html:
         tell(f"report: {arguments.html}")
     return 0
 

@@ -98,6 +98,8 @@ def _pool(arguments, tell) -> pd.DataFrame:
 
 def _check_texts(table, has_text, ids, arguments):
     """There must be something to learn from, and something to label."""
+    if not len(ids):
+        raise InputError(f"{arguments.docs} holds no document.")
     if not has_text.any():
         raise InputError(
             f"no document of the pool has a text in {arguments.docs}: ids there are such as "

@@ -87,13 +87,14 @@ def run(arguments) -> None:
         "generator: lists by the probabilities the data were drawn with; no model can expect more",
         f"* best by cross-validation on the training questions: {score}",
     ]
+    told = "no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'"
+    if arguments.plot is not None or importlib.util.find_spec("matplotlib") is not None:
+        # Before anything is shown, as whoever reads the output may have gone.
+        path = arguments.plot or _PICTURE
+        draw(comparison.models[best], path, f"{best} on generated questions")
+        told = f"picture: {path}"
     show("\n".join(lines) + "\n")
-    if arguments.plot is None and importlib.util.find_spec("matplotlib") is None:
-        tell("no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'")
-        return
-    path = arguments.plot or _PICTURE
-    draw(comparison.models[best], path, f"{best} on generated questions")
-    tell(f"picture: {path}")
+    tell(told)
 
 
 def _judged_rows(X, y, groups):

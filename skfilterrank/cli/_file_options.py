@@ -97,11 +97,16 @@ def overwritten(actions, arguments) -> str | None:
                 inputs.append((name, text))
             else:
                 outputs += [(name, f"{text}{added}") for added in OUTPUTS[action.type]]
+    if not any(text == "-" for _, text in outputs):
+        # Every command prints, and may print into a file.
+        outputs.insert(0, ("standard output", "-"))
     taken = {_identity(text, 0): (name, text) for name, text in inputs}
     for name, text in outputs:
         found = _identity(text, 1)
         if found is not None and found in taken:
             other, its_text = taken[found]
+            if name == "standard output":
+                return f"{name} goes into {other} {its_text}, and would spoil it; name another file"
             return (
                 f"{name} {text} is the same file as {other} {its_text}, and would take its place; "
                 "name another one"

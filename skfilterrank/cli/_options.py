@@ -5,6 +5,8 @@ import math
 
 from skfilterrank.exceptions import brief
 
+_MOST_DIGITS = 100
+
 
 def names(text):
     """Names, as in A,B."""
@@ -110,29 +112,30 @@ def places(text):
 
 def positive(text):
     """A whole number from 1 up."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 up, got {brief(text)}")
-    return int(text)
+    return _whole(text, 1, "a whole number from 1 up")
 
 
 def folds(text):
     """A whole number from 2 up."""
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 2 up, got {brief(text)}")
-    return int(text)
+    return _whole(text, 2, "a whole number from 2 up")
 
 
 def jobs(text):
     """A whole number but 0; -1 means all processors."""
-    if not text.removeprefix("-").isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a number of processes or -1, got {brief(text)}")
-    return int(text)
+    number = _whole(text.removeprefix("-"), 1, "a number of processes or -1", text)
+    return -number if text.startswith("-") else number
 
 
 def seed(text):
     """A seed that numpy takes."""
-    if not text.isdecimal() or int(text) >= 2**31:
-        raise argparse.ArgumentTypeError(f"expected a whole number below 2**31, got {brief(text)}")
+    return _whole(text, 0, "a whole number below 2**31")
+
+
+def _whole(text, least, expected, given=None):
+    """A whole number below 2**31, written in digits."""
+    # Of thousands of digits Python makes no number.
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or not least <= int(text) < 2**31:
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(given or text)}")
     return int(text)
 
 

@@ -83,7 +83,7 @@ def draw(model, path, title=None) -> None:
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
     if title is not None:
-        display.ax_.set_title(title)
+        display.ax_.set_title(printable(title))
     # Into memory first: what draws some formats does not tell which file a disk had no room for.
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))

@@ -203,12 +203,13 @@ def run(arguments) -> None:
     report = rank_filter_report(
         test.y, scores, groups=test.groups, k=arguments.k, gains=gains, baseline=baseline
     )
+    # Before anything is shown, as whoever reads the output may have gone.
+    _write_files(arguments, comparison, test, report, settings, tell)
     marked = best if best in comparison.cv_scores else None
     show(format_report(report, models=models, best=marked, baseline=baseline) + "\n")
     if marked:
         score = f"{comparison.cv_scores[best]:.3f}"
         show(f"* best by cross-validation on {printable(arguments.train)}: {score}\n")
-    _write_files(arguments, comparison, test, report, settings, tell)
 
 
 def _write_files(arguments, comparison, test, report, settings, tell):

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import secrets
+import shutil
 import stat
 import zlib
 from contextlib import contextmanager, suppress
@@ -134,7 +135,14 @@ def open_replacing(path):
             with _naming(path):
                 os.fsync(handle.fileno())
         with _naming(path):
-            os.replace(partial, target)
+            try:
+                os.replace(partial, target)
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+                # A mount point of its own, such as a file given to a container: written over.
+                shutil.copyfile(partial, target)
+                os.unlink(partial)
     except BaseException:
         with suppress(OSError):
             os.unlink(partial)

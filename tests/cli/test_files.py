@@ -175,6 +175,8 @@ def test_the_log_of_judgments(tmp_path, monkeypatch, run, no_work):
         ("complete q --docs d --out -", 1, "ab"),  # >> q
         ("apply m q --run /dev/stdout", 1, "ab"),
         ("compare - b --html q", 0, "rb"),  # < q
+        ("evaluate q b", 1, "ab"),  # >> q
+        ("forecast a b --out-qrels q", 1, "ab"),  # >> q
     ],
 )
 def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mode):
@@ -189,7 +191,7 @@ def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mo
         os.dup2(before, stream)
         os.close(before)
     assert code == 2
-    assert "is the same file as" in err
+    assert "is the same file as" in err or "standard output goes into" in err
     assert (tmp_path / "q").read_text() == "1 0 a 1\n"
 
 

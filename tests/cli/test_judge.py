@@ -495,7 +495,9 @@ def test_a_pipe_whose_reader_is_told_to_end(files):
         process.stdin.flush()
         text = b""
         while b"[d5]" not in text:
-            text += process.stdout.read1()
+            part = process.stdout.read1()
+            assert part, "it ended before the second question"
+            text += part
         time.sleep(0.3)
         process.terminate()
         process.stdout.read()

@@ -847,3 +847,24 @@ def test_scikit_learn_checks(estimator, check):
 def _without_estimator(model):
     params = model.get_params(deep=False)
     return {name: value for name, value in params.items() if name != "estimator"}
+
+
+@pytest.mark.parametrize("measure", ["forbidden@3", "search_length", "false_reject_rate"])
+@pytest.mark.parametrize("risk", ["any_forbidden", "false_reject_rate"])
+def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, risk):
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(60), 5)
+    y_true = rng.choice([-1.0, 1.0, 2.0, 0.0], 300)
+    y_score = np.round(y_true + rng.normal(size=300), 1)
+    found = risk_threshold(
+        y_true, y_score, groups=groups, risk=risk, level=0.8, k=3, measure=measure
+    )
+    curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)
+    is_upward = risk == "false_reject_rate"
+    limit = found.limit
+    certified = curve.thresholds <= limit if is_upward else curve.thresholds > limit
+    values = curve.values[certified]
+    if is_upward:
+        # The limit itself keeps what the next threshold of the curve keeps.
+        values = np.append(values, curve.values[np.searchsorted(curve.thresholds, limit)])
+    assert found.value == pytest.approx(values.min())

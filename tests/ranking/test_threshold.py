@@ -126,6 +126,8 @@ OPTIONS = [
     "tse(exposure=ndcg,n_items=50)",
     "tse(exposure=rbp)",
     "ul_normalized(measure=ap)",
+    "ul_normalized(measure=ndcg_f)",
+    "ul_normalized(measure=ndcg,variant=v1)",
     "ul_normalized(measure=rbp@2,variant=v1)",
     "ul_normalized(measure=sp,variant=v1,norm=k)",
     "ul_normalized(measure=err)",
@@ -173,6 +175,11 @@ def test_every_measure_at_every_threshold(measure, rows, k, undefined, has_ties)
         entry.name, y_true, y_score, groups, thresholds=[curve.best_threshold], **params
     )
     np.testing.assert_allclose(at_best, best, rtol=1e-9, atol=1e-11)
+
+
+def test_what_the_measure_refuses_is_refused_here():
+    with pytest.raises(ValueError, match="needs gains from 0 up"):
+        threshold_curve([1, -1], [2, 1], groups=[0, 0], measure="ul_normalized(measure=ndcg_f)")
 
 
 def test_by_hand():

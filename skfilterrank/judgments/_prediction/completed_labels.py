@@ -19,6 +19,7 @@ from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,
+    num_samples,
     safe_indexing,
 )
 from skfilterrank._validation import check_groups, count_rows, find_groups
@@ -151,8 +152,8 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")
         (X,) = indexable(X)
-        if count_rows(y, "y") != count_rows(X):
-            raise InputError(f"y has {count_rows(y, 'y')} labels but X has {count_rows(X)} rows.")
+        if num_samples(y) != count_rows(X):
+            raise InputError(f"y has {num_samples(y)} labels but X has {count_rows(X)} rows.")
         found = find_groups(groups, y, X)
         if found is not None:
             check_groups(found, n_rows=count_rows(X))

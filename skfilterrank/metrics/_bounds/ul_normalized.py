@@ -119,7 +119,8 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
         bounds = (np.broadcast_to(bound[query], values.shape) for bound in (lower, upper))
         return np.nan_to_num(make(values, *bounds), nan=0.0)
 
-    return replace(form, finish=finish)
+    # The kernel says which queries are undefined, and refuses gains below 0.
+    return replace(form, finish=finish, is_defined=None)
 
 
 def _v1(achieved, lower, upper):

@@ -19,6 +19,7 @@ from skfilterrank.metrics._core.additive import Additive
 from skfilterrank.metrics._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 
 MEASURES: dict[str, "Measure"] = {}
+_MOST_DIGITS = 18
 
 Kernel = Callable[..., np.ndarray]
 
@@ -422,7 +423,8 @@ def parse_measure(text: str | ParsedMeasure) -> ParsedMeasure:
         raise InputError(
             f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}."
         )
-    if not depth.isdecimal() or int(depth) < 1:
+    # Beyond any list, and of thousands of digits Python makes no number.
+    if not depth.isdecimal() or len(depth) > _MOST_DIGITS or int(depth) < 1:
         raise InputError(
             f"the cut-off in {brief(text)} must be a positive whole number, such as "
             f"'{entry.name}@10'."

@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._arrays import label_array
 from skfilterrank._printable import printable
-from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank._validation import check_groups, check_random_state, count_rows
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import share_features
@@ -128,7 +128,7 @@ def compare_rankers(
     ... )
     """
     _check_models(models)
-    codes = check_groups(groups, y, X, n_rows=count_rows(y, "y")).codes()
+    codes = check_groups(groups, y, X, n_rows=num_samples(y)).codes()
     train = (X, y, codes)
     if X_test is None:
         splits = make_splits(cv, label_array(y), codes, single=False)

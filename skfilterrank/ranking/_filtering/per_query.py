@@ -7,7 +7,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._gains import as_gains
 from skfilterrank._groups import GroupIndex
+from skfilterrank._validation import check_groups, check_scores
 from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
@@ -81,14 +83,16 @@ class QueryThreshold:
             Gain of each row, NaN where unjudged.
         scores : ndarray of shape (n_rows,), float64
             Scores from models that have not seen the row; -inf where filtered.
-        index : GroupIndex
-            The queries.
+        index : GroupIndex or array-like of shape (n_rows,)
+            The queries, or the query id of each row.
 
         Returns
         -------
         self : QueryThreshold
             The fitted thresholds.
         """
+        gains = as_gains(gains, None, name="gains")
+        scores, index = _scores_and_queries(scores, index, len(gains))
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         self.deviation_ = (float(finite.std()) if len(finite) else 0.0) or 1.0
@@ -120,8 +124,8 @@ class QueryThreshold:
         scores : ndarray of shape (n_rows,), float64
             Scores of all documents of each query, on the scale of those it was fitted on; -inf
             where filtered.
-        index : GroupIndex
-            The queries.
+        index : GroupIndex or array-like of shape (n_rows,)
+            The queries, or the query id of each row.
 
         Returns
         -------
@@ -129,6 +133,7 @@ class QueryThreshold:
             The same for all rows of a query, which are to be kept where ``score >= threshold``:
             -inf where all are, +inf where none is.
         """
+        scores, index = _scores_and_queries(scores, index)
         features = list_features(self._standardised(scores), index)
         expected = self.regressor_.predict(np.clip(features, *self.range_))
         return best_prefix(expected, scores, index, self.k)
@@ -146,6 +151,12 @@ def _fit_worth(features, worth):
         StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
     )
     return model.fit(features, worth)
+
+
+def _scores_and_queries(scores, index, n_rows=None):
+    """Checked scores and queries of the same rows."""
+    scores = check_scores(scores, n_rows=n_rows, name="scores").astype(np.float64, copy=False)
+    return scores, check_groups(index, n_rows=len(scores), name="index")
 
 
 def normalised_gains(gains, index, k):

@@ -19,8 +19,8 @@ from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameter
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import (
-    curve_of,
     measure_and_places,
+    utility_curve,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.delegation import FitsInner
@@ -466,9 +466,4 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
     def _curve(self, gains, scores, groups):
         """The tuned measure at every threshold, negated where lower is better."""
-        measure = self._measure
-        lists = RankedLists(gains, scores, groups=groups, ties=measure.measure.ties[0])
-        curve = curve_of(lists, measure)
-        if measure.measure.greater_is_better:
-            return curve
-        return curve._replace(values=0.0 - curve.values, best_value=0.0 - curve.best_value)
+        return utility_curve(RankedLists(gains, scores, groups=groups), self._measure)

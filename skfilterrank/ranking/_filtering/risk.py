@@ -1,6 +1,6 @@
 """A threshold with a guarantee: what the filter does wrong is rare on new queries, too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     best_position,
-    curve_of,
     measure_and_places,
     midpoint,
+    utility_curve,
 )
 
 RISKS = tuple(STEPS)
@@ -216,8 +216,9 @@ def risk_threshold(
     parsed, k = measure_and_places(measure, k)
     check_risk(risk, level, confidence)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    curve = curve_of(lists.with_ties(parsed.measure.ties[0]), parsed)
-    return certify(curve, lists, risk=risk, level=level, confidence=confidence, k=k)
+    curve = utility_curve(lists, parsed)
+    found = certify(curve, lists, risk=risk, level=level, confidence=confidence, k=k)
+    return found if parsed.measure.greater_is_better else replace(found, value=0.0 - found.value)
 
 
 def check_risk(risk, level, confidence) -> None:
@@ -230,7 +231,7 @@ def check_risk(risk, level, confidence) -> None:
 def certify(
     curve: ThresholdCurve, lists: RankedLists, *, risk, level, confidence, k
 ) -> RiskCertificate:
-    """The best threshold of a curve among the certified ones.
+    """The best threshold of a curve, higher values being better, among the certified ones.
 
     Parameters
     ----------

@@ -99,7 +99,8 @@ def threshold_curve(
     or filtered together and share the mean gain of their tie. Other sums over documents, such as
     average precision, rank-biased precision or lexirecall, are taken apart in the same way; a
     measure that is no sum, such as ERR or QWA, is computed for every prefix of the lists up to k,
-    which takes as many passes as there are places. Section 5 of [1]_ tunes the threshold on a
+    which takes as many passes as the longest list has places that count, and without k grows as the
+    square of its length. Section 5 of [1]_ tunes the threshold on a
     validation set; this is the exact optimum.
 
     References
@@ -157,6 +158,14 @@ def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> Thresh
         midpoint(lists.scores, thresholds[best - 1]) if best else -np.inf,
         float(values[best]),
     )
+
+
+def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
+    """The curve under the measure's own rule for ties, negated where lower is better."""
+    curve = curve_of(lists.with_ties(parsed.measure.ties[0]), parsed)
+    if parsed.measure.greater_is_better:
+        return curve
+    return curve._replace(values=0.0 - curve.values, best_value=0.0 - curve.best_value)
 
 
 def _from_the_top(changes, order, start):

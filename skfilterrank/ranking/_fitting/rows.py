@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_groups, find_groups, is_finite_number
+from skfilterrank._validation import check_groups, find_groups, is_finite_number, refuse_mask
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._core.measure import ParsedMeasure
@@ -29,6 +29,7 @@ class QueryRows(NamedTuple):
 
 def check_features(ranker, X, *, reset, allow_nan=False):
     """A float matrix, dense or csc; what is not a number is an error that names the column."""
+    refuse_mask(X)
     X = validate_data(
         ranker,
         X,

@@ -6,7 +6,7 @@ from sklearn.utils import indexable
 from skfilterrank._arrays import label_array
 from skfilterrank._gains import as_gains
 from skfilterrank._response import final_step
-from skfilterrank._validation import check_groups, count_rows, find_groups
+from skfilterrank._validation import check_groups, count_rows, find_groups, refuse_mask
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
@@ -139,6 +139,7 @@ def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
         )
     sets, queries = [], []
     for (X, y), ids in zip(eval_set, eval_groups):
+        refuse_mask(X, "X of eval_set")
         held_out = as_gains(y, gains, name="the labels of eval_set")
         if np.isnan(held_out).any():
             raise InputError("eval_set holds unjudged rows (NaN labels): leave them out.")

@@ -8,7 +8,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains
 from skfilterrank._response import final_step
-from skfilterrank._validation import check_choice, check_groups, count_rows, find_groups
+from skfilterrank._validation import (
+    check_choice,
+    check_groups,
+    count_rows,
+    find_groups,
+    refuse_mask,
+)
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
@@ -302,6 +308,7 @@ class LinearRankFusion(BaseEstimator):
 
     def _check_X(self, X, *, reset):
         """Scores, -inf where not retrieved."""
+        refuse_mask(X)
         scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         retrieved = scores > -np.inf
         check_finite_columns(np.where(retrieved, scores, 0.0), estimator=self)

@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._gains import Gains, as_gains
 from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_groups, check_k, check_random_state, find_groups
+from skfilterrank._validation import (
+    check_groups,
+    check_k,
+    check_random_state,
+    find_groups,
+    refuse_mask,
+)
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score
@@ -314,6 +320,7 @@ class LambdaRankRanker(BaseEstimator):
 
     def _check_X(self, X, *, reset):
         """A float matrix, dense or csr."""
+        refuse_mask(X)
         return validate_data(
             self,
             X,

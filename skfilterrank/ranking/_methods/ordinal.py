@@ -15,7 +15,13 @@ from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     metadata_routing_enabled,
 )
-from skfilterrank._validation import check_choice, check_groups, count_rows, find_groups
+from skfilterrank._validation import (
+    check_choice,
+    check_groups,
+    count_rows,
+    find_groups,
+    refuse_mask,
+)
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
@@ -170,6 +176,8 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             raise InputError("OrdinalRanker requires y to be passed, but the target y is None.")
         gains = as_gains(y, self.gains, name="y")
         n_rows = count_rows(X)
+        for name, value in fit_params.items():
+            refuse_mask(value, name)
         if len(gains) != n_rows:
             raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
         found = find_groups(groups, y, X)
