@@ -253,9 +253,6 @@ def _plain(values, name, entry):
     if type(np.ma.masked) in entry_types(values):
         values = values.copy()
         values[[value is np.ma.masked for value in values]] = None
-    elif values.dtype == np.float16:
-        # Which pandas has no index of.
-        values = values.astype(np.float32)
     elif not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
     return values

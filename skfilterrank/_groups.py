@@ -178,6 +178,9 @@ def _group_values(groups, name):
     values = as_column(groups, name, "query id")
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = as_column(np.asarray(values), name, "query id")
+    if values.dtype == np.float16:
+        # Which pandas has no index of.
+        values = values.astype(np.float32)
     if not isinstance(values, np.ndarray) or values.dtype.kind in "fOmM":
         missing = is_missing(values, name)
         if missing.any():

@@ -27,8 +27,8 @@ OTHER_WORDS = {
     "y_scores": ("y_score",),
     "systems": ("y_scores", "run"),
     "scores": ("values",),
-    "first": ("values",),
-    "second": ("values",),
+    "first": ("values", "run"),
+    "second": ("values", "run"),
 }
 
 

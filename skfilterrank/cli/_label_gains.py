@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from skfilterrank.exceptions import InputError, brief_list
+from skfilterrank.exceptions import InputError
 
 _MOST, _LONGEST = 20, 40
 
@@ -17,7 +17,7 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     if not isinstance(gains, dict):
         for path, found in distinct.items():
             if words := [label for label in found if not _is_number(label)]:
-                example = _example(words)
+                example = _listed(words, "=GAIN", ",")
                 raise InputError(
                     f"the labels of {path} are not numbers: give the gain of each, below 0 where "
                     f"it is forbidden, with --gains {example}."
@@ -30,17 +30,16 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     for path, found in distinct.items():
         if missing := [label for label in found if label not in matched]:
             raise InputError(
-                f"--gains has no gain for {brief_list(_texts(label)[0] for label in missing)}, of "
-                f"the labels of {path}: add {_example(_texts(label)[0] for label in missing)}."
+                f"--gains has no gain for {_listed(missing)}, of the labels of {path}: add "
+                f"{_listed(missing, '=GAIN', ',')}."
             )
     return matched
 
 
-def _example(labels):
-    """What --gains would be for some labels."""
-    labels = list(labels)
-    text = ",".join(f"{str(label)[:_LONGEST]}=GAIN" for label in labels[:_MOST])
-    return text if len(labels) <= _MOST else f"{text},... for {len(labels):,} labels"
+def _listed(labels, end="", comma=", "):
+    """Labels as --gains takes them, the first of them where there are many."""
+    text = comma.join(_texts(label)[0][:_LONGEST] + end for label in labels[:_MOST])
+    return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
 
 
 def unknown_labels(gains, labels: dict[str, pd.Series]) -> list[str]:

@@ -54,7 +54,7 @@ def test_no_p_values():
     assert adjust_p_values([]).shape == (0,)
 
 
-@pytest.mark.parametrize("p_value", [[0.5, np.nan], [-0.1], [1.1], [[0.1]]])
+@pytest.mark.parametrize("p_value", [[0.5, np.nan], [-0.1], [1.1]])
 def test_refuses_what_is_no_p_value(p_value):
     with pytest.raises(ValueError, match="numbers from 0 to 1"):
         adjust_p_values(p_value)

@@ -178,3 +178,19 @@ def test_ties_in_the_prediction():
 def test_bad_orders(correlation, first, second, message):
     with pytest.raises(ValueError, match=message):
         correlation(first, second)
+
+
+@pytest.mark.parametrize("n_values", [2, 30, 10**6])
+@pytest.mark.parametrize("size", [2, 3, 64, 301])
+def test_long_orders_as_pair_by_pair(size, n_values):
+    rng = np.random.default_rng(size)
+    first, second = rng.integers(0, n_values, (2, size))
+    # Of two values at least, or there is no order.
+    first[:2], second[:2] = (0, 1), (1, 0)
+    expected = []
+    for walked, other in ((first, second), (second, first)):
+        above = walked[None, :] > walked[:, None]
+        right = (above & (other[None, :] > other[:, None])).sum(axis=1)
+        counted = above.any(axis=1)
+        expected.append(2 * np.mean(right[counted] / above.sum(axis=1)[counted]) - 1)
+    assert tau_ap_b(named(first), named(second)) == np.mean(expected)

@@ -164,7 +164,7 @@ def test_result_is_a_table(values):
         ({"alphas": [0, 0.1]}, "alphas must be"),
         ({"alphas": [1.1]}, "alphas must be"),
         ({"alphas": [np.nan]}, "alphas must be"),
-        ({"alphas": "5%"}, "alphas must be"),
+        ({"alphas": "5%"}, "alphas must"),
         ({"n_resamples": 0}, "n_resamples must be a whole number at least 1"),
         ({"method": "sign"}, "method must be one of 'paper', 'sakai'"),
     ],

@@ -291,7 +291,7 @@ class TestBadInput:
             ({"y_true": [[1, 2], [1, 2], [1, 2]]}, "y_true must hold one label per row .1-D"),
             ({"ties": "avg"}, "ties must be 'average', 'stable', 'worst', 'best' or an array"),
             ({"ties": None}, "ties must be 'average'"),
-            ({"ties": ["a", "b"]}, r"one id per row: expected 3, got shape \(2,\)"),
+            ({"ties": ["a", "b"]}, r"one id per row: expected 3, got 2"),
             ({"ties": ["a", None, "b"]}, "ties has a missing document id at row 1"),
             ({"unjudged": "skip"}, "unjudged must be one of 'zero', 'drop', got 'skip'"),
             ({"undefined": "nan"}, "undefined must be a finite number or 'skip', got 'nan'"),

@@ -262,7 +262,7 @@ class TestBadInput:
             ({"measure": "map"}, "'map' is not a measure"),
             ({"measure": "ul_normalized"}, "measure must be another measure than 'ul_normalized'"),
             ({"measure": "forbidden"}, "one for which higher is better, got 'forbidden'"),
-            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of dcg@3"),
+            ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of 'dcg@3'"),
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off"),
             ({"variant": "V1"}, "variant must be one of 'v1', 'v2', got 'V1'"),
             ({"variant": 1}, "variant must be one of 'v1', 'v2', got 1"),

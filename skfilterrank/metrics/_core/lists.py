@@ -428,6 +428,9 @@ def _check_ties(ties, n_rows):
             )
         return ties, None
     ids = as_column(ties, "ties", "document id")
+    if isinstance(ids, pd.Categorical):
+        # By what they are, and not in the order of the categories.
+        ids = np.asarray(ids)
     if len(ids) != n_rows:
         raise InputError(
             f"ties as document ids needs one id per row: expected {n_rows}, got {len(ids)}."
