@@ -14,9 +14,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from odd_values import HasArray, HasDlpack
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import PriorSelector
+from skfilterrank.judgments import CompletedLabels, PriorSelector
 from skfilterrank.metrics import evaluate, inferred_ap_score, ndcg_f_score, stat_ap_score
-from skfilterrank.ranking import QueryRanker, RankAndFilter, fuse_scores, threshold_curve
+from skfilterrank.ranking import (
+    QueryRanker,
+    RankAndFilter,
+    compare_rankers,
+    fuse_scores,
+    threshold_curve,
+)
 from skfilterrank.robustness import recall_level_metric
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]
@@ -195,3 +201,22 @@ def test_threshold_curve_of_masked_labels():
     found = threshold_curve(y_true, [3, 2, 1], groups=["q"] * 3)
     expected = threshold_curve([1, -1, np.nan], [3, 2, 1], groups=["q"] * 3)
     np.testing.assert_array_equal(found.values, expected.values)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are unjudged:UserWarning")
+def test_masked_labels_of_what_compares_and_completes():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 2)), np.repeat(np.arange(10), 6)
+    plain = np.where(rng.random(60) < 0.3, np.nan, (X[:, 0] > 0).astype(float))
+    hidden = np.ma.array(np.nan_to_num(plain, nan=7.0), mask=np.isnan(plain))
+    models = {"one": RankAndFilter(LinearRegression(), cv=2)}
+    found, expected = (
+        compare_rankers(models, X, y, groups=groups, cv=2).scores for y in (hidden, plain)
+    )
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+    one, other = (
+        CompletedLabels(LinearRegression()).fit(X, y, groups=groups).predict(X)
+        for y in (hidden, plain)
+    )
+    np.testing.assert_array_equal(one, other)

@@ -25,6 +25,7 @@ _TABLE_OPTIONS = (
     "categorical",
 )
 _SHOWN_LABELS = 10
+_LONGEST = 40
 _LARGEST = 1e140
 _MOST_FEATURES = 10_000_000
 
@@ -47,7 +48,7 @@ class JudgedRows:
             return text
         counts = self.y.value_counts()
         shown = [
-            f"{label:g}: {count:,}" if isinstance(label, float) else f"{label}: {count:,}"
+            f"{f'{label:g}' if isinstance(label, float) else str(label)[:_LONGEST]}: {count:,}"
             for label, count in counts.iloc[:_SHOWN_LABELS].items()
         ]
         if len(counts) > len(shown):

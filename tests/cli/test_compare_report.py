@@ -430,3 +430,19 @@ def test_elements_escape():
     text = table("<c>", ["<h>", "n"], [["<a>", Cell("<1>", 1.0)]])
     assert re.findall(r"<(c|h|a|1)>", text) == []
     assert 'data-v="1.0"' in text
+
+
+def test_the_report_is_written_before_the_table(tmp_path, monkeypatch, run):
+    def gone(text):
+        raise BrokenPipeError
+
+    monkeypatch.chdir(tmp_path)
+    Path("q").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 0\n3 0 b 1\n")
+    for name, first in (("one", "a"), ("two", "b")):
+        second = "ab".replace(first, "")
+        Path(name).write_text(
+            "".join(f"{t} Q0 {first} 1 2 x\n{t} Q0 {second} 2 1 x\n" for t in "123")
+        )
+    monkeypatch.setattr("skfilterrank.cli._comparison.writer_of", lambda format: gone)
+    assert run("compare", "q", "one", "two", "-m", "rr", "--html", "r.html", "--quiet")[0] == 0
+    assert Path("r.html").read_text().startswith("<!")

@@ -233,3 +233,11 @@ def test_an_error_in_labels_names_the_option(run, folder):
     assert "nan.txt:2" in err
     assert "name it by --unjudged-label." in err
     assert "unjudged=" not in err
+
+
+def test_documents_without_a_row(run, folder):
+    (folder / "head.csv").write_text("docno,text\n")
+    arguments = ["--docs", "head.csv", "--unjudged-label=-1", "--out", "new.txt"]
+    code, _, err = run("complete", "qrels.txt", *arguments)
+    assert code == 2
+    assert "head.csv holds no document" in err

@@ -49,3 +49,13 @@ def test_without_matplotlib_there_is_the_table(run, monkeypatch, tmp_path, quiet
     assert "filter-all" in out
     assert ("pip install 'skfilterrank[plot]'" in err) == (not quiet)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
+    def gone(text):
+        raise BrokenPipeError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("skfilterrank.cli._demo.show", gone)
+    assert run("demo", "--plot", "d.png", "--quiet")[0] == 0
+    assert (tmp_path / "d.png").exists()

@@ -22,6 +22,7 @@ from skfilterrank.cli._terminal import (
     query_terms,
     read_key,
 )
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import STOP, Question, read_judgment_log
 
@@ -571,3 +572,15 @@ def test_streams_of_ones_own(monkeypatch, term, expected):
     assert expected in out.getvalue()
     assert ("\x1b" in out.getvalue()) == (term == "xterm")
     assert assessor(question) is STOP
+
+
+def test_why_judging_could_not_begin(ask, monkeypatch):
+    """And not that the log, which was not begun, is not there."""
+
+    def refuse(*_, **__):
+        raise InputError("no reason to judge")
+
+    monkeypatch.setattr("skfilterrank.cli._assessing.judge", refuse)
+    code, _, err = ask(["2"])
+    assert code == 2
+    assert err.endswith("skfilterrank: error: no reason to judge\n")

@@ -133,3 +133,23 @@ def test_help(run, command):
     code, out, err = run(*command, "--help")
     assert (code, err) == (0, "")
     assert out.startswith("usage: skfilterrank")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "q", "r", "--jobs", "9" * 5000],
+        ["evaluate", "q", "r", "--n-items", "9" * 5000],
+        ["judge", "--docs", "d", "--out", "o", "--seed", "9" * 5000],
+        ["judge", "--docs", "d", "--out", "o", "--depth", "9" * 5000],
+        ["rank-filter", "t", "--cv", "9" * 5000],
+        ["rank-filter", "t", "--k", "9" * 5000],
+        ["evaluate", "q", "r", "-m", "ndcg@" + "9" * 5000],
+    ],
+)
+def test_numbers_of_thousands_of_digits(folder, run, words):
+    code, _, err = run(*words)
+    assert code == 2
+    assert "Traceback" not in err
+    assert len(err.splitlines()) == 1
+    assert len(err) < 400

@@ -237,3 +237,25 @@ def test_gzip_and_parquet_give_the_table_of_csv(train, table):
         printed.add(train("--cv", "2", file=name)[1].rpartition("* best by")[0])
     printed.add(train("--cv", "2", "--format", "csv", file="plain")[1].rpartition("* best by")[0])
     assert len(printed) == 1
+
+
+def test_files_are_written_before_the_table(folder, train, monkeypatch):
+    """A reader of the output that has left costs no model."""
+
+    def gone(text):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("skfilterrank.cli._rank_filter.show", gone)
+    files = ["m.skops", "p.png", "t.csv", "x.run"]
+    options = zip(("--save", "--plot", "--out", "--run"), files)
+    assert train("--cv", "2", *(word for pair in options for word in pair))[0] == 0
+    assert all((folder / name).exists() for name in files)
+
+
+def test_many_or_long_labels_are_cut(folder, run, table):
+    for labels in ([f"word{row}" for row in range(len(table))], ["x" * 5000] * len(table)):
+        table.assign(label=labels).to_csv("labels.csv", index=False)
+        code, _, err = run("rank-filter", "labels.csv", "--models", "mse", "--cv", "2")
+        assert code == 2
+        assert "give the gain of each" in err
+        assert len(err) < 1500

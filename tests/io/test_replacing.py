@@ -438,3 +438,26 @@ def test_the_package_writes_files_by_this_alone():
 )
 def test_what_writes_is_seen(line):
     assert calls_that_write(line)
+
+
+def test_a_mount_point_is_written_over(tmp_path, monkeypatch):
+    """Such as a single file given to a container, onto which nothing can be renamed."""
+    path = tmp_path / "x.out"
+    path.write_bytes(b"old")
+
+    def busy(*_):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(os, "replace", busy)
+    put(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["x.out"]
+
+
+def test_a_title_that_is_no_text(tmp_path):
+    """A file name that is not UTF-8, which matplotlib does not draw."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]] * 4, [-1, 1, 1, -1] * 4
+    model = RankAndFilter(LogisticRegression(), cv=2)
+    model.fit(X, y, groups=np.repeat([0, 1, 2, 3], 4))
+    draw(model, tmp_path / "x.svg", "bce, t\udcff.csv")
+    assert (tmp_path / "x.svg").stat().st_size > 1000

@@ -71,10 +71,9 @@ class Facts:
         Cut-off.
     """
 
-    def __init__(self, parsed, gains, relevant, n, m):
+    def __init__(self, parsed, gains, n):
         self.measure, self.k, self.options = parsed
-        self.gains, self.relevant = gains, relevant
-        self.n, self.m = n, m
+        self.gains, self.n = gains, n
 
     def option(self, name):
         """A checked option."""
@@ -119,9 +118,9 @@ class RowFacts(Facts):
 
     def __init__(self, parsed, gains, index: GroupIndex):
         self._index, self._codes = index, index.codes()
-        relevant = (gains > 0).astype(np.float64)
-        m = np.bincount(self._codes, relevant, minlength=index.n_queries)
-        super().__init__(parsed, gains, relevant, index.sizes.astype(np.float64), m)
+        super().__init__(parsed, gains, index.sizes.astype(np.float64))
+        self.relevant = (gains > 0).astype(np.float64)
+        self.m = np.bincount(self._codes, self.relevant, minlength=index.n_queries)
 
     def spread(self, per_query):
         """The number of each row's query."""
@@ -144,8 +143,18 @@ class BlockFacts(Facts):
 
     def __init__(self, parsed, block: ListBlock):
         self._block = block
-        n = block.sizes.astype(np.float64)
-        super().__init__(parsed, block.gains, block.relevant, n, block.n_relevant)
+        super().__init__(parsed, block.gains, block.sizes.astype(np.float64))
+
+    # Not every sum asks for these, and the block makes them when asked.
+    @property
+    def relevant(self):
+        """1 where the gain is above 0; shape (n_queries, width), float64."""
+        return self._block.relevant
+
+    @property
+    def m(self):
+        """Number of relevant documents of each query."""
+        return self._block.n_relevant
 
     def spread(self, per_query):
         """The number of each row's query."""

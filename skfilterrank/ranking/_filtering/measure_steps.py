@@ -118,8 +118,9 @@ def _contributions(block, form, kernel, k):
         values = np.concatenate([start[:, None], changes], axis=1).cumsum(axis=1)
         values = form.finish(values, query)
         start, changes = values[:, 0], np.diff(values, axis=1)
-    start[~is_defined] = np.nan
-    changes[~is_defined] = 0.0
+    if not is_defined.all():
+        start[~is_defined] = np.nan
+        changes[~is_defined] = 0.0
     return block.in_order(block.sort_key, k), start, changes
 
 
