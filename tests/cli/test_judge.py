@@ -544,6 +544,8 @@ def test_a_key_and_the_terminal_after_it():
     with open(child) as stdin:
         before = termios.tcgetattr(child)
         os.write(parent, b"1\n")
+        # The terminal hands on what is written in a moment of its own.
+        assert select.select([stdin], [], [], 10)[0]
         press = threading.Timer(0.5, os.write, (parent, b"7"))
         press.start()
         assert read_key(stdin) == "7"
