@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.gains import as_gains
 from skfilterrank._response import document_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor

@@ -12,7 +12,7 @@ import numpy as np
 from _common import arguments, best_time, write_report
 from sklearn.utils import shuffle
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import LambdaRankRanker

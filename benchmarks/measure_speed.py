@@ -7,8 +7,8 @@ import numpy as np
 from _common import arguments, best_time, write_report
 from metric_speed import argsort_time, ragged_sizes
 
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import lexicographic_preference, lexirecall_score
-from skfilterrank.metrics._core.measure import MEASURES
 
 # Measures that are not to be computed for all rows at a time as the others are.
 SLOWER = {"ul_normalized": {"k": 10}}

@@ -24,7 +24,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
 from skfilterrank.ranking import (

@@ -24,8 +24,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._gains import as_gains
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import threshold_curve
 from skfilterrank.ranking._filtering.per_query import (

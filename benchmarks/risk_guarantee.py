@@ -20,11 +20,11 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._gains import as_gains
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_letor, read_judged_table
-from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import RankAndFilter, make_ranker, make_text_features, threshold_curve
 from skfilterrank.ranking._filtering.risk import RISKS, certify
 from skfilterrank.ranking._filtering.risk_steps import STEPS

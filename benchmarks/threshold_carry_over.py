@@ -24,7 +24,7 @@ from _held_out_scores import (
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.gains import as_gains
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import threshold_curve
 

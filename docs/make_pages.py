@@ -6,7 +6,8 @@ import re
 from math import isfinite
 from pathlib import Path
 
-from skfilterrank.metrics._core.measure import MEASURES
+import skfilterrank.metrics  # noqa: F401  (enters the measures)
+from skfilterrank._core.measure import MEASURES
 
 HERE = Path(__file__).parent
 MODULES = (

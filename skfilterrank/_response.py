@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.checks import check_scores, refuse_mask
+from skfilterrank._core.gains import as_gains
 from skfilterrank._sklearn_compat import feature_names
-from skfilterrank._validation import check_scores, refuse_mask
 from skfilterrank.exceptions import InputError, brief
 
 

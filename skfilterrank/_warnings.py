@@ -3,15 +3,17 @@
 import sys
 import warnings
 
+from skfilterrank.exceptions import SkfilterrankWarning
+
 _PACKAGE = __name__.partition(".")[0]
 
 
-def warn_user(text: str) -> None:
-    """Give a UserWarning for the nearest caller outside of the package, however deep this is."""
+def warn_user(text: str, category: type[SkfilterrankWarning] = SkfilterrankWarning) -> None:
+    """Warn the nearest caller outside of the package, however deep this is."""
     level, frame = 1, sys._getframe(0)
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, UserWarning, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 def _is_ours(module):

@@ -1,9 +1,20 @@
-"""Errors that the package raises on purpose, worded for whoever called it."""
+"""Errors that the package raises on purpose, worded for its callers, and its warnings."""
 
 import re
 import reprlib
 
-__all__ = ["InputError", "InputTypeError", "MissingPackageError", "SkfilterrankError"]
+__all__ = [
+    "DataWarning",
+    "FileFormatError",
+    "FitWarning",
+    "InputError",
+    "InputTypeError",
+    "JudgmentLogError",
+    "MissingPackageError",
+    "MissingValuesError",
+    "SkfilterrankError",
+    "SkfilterrankWarning",
+]
 
 _LONGEST = 80
 _MOST = 20
@@ -38,6 +49,107 @@ class InputTypeError(SkfilterrankError, TypeError):
 
 class MissingPackageError(SkfilterrankError, ImportError):
     """A package that only some of the library needs is not installed; the text names the extra."""
+
+
+class FileFormatError(InputError):
+    """A file does not hold what its format promises.
+
+    Its text reads ``file:line: message``, where the message says what was expected, what came
+    and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and what to do.
+    file : str, default=None
+        Name of the file.
+    line : int, default=None
+        Number of the line in the file, from 1. None where the file as a whole is wrong.
+
+    Attributes
+    ----------
+    message, file, line
+        The parameters.
+
+    Examples
+    --------
+    >>> from skfilterrank.exceptions import FileFormatError
+    >>> print(FileFormatError("no query id", file="train.txt", line=3))
+    train.txt:3: no query id
+    """
+
+    def __init__(self, message, file=None, line=None):
+        super().__init__(message, file, line)
+        self.message, self.file, self.line = message, file, line
+
+    def __str__(self):
+        place = [str(part) for part in (self.file, self.line) if part is not None]
+        return ": ".join([":".join(place), self.message] if place else [self.message])
+
+
+class JudgmentLogError(FileFormatError):
+    """A judgment log that is damaged, belongs to another pool, or is in use.
+
+    Its text reads ``file:line: message``.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, and what to do.
+    file : str
+        Name of the file.
+    line : int, default=None
+        Number of the line, from 1. None where the file as a whole is wrong.
+    judgments : DataFrame, default=None
+        What the lines before it hold, as `read_judgment_log` gives it.
+
+    Attributes
+    ----------
+    message, file, line, judgments
+        The parameters.
+    """
+
+    def __init__(self, message, file, line=None, judgments=None):
+        super().__init__(message, file, line)
+        self.args = (message, file, line, judgments)
+        self.judgments = judgments
+
+
+class MissingValuesError(InputError):
+    """Systems have no value for some queries.
+
+    Attributes
+    ----------
+    lacking : dict of str to list
+        The queries without a value of each system that lacks some.
+    """
+
+    def __init__(self, message, lacking):
+        super().__init__(message, lacking)
+        self.lacking = lacking
+
+    def __str__(self):
+        return self.args[0]
+
+
+class SkfilterrankWarning(UserWarning):
+    """Base of every warning that the package gives.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skfilterrank.exceptions import SkfilterrankWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", category=SkfilterrankWarning)  # now they are errors
+    """
+
+
+class DataWarning(SkfilterrankWarning):
+    """What the data holds, or lacks, changes what is done: rows are left out, queries are cut."""
+
+
+class FitWarning(SkfilterrankWarning):
+    """A model learned less than was asked for, or nothing."""
 
 
 class _Shown(reprlib.Repr):

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.gains import as_gains
 
 GRADES = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_groups, query_ids_of_index
+from skfilterrank._core.checks import check_groups, query_ids_of_index
+from skfilterrank._core.queries import GroupIndex
 
 # The same pattern in every type: each entry is the place of the id among IDS, sorted.
 PATTERNS = {
@@ -183,7 +183,7 @@ def test_a_huge_query_beside_many_small_ones(contiguous):
 
 
 def test_many_rows_in_several_chunks(monkeypatch):
-    monkeypatch.setattr("skfilterrank._groups._CHUNK_ROWS", 7)
+    monkeypatch.setattr("skfilterrank._core.queries._CHUNK_ROWS", 7)
     pattern = np.random.default_rng(0).integers(0, 5, 100).tolist()
     assert_indexes(GroupIndex.from_groups(pattern), pattern)
 

@@ -2,6 +2,8 @@
 
 import ast
 import importlib.util
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -14,17 +16,16 @@ PRIVATE_DOOR = "_sklearn_compat"
 # From the bottom up. A part may import from parts of lower layers and from itself.
 LAYERS = {
     "exceptions": -1,
-    "_all_or_nothing": 0,
     "_printable": -1,
-    "_sklearn_compat": 0,
-    "_arrays": 0,
     "_json": 0,
-    "_sorting": 0,
+    "_sklearn_compat": 0,
+    "_all_or_nothing": 0,
     "_warnings": 0,
-    "_groups": 1,
-    "_gains": 1,
-    "_validation": 2,
-    "_response": 3,
+    # Queries, gains, padded lists, ties and the measure table.
+    "_core": 1,
+    # Files as bytes, lines and names.
+    "_files": 2,
+    "_response": 2,
     "metrics": 4,
     "ranking": 5,
     "judgments": 5,
@@ -91,6 +92,19 @@ def test_imports_point_one_way(module):
         assert LAYERS[theirs] < LAYERS[mine], f"{module} imports {imported}"
 
 
+def is_private_file(module):
+    """Whether a file of a public part is for that part alone: its own name or its folder's says."""
+    above, *below = module.split(".")[1:]
+    return not above.startswith("_") and any(name.startswith("_") for name in below)
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != PACKAGE])
+def test_no_part_enters_another_by_a_private_door(module):
+    for imported in imported_modules(MODULES[module], module):
+        if part(imported) not in (part(module), PACKAGE):
+            assert not is_private_file(imported), f"{module} imports {imported}"
+
+
 def test_the_package_itself_imports_nothing_of_its_parts():
     # So that `import skfilterrank` stays quick, and nothing can be imported in a circle.
     assert list(imported_modules(MODULES[PACKAGE], PACKAGE)) == []
@@ -138,3 +152,27 @@ def test_matplotlib_is_imported_where_it_draws(module):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
             assert not any(name.startswith("matplotlib") for name in names), module
+
+
+def test_public_parts_are_there_after_the_package_alone():
+    public = sorted(name for name in LAYERS if not name.startswith("_") and name != "cli")
+    code = (
+        "import skfilterrank, sys\n"
+        "assert not any(name.startswith('skfilterrank.') for name in sys.modules)\n"
+        f"assert set({public}) <= set(dir(skfilterrank))\n"
+        f"for name in {public}: getattr(skfilterrank, name).__all__\n"
+        "try: skfilterrank.nothing\n"
+        "except AttributeError: pass\n"
+        "else: raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", ["ranking", "judgments", "trec", "comparison", "plot"])
+def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
+    code = (
+        f"import skfilterrank.{name}\n"
+        "from skfilterrank._core.measure import MEASURES\n"
+        "assert 'ndcg_f' in MEASURES and 'lexirecall' in MEASURES\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

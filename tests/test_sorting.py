@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfilterrank._sorting import argsort_floats
+from skfilterrank._core.sorting import argsort_floats
 
 
 @given(

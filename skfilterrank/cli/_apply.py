@@ -4,7 +4,8 @@ from skfilterrank.cli import _file_options as files
 from skfilterrank.cli._data import read_rows
 from skfilterrank.cli._rank_filter import add_table_arguments, describe
 from skfilterrank.cli._streams import data_output, say, say_nothing
-from skfilterrank.io import FileFormatError, load_model, write_run
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import load_model, write_run
 
 
 def add_arguments(parser) -> None:

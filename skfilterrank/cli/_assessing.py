@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from skfilterrank import judgments
+from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._run_files import named_paths
 from skfilterrank.cli._streams import say
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, JudgmentLogError
 from skfilterrank.io import read_run, write_qrels
-from skfilterrank.judgments import JudgmentLogError, judge, rank_table, read_judgment_log
-from skfilterrank.trec._evaluate import name_of_path
+from skfilterrank.judgments import judge, rank_table, read_judgment_log
 
 _NEED_RUNS = ("pooling", "prior", "mtf", "mtc")
 _SHOWN = 20

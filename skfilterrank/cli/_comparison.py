@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._gains import as_gains
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure import MEASURES as KNOWN
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.cli._comparison_output import FORMATS, in_order, notes
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._run_files import (
@@ -26,11 +28,8 @@ from skfilterrank.comparison import (
     read_system_scores,
     score_systems,
 )
-from skfilterrank.comparison._scores.system_scores import MissingValuesError
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io import QrelsIndex, read_run
-from skfilterrank.metrics._core.measure import MEASURES as KNOWN
-from skfilterrank.metrics._core.measure import parse_measure
 
 _SHOWN = 3
 _MAX_MEASURES = 8

@@ -16,7 +16,6 @@ from skfilterrank.comparison import (
     summarize_pairs,
     summarize_systems,
 )
-from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES
 
 N_PAIRS = 20
 
@@ -90,10 +89,7 @@ def describe(name, comparison, alpha) -> str:
 
 def describe_test(comparison) -> str:
     """The test and its correction."""
-    if comparison.is_family_wise:
-        return f"{comparison.title}, which corrects for all pairs"
-    corrected = CORRECTION_NAMES.get(comparison.correction, "p values not corrected")
-    return f"{comparison.title}, {corrected}"
+    return f"{comparison.title}, {comparison.correction_text()}"
 
 
 def describe_agreement(comparisons, alpha) -> list[str]:

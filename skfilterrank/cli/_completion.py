@@ -5,12 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
 from skfilterrank.cli._run_files import named_paths
 from skfilterrank.cli._streams import data_output, say, say_nothing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_qrels, read_run, write_qrels
-from skfilterrank.io._files import open_for_writing
 from skfilterrank.judgments import LabelPredictor, rank_table
 
 _SHOWN = 10

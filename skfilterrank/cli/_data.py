@@ -9,8 +9,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import FileFormatError, load_letor, read_judged_table
+from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.io import load_letor, read_judged_table
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")

@@ -3,11 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank.exceptions import brief
-from skfilterrank.io import FileFormatError, read_qrels, read_run
-from skfilterrank.io._files import iter_line_chunks, read_bytes
-from skfilterrank.io._tables import _as_ids, _read_jsonl, _read_parquet, _read_separated
-from skfilterrank.io._tables import _resolve_format as format_of_name
+from skfilterrank._files.files import iter_line_chunks, read_bytes
+from skfilterrank._files.tables import (
+    format_of_name,
+    read_jsonl,
+    read_parquet,
+    read_separated,
+    text_ids,
+)
+from skfilterrank.exceptions import FileFormatError, brief
+from skfilterrank.io import read_qrels, read_run
 
 DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did", "id", "_id")
 TOPIC_NAMES = ("qid", "query_id", "topic", "topic_id", "id", "_id", "number", "num")
@@ -98,14 +103,14 @@ def _read_by_id(path, names, what, *, also=(), format=None):
     if not data.strip():
         raise FileFormatError(f"the file is empty; a table with {what} ids was expected.", path)
     format = format_of_name(format, str(path))
-    read = {"jsonl": _read_jsonl, "parquet": _read_parquet}.get(format, _read_separated)
+    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
     table, line_of = read(data, str(path), [*names, *also], format)
     columns = [_first_of(known, table, path) for known in (names, also) if known]
-    ids = _as_ids(table[columns[0]], what, str(path), line_of)
+    ids = text_ids(table[columns[0]], what, str(path), line_of)
     rest = table.drop(columns=columns)
     if also:
         return pd.DataFrame(
-            {"docno": _as_ids(table[columns[1]], "document", str(path), line_of)}, ids
+            {"docno": text_ids(table[columns[1]], "document", str(path), line_of)}, ids
         )
     twice = pd.Series(ids).duplicated().to_numpy()
     if twice.any():

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._evaluation_output import FORMATS, RunValues
 from skfilterrank.cli._measure_names import parse_names
@@ -20,7 +21,6 @@ from skfilterrank.cli._run_files import (
 from skfilterrank.cli._streams import finish, output_is_terminal, say, say_nothing, writer_of
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
-from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.trec import iter_evaluations
 
 _SHOWN = 3

@@ -16,7 +16,7 @@ def read(text):
 
 def written(text):
     """A file to write, told before hours of training whether it can be."""
-    from skfilterrank.io._files import check_writable
+    from skfilterrank._files.files import check_writable
 
     path = Path(text)
     if not os.path.isdir(path.parent):

@@ -3,8 +3,9 @@
 import re
 from difflib import get_close_matches
 
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 # Names of trec_eval without a cut-off, and those before one, by the measures they mean.
 _WHOLE = {name: entry.name for entry in MEASURES.values() for name in entry.trec_eval}

@@ -75,7 +75,7 @@ def threshold(text):
 def measures(text):
     """Names of measures, as in A,B; commas in parentheses separate the options of one."""
     # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.metrics._core.measure import split_at_commas
+    from skfilterrank._core.measure_names import split_at_commas
 
     return _names_of(split_at_commas(text))
 

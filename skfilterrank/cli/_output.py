@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.files import open_replacing
 from skfilterrank._printable import printable
-from skfilterrank.io._files import open_replacing
 
 
 def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:

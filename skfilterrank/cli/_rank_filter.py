@@ -5,6 +5,7 @@ import sys
 from pandas.io.common import infer_compression
 from sklearn.model_selection import GroupKFold
 
+from skfilterrank._files.files import open_replacing
 from skfilterrank._printable import printable
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
@@ -15,7 +16,6 @@ from skfilterrank.cli._output import draw, format_report
 from skfilterrank.cli._streams import say, say_nothing, show
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model, write_run
-from skfilterrank.io._files import open_replacing
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import LEARNERS, LOSSES, compare_rankers
 

@@ -4,11 +4,11 @@ import errno
 import os
 from collections import Counter
 
+from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import standard_input
-from skfilterrank.exceptions import InputError
-from skfilterrank.io import FileFormatError, read_prels, read_qrels
-from skfilterrank.trec._evaluate import name_of_path, text_of_path
+from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.io import read_prels, read_qrels
 
 STDIN = "-"
 

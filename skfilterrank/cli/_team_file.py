@@ -1,9 +1,8 @@
 """Teams of runs in a file."""
 
-from skfilterrank.exceptions import brief
-from skfilterrank.io import FileFormatError
-from skfilterrank.io._files import decode, read_bytes
-from skfilterrank.io._tables import records_of
+from skfilterrank._files.files import decode, read_bytes
+from skfilterrank._files.separated import records_of
+from skfilterrank.exceptions import FileFormatError, brief
 
 
 def read_teams(path) -> dict[str, str]:

@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
 from sklearn.utils import check_scalar
 
-from skfilterrank._validation import check_random_state
+from skfilterrank._core.checks import check_k, check_random_state
+from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
-
-from .._gains import Gains, as_gains
-from .._validation import check_k
 
 # Carmel et al. 2022, section 4.1.2. Table 2 closes with "3+"; the geometric tail from 3 to 15
 # gives the mean of about 2.1 documents that the text states.

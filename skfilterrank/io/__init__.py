@@ -1,6 +1,5 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
-from skfilterrank.io._files import FileFormatError
 from skfilterrank.io._letor import LetorData, dump_letor, load_letor
 from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._tables import read_judged_table
@@ -11,7 +10,6 @@ from skfilterrank.io._trec.write import RunCounts, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
-    "FileFormatError",
     "LetorData",
     "QrelsIndex",
     "RunCounts",

@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 
-from skfilterrank.io._files import FileFormatError
+from skfilterrank.exceptions import FileFormatError
 
 _READ_BYTES = 1 << 20
 # Other ways of compression give all of an entry at once, and save_model does not use them.

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skfilterrank._arrays import as_column, as_number_array, is_missing
-from skfilterrank._validation import check_numbers
-from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import FileFormatError, iter_line_chunks, open_for_writing, source_name
+from skfilterrank._core.arrays import as_column, as_number_array, is_missing
+from skfilterrank._core.checks import check_numbers
+from skfilterrank._files.files import iter_line_chunks, open_for_writing, source_name
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _NUMBER_PATTERN = re.compile(_NUMBER, re.ASCII)

@@ -9,16 +9,10 @@ import zipfile
 from collections.abc import Sequence
 
 import skfilterrank
+from skfilterrank._files.files import most_bytes, open_replacing, read_bytes, reason_of
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 from skfilterrank.io._archives import Unpacker
-from skfilterrank.io._files import (
-    FileFormatError,
-    most_bytes,
-    open_replacing,
-    read_bytes,
-    reason_of,
-)
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -49,7 +43,7 @@ _ALLOWED = {
     "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
 }
-_OUR_PACKAGES = ("skfilterrank.metrics.", "skfilterrank.ranking.")
+_OUR_PACKAGES = ("skfilterrank._core.", "skfilterrank.metrics.", "skfilterrank.ranking.")
 
 
 def save_model(model, path) -> None:

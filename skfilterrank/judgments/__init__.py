@@ -2,7 +2,7 @@
 
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judging import SKIP, STOP, UNDO, Answer, Question, judge
-from skfilterrank.judgments._active.judgment_log import JudgmentLogError, read_judgment_log
+from skfilterrank.judgments._active.judgment_log import read_judgment_log
 from skfilterrank.judgments._active.move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._active.mtc import MTCSelector
 from skfilterrank.judgments._no_judgments.pseudo_qrels import pseudo_qrels
@@ -25,7 +25,6 @@ __all__ = [
     "ActiveSelector",
     "Answer",
     "CompletedLabels",
-    "JudgmentLogError",
     "LabelPredictor",
     "MTCSelector",
     "MaxRepSelector",

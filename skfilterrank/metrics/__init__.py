@@ -1,5 +1,6 @@
 """Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
 
+from skfilterrank._core.measure_names import get_measure_names
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import (
     RandomRankingBound,
@@ -21,7 +22,6 @@ from skfilterrank.metrics._complete.precision_recall import (
     success_at_k_score,
 )
 from skfilterrank.metrics._complete.user_models import err_score, rbp_score
-from skfilterrank.metrics._core.measure import get_measure_names
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._forbidden.dcg import (
     UnboundedQueries,

@@ -5,23 +5,18 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from skfilterrank._gains import as_gains
-from skfilterrank._validation import (
-    as_list,
+from skfilterrank._core.checks import (
     check_choice,
     check_groups,
     check_same_index,
     check_scores,
 )
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.lists import UNJUDGED, RankedLists
-from skfilterrank.metrics._core.measure import (
-    MEASURES,
-    ParsedMeasure,
-    check_undefined,
-    parse_measure,
-    with_undefined,
-)
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.lists import UNJUDGED, RankedLists
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.scoring import check_undefined, with_undefined
+from skfilterrank.exceptions import InputError
 
 
 def evaluate(
@@ -132,26 +127,6 @@ default=None
 def _columns(names):
     """The measures as columns of a table; text takes pandas long, and many runs have the same."""
     return pd.Index(names)
-
-
-def parse_measures(measures) -> dict[str, ParsedMeasure]:
-    """The measures by the text that names them; what is parsed already is taken as it is."""
-    if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
-        return measures
-    texts = [measures] if isinstance(measures, str) else as_list(measures, "measures", "names")
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(
-            f"measures must be a name or a list of names, such as ['ap', 'ndcg_f@10'], got "
-            f"{brief(measures)}."
-        )
-    if not texts:
-        raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
-    parsed = {}
-    for text in texts:
-        if text in parsed:
-            raise InputError(f"measures names {brief(text)} twice: name each once.")
-        parsed[text] = parse_measure(text)
-    return parsed
 
 
 def _check_options(wanted, options):

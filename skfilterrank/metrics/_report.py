@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_k, check_share, is_hashable
+from skfilterrank._core.checks import check_k, check_share, is_hashable
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.scoring import mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import mean_over_queries, with_undefined
 from skfilterrank.metrics._forbidden import dcg_kernels as dcg
 from skfilterrank.metrics._forbidden import filtering as rates
 

@@ -4,17 +4,13 @@ import inspect
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfilterrank._gains import Gains
+from skfilterrank._core.checks import find_groups
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import Measure, ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.scoring import check_measure_parameters
 from skfilterrank._response import document_scores
-from skfilterrank._validation import find_groups
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import (
-    MEASURES,
-    Measure,
-    ParsedMeasure,
-    check_measure_parameters,
-    parse_measure,
-)
 
 # Arguments of measures that come with each call.
 _NOT_FIXED = {"y_true", "y_score", "groups", "average"}
@@ -128,9 +124,9 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
 def _find_measure(measure):
     """The entry of a name or of a public function, and the cut-off in the name."""
     if callable(measure):
-        for entry in MEASURES.values():
-            if entry.function is measure:
-                return ParsedMeasure(entry, None, {})
+        entry = getattr(measure, "measure", None)
+        if isinstance(entry, Measure) and entry.function is measure:
+            return ParsedMeasure(entry, None, {})
         raise InputError(
             f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."

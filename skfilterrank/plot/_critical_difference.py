@@ -4,7 +4,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
-from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import (
     BETTER,
@@ -162,7 +161,7 @@ class CriticalDifferenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        scores = check_scores(scores)
+        scores = SystemScores.of(scores)
         if scores.is_preference:
             scores = SystemScores(
                 rankdata(-scores.oriented, axis=0),

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank._core.same_value import merge_values
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (
     BETTER,
@@ -124,7 +124,7 @@ class QueryDifferenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        scores = check_scores(scores, min_queries=1)
+        scores = SystemScores.of(scores, min_queries=1)
         free = (name for name in scores.means.index if name not in (first, second))
         first = next(free) if first is None else first
         second = next(free) if second is None else second

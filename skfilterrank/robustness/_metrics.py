@@ -2,22 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 
-from skfilterrank._arrays import as_column, as_number_array
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._robustness.exposure import (
+from skfilterrank._core.arrays import as_number_array
+from skfilterrank._core.exposure import (
     NORMALIZATIONS,
     check_persistence,
     recall_level_values,
     resolve_exposure,
     results_of,
 )
+from skfilterrank.exceptions import InputError, brief
 
-# Beyond it, not every whole number is a float64.
-_LARGEST_COUNT = 2**53
 Values = Callable[[np.ndarray], np.ndarray]
 
 
@@ -180,24 +177,6 @@ def check_positions(positions) -> np.ndarray:
             f"{int(checked[:, 1:][twice][0])} more than once."
         )
     return checked
-
-
-def check_count(value, name: str, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
-    """A whole number within bounds."""
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if not is_whole or not least <= value <= most:
-        bounds = f"at least {least}" if most == _LARGEST_COUNT else f"from {least} to {most}"
-        raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
-    return int(value)
-
-
-def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
-    """One whole number from 1, or several in a 1-D array."""
-    counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
-    if not counts:
-        raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")
-    checked = [check_count(count, name, most=most) for count in counts]
-    return np.array(checked, dtype=np.int64)
 
 
 def as_given(values, like):

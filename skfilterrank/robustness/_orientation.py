@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
-from skfilterrank.robustness._metrics import check_count, check_counts, resolve_metric
+from skfilterrank._core.checks import check_choice, check_count, check_counts
+from skfilterrank.robustness._metrics import resolve_metric
 
 
 def metric_orientation(

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import as_list, check_random_state
+from skfilterrank._core.checks import as_list, check_count, check_counts, check_random_state
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count, check_counts, resolve_metric
+from skfilterrank.robustness._metrics import resolve_metric
 
 
 def simulate_agreement(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skfilterrank._core.checks import check_count
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count
 
 _CHUNK = 2**20
 

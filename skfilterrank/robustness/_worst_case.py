@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice, check_counts
+from skfilterrank._core.exposure import resolve_exposure
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._robustness.exposure import resolve_exposure
 from skfilterrank.robustness._metrics import (
     as_given,
-    check_counts,
     check_positions,
     resolve_metric,
 )

@@ -1,9 +1,7 @@
 """Measures of runs, one after the other or side by side."""
 
-import os
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +9,12 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
 
-from skfilterrank._validation import as_list, check_choice
-from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.named_runs import errors_of, found_from_anywhere, named_runs
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
-from skfilterrank.metrics._evaluate import parse_measures
 
 # Positions of documents that a run does not retrieve need the size of the collection. Of any two
 # rankings of a topic every size prefers the same one; one size for all keeps values comparable.
@@ -272,24 +271,6 @@ def _evaluate_batch(runs, index, measures, params):
     ]
 
 
-def found_from_anywhere(run):
-    """A path from the root; what is no path as it is."""
-    return os.path.abspath(run) if isinstance(run, str | os.PathLike) else run
-
-
-@contextmanager
-def errors_of(name, run, found_at) -> Iterator[None]:
-    """Errors say which run they came up with, and name its file as the caller did."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        for attribute in ("file", "filename"):
-            if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
-                setattr(error, attribute, os.fspath(run))
-        error.add_note(f"This came up with the run {brief(name)}.")
-        raise
-
-
 def _evaluate_named(name, run, index, measures, params, found_at=None):
     """One run, or its error."""
     found_at = run if found_at is None else found_at
@@ -382,37 +363,3 @@ def _values(
         ties="stable" if ties == "docno" else ties,
         **params,
     )
-
-
-def named_runs(runs) -> Iterator:
-    """Pairs of name and run."""
-    if isinstance(runs, Mapping):
-        yield from runs.items()
-        return
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    seen = {}
-    for run in as_list(runs, "runs", "paths, or a dict {name: run}"):
-        if not isinstance(run, str | os.PathLike):
-            raise InputTypeError(
-                f"runs must be a dict {{name: run}} or a list of paths, got a list that holds "
-                f"{type(run).__name__}."
-            )
-        name = name_of_path(run)
-        if name in seen:
-            raise InputError(
-                f"{os.fspath(run)} and {os.fspath(seen[name])} give two runs of the name "
-                f"{brief(name)}: pass a dict {{name: path}}, or rename a file."
-            )
-        seen[name] = run
-        yield name, run
-
-
-def name_of_path(path) -> str:
-    """Name of a run, after its file."""
-    return text_of_path(os.path.basename(path)).removesuffix(".gz").removesuffix(".txt")
-
-
-def text_of_path(path) -> str:
-    """A path as text, with codes for bytes that are not UTF-8, which data frames refuse."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.measure import MEASURES, ParsedMeasure
+from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex, align
-from skfilterrank.io._trec.text_columns import id_tokens
-from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.trec._evaluate import evaluate_run
 
 _SHARED = {"gains": (dict, str), "ties": (str,), "unjudged": (str,), "undefined": (int, float)}

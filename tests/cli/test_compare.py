@@ -62,7 +62,7 @@ def test_table(compare):
     # good minus fair 0.182, which may not be less than the one before it. The interval of fair
     # ends at 1.2093 by Student's t, and at 1 as no reciprocal rank is above it.
     assert compare("--correction", "holm") == (
-        "rr: 3 runs, 4 topics, paired t test, Holm's correction\n"
+        "rr: 3 runs, 4 topics, paired t test, Holm's correction for 3 pairs\n"
         "\n"
         "run     mean  95 % interval  beats  beaten by\n"
         "good  1.0000  1.0000 1.0000      1          0\n"

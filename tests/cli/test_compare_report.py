@@ -192,7 +192,7 @@ def test_names_that_are_no_formulas_and_no_latin(report, folder):
 def test_summary_and_means(report):
     _, page = report(measures=["ndcg_f@3", "forbidden@3"])
     rows = page.table("What was compared")
-    assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction"]
+    assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction for 3 pairs"]
     assert [row[5] for row in rows[1:]] == ["good", "filtered"]
     rows = page.table("Mean forbidden@3")
     # Of 3 places: good 1/3 0 0; the odd one 2/3 1/3 1/3 (or of the documents shown).

@@ -9,7 +9,7 @@ import pytest
 
 from skfilterrank.cli import main
 from skfilterrank.comparison import read_system_scores, score_systems
-from skfilterrank.io import FileFormatError
+from skfilterrank.exceptions import FileFormatError
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n3 0 f 1\n"
 GOOD = "1 Q0 a 1 9 x\n1 Q0 d 2 8 x\n2 Q0 e 1 7 x\n2 Q0 a 2 6 x\n3 Q0 f 1 2 x\n"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from skfilterrank._core.same_value import merge
 from skfilterrank.comparison import (
     SystemScores,
     agreement,
@@ -20,7 +21,6 @@ from skfilterrank.comparison import (
     tau_ap,
     tau_ap_b,
 )
-from skfilterrank.comparison._scores.rounding import merge
 
 SUM = 0.1 + 0.2
 # One value of two has another last digit.

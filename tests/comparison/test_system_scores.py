@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.comparison import SystemScores, score_predictions, score_systems
-from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.metrics import evaluate, preference_matrix
 from skfilterrank.trec import evaluate_runs
 
@@ -150,13 +150,13 @@ class TestSystemScores:
             scores.select(queries=["x", "x"])
 
     def test_checks(self):
-        scores = check_scores([[1, 2], [3, 4]])
+        scores = SystemScores.of([[1, 2], [3, 4]])
         assert isinstance(scores, SystemScores)
-        assert check_scores(scores) is scores
+        assert SystemScores.of(scores) is scores
         with pytest.raises(ValueError, match="at least 2 systems to compare, got 1"):
-            check_scores([[1, 2]])
+            SystemScores.of([[1, 2]])
         with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-            check_scores([[1], [2]])
+            SystemScores.of([[1], [2]])
         other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
         assert check_same_systems(scores, other).values.tolist() == [[1, 2], [3, 4]]
         third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])

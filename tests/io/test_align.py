@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skfilterrank._files import text_columns
 from skfilterrank.io import (
     QrelsIndex,
     align,
@@ -16,7 +17,7 @@ from skfilterrank.io import (
     write_run,
 )
 from skfilterrank.io._trec import align as align_module
-from skfilterrank.io._trec import frames, pairs, text_columns
+from skfilterrank.io._trec import frames, pairs
 from skfilterrank.metrics import ndcg_score
 
 NO = -np.inf

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.io import FileFormatError, _files, load_letor, read_qrels
-from skfilterrank.io._files import open_for_reading, read_bytes
+from skfilterrank._files import files
+from skfilterrank._files.files import open_for_reading, read_bytes
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import load_letor, read_qrels
 
 # As a path and as bytes; what reads line by line, and what reads the whole.
 WAYS = ("whole path", "whole handle", "lines")
@@ -36,7 +38,7 @@ def test_members_one_after_the_other(way, parts, n_bytes, folder):
     # Members of all lengths, around the bytes that are unzipped at a time; zeros may follow each.
     zipped = b"".join(gzip.compress(part) + b"\0" * (len(part) % 3) for part in parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_files, "_ZIPPED_BYTES", n_bytes)
+        patch.setattr(files, "_ZIPPED_BYTES", n_bytes)
         assert read(way, zipped, folder) == b"".join(parts)
 
 
@@ -53,20 +55,20 @@ def test_cut_short(way, n_lost, folder):
 @pytest.mark.parametrize("way", WAYS)
 def test_what_would_fill_the_memory(way, folder, monkeypatch):
     zipped = gzip.compress(bytes(10**6))
-    monkeypatch.setattr(_files, "_MOST_BYTES", 10**5)
+    monkeypatch.setattr(files, "_MOST_BYTES", 10**5)
     assert len(zipped) * 200 < 10**6
     with pytest.raises(FileFormatError, match=r"more than 200 times its size.*100,000 bytes"):
         read(way, zipped, folder)
     # Large, but not out of proportion; and out of proportion, but not large.
-    monkeypatch.setattr(_files, "_MOST_TIMES", 1100)
+    monkeypatch.setattr(files, "_MOST_TIMES", 1100)
     assert len(read(way, zipped, folder)) == 10**6
-    monkeypatch.setattr(_files, "_MOST_TIMES", 200)
-    monkeypatch.setattr(_files, "_MOST_BYTES", 10**6)
+    monkeypatch.setattr(files, "_MOST_TIMES", 200)
+    monkeypatch.setattr(files, "_MOST_BYTES", 10**6)
     assert len(read(way, zipped, folder)) == 10**6
 
 
 def test_what_the_error_says_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_MOST_BYTES", 10**5)
+    monkeypatch.setattr(files, "_MOST_BYTES", 10**5)
     qrels, letor = tmp_path / "qrels.gz", tmp_path / "letor.gz"
     qrels.write_bytes(gzip.compress(b" " * 10**6 + b"1 0 a 1\n"))
     letor.write_bytes(gzip.compress(b"\n" * 10**6 + b"1 qid:1 1:2\n"))

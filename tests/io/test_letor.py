@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.io import FileFormatError, dump_letor, load_letor
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import dump_letor, load_letor
 
 TEXT = """\
 # a comment line
@@ -71,7 +72,7 @@ def test_windows_line_ends():
 def test_many_blocks_give_the_same_as_one(monkeypatch):
     text = "".join(f"{i % 3} qid:{i // 7} {i % 5 + 1}:{i} # docid = d{i}\n" for i in range(200))
     whole = load_letor(io.BytesIO(text.encode()), sparse=False)
-    monkeypatch.setattr("skfilterrank.io._files._CHUNK_BYTES", 100)
+    monkeypatch.setattr("skfilterrank._files.files._CHUNK_BYTES", 100)
     for one, other in zip(whole, load_letor(io.BytesIO(text.encode())), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
     with pytest.raises(FileFormatError, match=r"<stream>:201: qid:ID was expected"):

@@ -25,7 +25,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import skfilterrank
 import skfilterrank.metrics
-from skfilterrank.io import FileFormatError, load_model, save_model
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import load_model, save_model
 from skfilterrank.ranking import RankAndFilter
 
 rng = np.random.default_rng(0)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.io import FileFormatError, QrelsIndex, align, read_prels, read_qrels
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
 from skfilterrank.metrics import stat_ap_score
 
 PRELS = """\

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import skfilterrank
+from skfilterrank._files.files import check_writable, open_for_writing, open_replacing
 from skfilterrank.cli._output import draw
 from skfilterrank.cli._report import report
 from skfilterrank.cli._report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.io import dump_letor, save_model, write_qrels, write_run
-from skfilterrank.io._files import check_writable, open_for_writing, open_replacing
 from skfilterrank.ranking import RankAndFilter
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
@@ -230,7 +230,7 @@ class TestWhatOpenDoes:
 # signal that kills the process or by the exception of Ctrl-C; prints what is found afterwards.
 INTERRUPTER = """
 import os, signal, sys, time
-from skfilterrank.io._files import open_for_writing
+from skfilterrank._files.files import open_for_writing
 
 end, path, n_moments = sys.argv[1], "out.txt", int(sys.argv[2])
 
@@ -252,7 +252,7 @@ def run(moment):
                 raise KeyboardInterrupt
         return step
     def call(frame, event, value):
-        if frame.f_code.co_filename.endswith("_files.py"):
+        if frame.f_code.co_filename.endswith("_files/files.py"):
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
             return step
     sys.settrace(call)
@@ -416,7 +416,7 @@ def test_the_package_writes_files_by_this_alone():
         for path in root.rglob("*.py")
     }
     assert {path: calls for path, calls in found.items() if calls} == {
-        os.path.join("io", "_files.py"): {"os.replace", "shutil.copyfile"},
+        os.path.join("_files", "files.py"): {"os.replace", "shutil.copyfile"},
         # What standard error would not take, into the void.
         os.path.join("cli", "_streams.py"): {"open"},
     }

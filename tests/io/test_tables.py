@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.io import FileFormatError, read_judged_table
-from skfilterrank.io import _tables as module
+from skfilterrank._files import tables as module
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import read_judged_table
 
 CSV = """\
 qid,docno,label,score,text

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.io._trec import tokens as module
-from skfilterrank.io._trec.tokens import Tokens
+from skfilterrank._files import tokens as module
+from skfilterrank._files.tokens import Tokens
 
 # Few letters, so that texts share their beginnings; a zero byte, a line end and two more bytes.
 SHORT = st.text("ab\0\né", max_size=20)

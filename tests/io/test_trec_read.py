@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.io import FileFormatError, read_qrels, read_run, write_qrels, write_run
+from skfilterrank._files import text_columns
+from skfilterrank._files.tokens import Tokens
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
 from skfilterrank.io._trec import lines as trec_lines
-from skfilterrank.io._trec import text_columns as text_columns
 from skfilterrank.io._trec.decimals import parse_decimals
-from skfilterrank.io._trec.tokens import Tokens
 
 RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
 QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from active_pools import pools, table_of
+from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
     SKIP,
     STOP,
     UNDO,
-    JudgmentLogError,
     MoveToFrontSelector,
     MTCSelector,
     PoolingSelector,

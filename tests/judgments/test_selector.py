@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.judgments import (
     PoolingSelector,
     PriorSelector,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import DIVIDES_BY_K, LISTS, OPTIONS, PLAIN, gains_for
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
     get_measure_names,
     unbounded_queries,
 )
-from skfilterrank.metrics._core.measure import MEASURES
 
 NO = -np.inf
 ALL = sorted(MEASURES)

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from reference import NONNEGATIVE
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.metrics._core.measure import MEASURES
 
 NO = -np.inf
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.metrics._robustness.exposure import (
+from skfilterrank._core.exposure import (
     NORMALIZATIONS,
     recall_level_values,
     resolve_exposure,

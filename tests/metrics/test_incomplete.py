@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import bpref_score, evaluate, induced_ap_score, judged_at_k_score
-from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 NO, NAN = -np.inf, np.nan
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from reference.incomplete import inferred_ap_of, stat_ap_of
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, inferred_ap_score, stat_ap_score
-from skfilterrank.metrics._core.measure import MEASURES
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inverse_hypergeometric
 
 NO, NAN = -np.inf, np.nan

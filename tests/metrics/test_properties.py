@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import OPTIONS, gains_for
-from skfilterrank.metrics._core.measure import MEASURES
+from skfilterrank._core.measure import MEASURES
 
 NO = -np.inf
 ALL = sorted(MEASURES)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_dcg, random_ranking, sum_precision_of
 from reference.dcg import dcg_of
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import (
     dcg_bounds,
@@ -20,7 +21,6 @@ from skfilterrank.metrics import (
     ndcg_score,
     random_ranking_bound,
 )
-from skfilterrank.metrics._core.measure import MEASURES
 
 # Measures whose expected value is exact.
 EXACT = sorted(

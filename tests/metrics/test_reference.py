@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import skfilterrank.metrics
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._core.measure import MEASURES
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.queries import GroupIndex
 
 NO = -np.inf
 

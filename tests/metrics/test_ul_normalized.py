@@ -11,6 +11,9 @@ from sklearn.linear_model import Ridge
 
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_ranking, sum_precision_of, v1, v2
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import (
     dcg_bounds,
@@ -23,8 +26,6 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.metrics._bounds import ul_normalized as module
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 
 NO = -np.inf
 

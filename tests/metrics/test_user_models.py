@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank._core import ties as ties_module
+from skfilterrank._core.long_ties import long_tie_stops
 from skfilterrank.metrics import err_score, rbp_score, reciprocal_rank_score
-from skfilterrank.metrics._core import ties as ties_module
-from skfilterrank.metrics._core.long_ties import long_tie_stops
 
 NO, NAN = -np.inf, np.nan
 

@@ -15,8 +15,8 @@ from line_searches import (
     make_search,
     points_between,
 )
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._core.measure import parse_measure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent import line_search
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.line_search import (

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from line_searches import EXACT, THRESHOLDED, check_steps, make_search
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import err_score
-from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.ranking import CoordinateAscentRanker
 from skfilterrank.ranking._coordinate_ascent import candidates, line_search, reach
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch

@@ -7,7 +7,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryThreshold, RankAndFilter, threshold_curve

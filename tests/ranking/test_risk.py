@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
     false_reject_rate,
@@ -25,7 +26,6 @@ from skfilterrank.metrics import (
     ndcg_f_score,
     qwa_score,
 )
-from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking import (
     RankAndFilter,
     RiskCertificate,

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
-from skfilterrank.metrics._core.measure import MEASURES, parse_measure
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._filtering.threshold import best_position, midpoint
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skfilterrank
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import (
     ActiveSelector,

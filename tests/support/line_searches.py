@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._core.measure import parse_measure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
 from skfilterrank.ranking._coordinate_ascent.objective import Objective
 

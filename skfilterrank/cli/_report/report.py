@@ -6,6 +6,7 @@ from importlib.resources import files
 from string import Template
 
 import skfilterrank
+from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._comparison_output import (
     contradictions,
     describe_agreement,
@@ -29,7 +30,6 @@ from skfilterrank.cli._report.elements import (
 from skfilterrank.cli._report.figures import Figures
 from skfilterrank.cli._run_files import count
 from skfilterrank.comparison import summarize_pairs, summarize_systems
-from skfilterrank.io._files import open_for_writing
 
 _N_PAIRS = 200
 _N_SYSTEMS_OF_PAIRS = 20

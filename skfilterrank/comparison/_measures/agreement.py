@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import is_finite_number
-from skfilterrank.comparison._scores.check import check_same_systems, check_scores
-from skfilterrank.comparison._scores.rounding import merge_values, value_tolerance
+from skfilterrank._core.checks import is_finite_number
+from skfilterrank._core.same_value import merge_values, value_tolerance
+from skfilterrank.comparison._scores.same_systems import check_same_systems
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 
 # Comparisons held in memory at a time.
@@ -53,7 +54,7 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
     >>> fraction_tied([[0.5, 1.0], [0.5, 1.0], [0.2, 1.0]])
     0.666...
     """
-    scores = check_scores(scores, min_queries=1)
+    scores = SystemScores.of(scores, min_queries=1)
     tolerance = check_tolerance(tolerance)
     values = np.sort(merge_values(scores.values), axis=0)
     tolerance += value_tolerance(values)
@@ -178,8 +179,8 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     opposite   1  0.500
     undecided  0  0.000
     """
-    first = check_scores(first, min_queries=1, name="first")
-    second = check_scores(second, min_queries=1, name="second")
+    first = SystemScores.of(first, min_queries=1, name="first")
+    second = SystemScores.of(second, min_queries=1, name="second")
     second = check_same_systems(first, second)
     tolerance = check_tolerance(tolerance)
     n_agree, n_opposite, n_first, n_second, n_decided = count_signs(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank.comparison._scores.check import check_same_systems, check_scores
+from skfilterrank.comparison._scores.same_systems import check_same_systems
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
@@ -256,8 +257,8 @@ def conflicts(
     >>> found.n_disagreements, found.pairs("only first")
     (1, [('a', 'b')])
     """
-    first = check_scores(first, name="first")
-    second = check_same_systems(first, check_scores(second, name="second"))
+    first = SystemScores.of(first, name="first")
+    second = check_same_systems(first, SystemScores.of(second, name="second"))
     comparisons = [
         compare_systems(scores, test=test, correction=correction, **params)
         for scores in (first, second)

@@ -10,8 +10,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._gains import as_gains
-from skfilterrank._validation import as_list, check_choice
+from skfilterrank._core.checks import as_list, check_choice, check_count
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.named_runs import named_runs
 from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.score_systems import _kind
@@ -20,10 +22,7 @@ from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
-from skfilterrank.metrics._evaluate import parse_measures
-from skfilterrank.robustness._metrics import check_count
 from skfilterrank.trec import evaluate_run
-from skfilterrank.trec._evaluate import named_runs
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")

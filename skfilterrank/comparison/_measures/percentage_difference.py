@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_number_array
-from skfilterrank._validation import check_flag
+from skfilterrank._core.arrays import as_number_array
+from skfilterrank._core.checks import check_flag
 from skfilterrank._warnings import warn_user
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order

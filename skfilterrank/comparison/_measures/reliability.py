@@ -7,13 +7,12 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice
-from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank._core.checks import check_choice, check_count, check_counts
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.resamples import draw_resamples
-from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count, check_counts
 
 _KINDS = ("phi", "e_rho2")
 _COMPONENTS = ("systems", "queries", "residual")
@@ -243,7 +242,7 @@ def reliability(
     >>> found.n_queries_needed(0.95), found.n_queries_needed(0.95, kind="e_rho2")
     (37, 6)
     """
-    scores = check_scores(scores, min_queries=2)
+    scores = SystemScores.of(scores, min_queries=2)
     n_queries = scores.n_queries if n_queries is None else check_count(n_queries, "n_queries")
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     once = np.ones((1, scores.n_queries))

@@ -6,19 +6,18 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import check_choice, check_numbers
+from skfilterrank._core.checks import check_choice, check_count, check_numbers
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, mean_tolerance, merge_values
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
 )
-from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import draw_resamples
-from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, mean_tolerance, merge_values
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.pairs import Pairs, Settings
 from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +154,7 @@ def sensitivity_curve(
     0.01         0.6667
     0.05         0.6667
     """
-    scores = check_scores(scores, min_queries=2)
+    scores = SystemScores.of(scores, min_queries=2)
     alphas = _check_alphas(alphas)
     n_resamples = check_count(n_resamples, "n_resamples")
     check_choice(method, "method", ("paper", "sakai"))

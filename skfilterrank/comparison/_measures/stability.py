@@ -6,17 +6,16 @@ import numpy as np
 import pandas as pd
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import check_flag, check_numbers, is_finite_number
+from skfilterrank._core.checks import check_count, check_flag, check_numbers, is_finite_number
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._measures.sampled_means import (
     n_pairs_of,
     pair_rows,
 )
-from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.rounding import mean_tolerance
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ def stability_curve(
     >>> bool(0.3 < stability_curve(scores, sizes=2).error_rate[0] < 0.5)
     True
     """
-    scores = check_scores(scores, min_queries=2)
+    scores = SystemScores.of(scores, min_queries=2)
     sizes = _check_sizes(sizes, scores.n_queries)
     n_samples = check_count(n_samples, "n_samples")
     fuzziness = _check_fuzziness(fuzziness)

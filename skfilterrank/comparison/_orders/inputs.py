@@ -6,9 +6,9 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column, as_numbers
-from skfilterrank.comparison._scores.check import check_same_systems
-from skfilterrank.comparison._scores.rounding import ROUNDING_OF_MEANS, merge, merge_means
+from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge, merge_means
+from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief

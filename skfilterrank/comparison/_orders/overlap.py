@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skfilterrank._validation import check_choice, check_share
+from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.exceptions import InputError, brief
 

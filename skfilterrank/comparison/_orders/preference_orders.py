@@ -7,12 +7,11 @@ import pandas as pd
 from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import check_choice, check_share
-from skfilterrank.comparison._scores.check import check_scores
+from skfilterrank._core.checks import check_choice, check_count, check_share
+from skfilterrank._core.same_value import merge_values
 from skfilterrank.comparison._scores.resamples import draw_resamples
-from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
-from skfilterrank.robustness._metrics import check_count
 
 # Numbers held in memory at a time.
 _CELLS = 2**22
@@ -177,7 +176,7 @@ def order_systems(
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     damping = check_share(damping, "damping")
     confidence = check_share(confidence, "confidence")
-    scores = check_scores(scores, min_queries=2 if n_resamples else 1)
+    scores = SystemScores.of(scores, min_queries=2 if n_resamples else 1)
     values, n_queries = merge_values(scores.oriented), scores.n_queries
 
     score = _METHODS[method]

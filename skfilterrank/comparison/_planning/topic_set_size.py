@@ -6,20 +6,19 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import as_list, check_choice, is_finite_number
+from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
 from skfilterrank.comparison._planning.power import (
     anova_power,
     paired_power,
     simulated_power,
     smallest_n,
 )
-from skfilterrank.comparison._scores.check import check_scores
 from skfilterrank.comparison._scores.resamples import seeds_of
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import short_table
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count
 
 DESIGNS = ("paired", "anova", "blocked_anova")
 METHODS = ("formula", "simulation")
@@ -214,7 +213,7 @@ def topic_set_size(
             f"{'neither' if scores is None else 'both'}."
         )
     if scores is not None:
-        scores = check_scores(scores)
+        scores = SystemScores.of(scores)
     n_systems = _check_n_systems(n_systems, scores, design)
     if pair is not None and (scores is None or design != "paired"):
         raise InputError("pair names two systems of scores, for design='paired': leave it out.")

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._gains import as_gains
-from skfilterrank._validation import as_list, check_choice, check_flag, check_k
+from skfilterrank._core.checks import as_list, check_choice, check_flag, check_k
+from skfilterrank._core.gains import as_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, align
 

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from skfilterrank._files.files import decode, is_path, read_bytes, source_name
+from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._files.separated import records_of
 from skfilterrank._json import parse_json
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import FileFormatError
-from skfilterrank.io._files import decode, is_path, read_bytes, source_name
-from skfilterrank.io._tables import records_of
-from skfilterrank.trec._evaluate import name_of_path
+from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _PREFERENCES = ("lexirecall", "lexiprecision")
 # What trec_eval prints beside its measures: counts of documents and topics, and texts.

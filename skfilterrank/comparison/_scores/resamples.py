@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._validation import check_random_state
+from skfilterrank._core.checks import check_random_state
 
 # Queries drawn at a time.
 _DRAWN = 2**20

@@ -8,6 +8,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.named_runs import errors_of, found_from_anywhere, named_runs
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -18,9 +20,7 @@ from skfilterrank.metrics import (
     preference_matrix_of_positions,
     relevant_positions,
 )
-from skfilterrank.metrics._evaluate import parse_measures
 from skfilterrank.trec import evaluate_run
-from skfilterrank.trec._evaluate import errors_of, found_from_anywhere, named_runs
 
 # Measures whose values only order rankings, which is done exactly instead.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}

@@ -5,22 +5,15 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_number_array
-from skfilterrank._validation import as_list, is_finite_number, is_hashable
-from skfilterrank.comparison._scores.rounding import merge_means, merge_values
+from skfilterrank._core.arrays import as_number_array
+from skfilterrank._core.checks import as_list, is_finite_number, is_hashable
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.same_value import merge_means, merge_values
 from skfilterrank.comparison._scores.text import counted
-from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.metrics._core.measure import MEASURES, parse_measure
+from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
 
 _SHOWN = 3
-
-
-class MissingValuesError(InputError):
-    """Systems have no value for some queries; `lacking` says which, {system: queries}."""
-
-    def __init__(self, message, lacking):
-        super().__init__(message)
-        self.lacking = lacking
 
 
 class SystemScores:
@@ -126,6 +119,47 @@ class SystemScores:
         self._is_filled = None
         self.values = self._settle(array, missing)
         self.values.flags.writeable = False
+
+    @classmethod
+    def of(cls, scores, *, min_systems: int = 2, min_queries: int = 2, name: str = "scores"):
+        """Take SystemScores as they are, or make them of a matrix or table, of enough values.
+
+        Parameters
+        ----------
+        scores : SystemScores, array-like or DataFrame of shape (n_systems, n_queries)
+            The values.
+        min_systems, min_queries : int, default=2
+            How many there must be.
+        name : str, default="scores"
+            What messages call them.
+
+        Returns
+        -------
+        SystemScores
+            The values of at least so many systems for so many queries.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer, or as the class.
+        """
+        if not isinstance(scores, cls):
+            try:
+                scores = cls(scores)
+            except ValueError as error:
+                error.add_note(f"This came up with {name}.")
+                raise
+        if scores.n_systems < min_systems:
+            raise InputError(
+                f"{name} must hold at least {min_systems} systems to compare, got "
+                f"{scores.n_systems} ({', '.join(scores.systems)})."
+            )
+        if scores.n_queries < min_queries:
+            raise InputError(
+                f"{name} must hold at least {min_queries} queries, got {scores.n_queries}: nothing "
+                "can be said about chance with fewer."
+            )
+        return scores
 
     @classmethod
     def from_frame(

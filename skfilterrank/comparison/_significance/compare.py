@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from skfilterrank._validation import check_choice, check_share, is_hashable
-from skfilterrank.comparison._scores.check import check_scores
-from skfilterrank.comparison._scores.rounding import merge_values
+from skfilterrank._core.checks import check_choice, check_count, check_share, is_hashable
+from skfilterrank._core.same_value import merge_values
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
 from skfilterrank.comparison._significance.pairs import (
@@ -21,7 +21,6 @@ from skfilterrank.comparison._significance.rank_tests import sign_test, wilcoxon
 from skfilterrank.comparison._significance.resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._significance.t_test import paired_t
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import check_count
 
 
 class SystemTest(NamedTuple):
@@ -180,7 +179,7 @@ def compare_systems(
     >>> found.p_value, found.better()
     (array([0.00390625]), array([-1], dtype=int8))
     """
-    scores = check_scores(scores)
+    scores = SystemScores.of(scores)
     if test is None:
         test = "sign" if scores.is_preference else "t"
     check_choice(test, "test", tuple(TESTS))

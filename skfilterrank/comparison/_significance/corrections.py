@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from skfilterrank._validation import check_choice, check_numbers
+from skfilterrank._core.checks import check_choice, check_numbers
 from skfilterrank.exceptions import InputError
 
 

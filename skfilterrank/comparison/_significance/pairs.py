@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from tqdm.auto import tqdm
 
+from skfilterrank._core.same_value import ROUNDING_OF_VALUES, merge
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.rounding import ROUNDING_OF_VALUES, merge
 
 BLOCK_BYTES = 2**24
 ALTERNATIVES = ("two-sided", "greater", "less")

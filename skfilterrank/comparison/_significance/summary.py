@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import MEASURES
 
 
 def summarize_systems(comparison, *, alpha: float = 0.05) -> pd.DataFrame:

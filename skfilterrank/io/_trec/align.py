@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._files.files import is_path
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import is_path
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.frames import is_frame, qrels_frame_rows, run_frame_rows
 from skfilterrank.io._trec.pairs import pair_keys

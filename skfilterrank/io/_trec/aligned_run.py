@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from skfilterrank.io._trec.tokens import load_words
+from skfilterrank._files.tokens import load_words
 
 _WORD = np.uint64
 _ZEROS = _WORD(0x3030303030303030)

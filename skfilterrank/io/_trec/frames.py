@@ -5,11 +5,11 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column, as_numbers
-from skfilterrank._validation import check_scores
+from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.checks import check_scores
+from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
-from skfilterrank.io._trec.text_columns import id_tokens
 
 # Our name of a column (PyTerrier's too), then that of ir_measures.
 _NAMES = {

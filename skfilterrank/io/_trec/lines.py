@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from skfilterrank.exceptions import brief
-from skfilterrank.io._files import FileFormatError, decode, read_bytes, source_name
+from skfilterrank._files.files import decode, read_bytes, source_name
+from skfilterrank._files.tokens import PAD, Tokens, padded
+from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
-from skfilterrank.io._trec.tokens import PAD, Tokens, padded
 
 # Lines are looked at in blocks of this many bytes: what is needed on the way stays small.
 _BLOCK_BYTES = 1 << 18

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank.io._trec.tokens import Tokens, mix
+from skfilterrank._files.tokens import Tokens, mix
 
 
 class Rows(NamedTuple):

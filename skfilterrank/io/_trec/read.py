@@ -5,11 +5,11 @@ import sys
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.text_columns import distinct_column, text_column
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.lines import TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
-from skfilterrank.io._trec.text_columns import distinct_column, text_column
 
 
 def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:

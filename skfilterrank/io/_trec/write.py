@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column, entry_types, is_missing
-from skfilterrank._validation import check_scores
+from skfilterrank._core.arrays import as_column, entry_types, is_missing
+from skfilterrank._core.checks import check_scores
+from skfilterrank._files.files import open_for_writing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._files import open_for_writing
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
 from skfilterrank.io._trec.read import check_unjudged
 

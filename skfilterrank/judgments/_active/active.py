@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import as_gains, check_gains
-from skfilterrank._validation import check_groups, check_numbers
+from skfilterrank._core.checks import check_groups, check_numbers
+from skfilterrank._core.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
     RunSelector,

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._validation import as_list, is_hashable
+from skfilterrank._core.checks import as_list, is_hashable
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judgment_log import (

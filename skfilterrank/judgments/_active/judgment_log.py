@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.exceptions import InputError, InputTypeError, JudgmentLogError, brief
 
 try:
     import fcntl
@@ -30,38 +30,6 @@ class Event(NamedTuple):
     qid: str
     docno: str
     label: float | int | None = None
-
-
-class JudgmentLogError(InputError):
-    """A judgment log that is damaged, belongs to another pool, or is in use.
-
-    Its text reads ``file:line: message``.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, and what to do.
-    file : str
-        Name of the file.
-    line : int, default=None
-        Number of the line, from 1. None where the file as a whole is wrong.
-    judgments : DataFrame, default=None
-        What the lines before it hold, as :func:`read_judgment_log` gives it.
-
-    Attributes
-    ----------
-    message, file, line, judgments
-        The parameters.
-    """
-
-    def __init__(self, message, file, line=None, judgments=None):
-        super().__init__(message, file, line, judgments)
-        self.message, self.file, self.line = message, file, line
-        self.judgments = judgments
-
-    def __str__(self):
-        place = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
-        return f"{place}: {self.message}"
 
 
 def read_judgment_log(path) -> pd.DataFrame:

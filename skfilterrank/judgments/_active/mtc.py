@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.judgments._active.active import ActiveSelector
 
 _AGGREGATES = ("sum", "max")

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice, check_random_state
+from skfilterrank._core.checks import check_choice, check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice, check_random_state
+from skfilterrank._core.checks import check_choice, check_random_state
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
 from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels
 from skfilterrank.judgments._no_judgments.run_pool import run_pool
 from skfilterrank.judgments._no_judgments.whole_lists import mean_values
-from skfilterrank.metrics._evaluate import parse_measures
 
 FORECASTS = (*METHODS, "aslam", "spoerri")
 

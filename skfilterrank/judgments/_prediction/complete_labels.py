@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from skfilterrank._arrays import as_column, as_number_array, is_missing
-from skfilterrank._validation import check_groups
+from skfilterrank._core.arrays import as_column, as_number_array, is_missing
+from skfilterrank._core.checks import check_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor

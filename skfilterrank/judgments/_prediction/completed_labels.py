@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
@@ -22,7 +23,6 @@ from skfilterrank._sklearn_compat import (
     num_samples,
     safe_indexing,
 )
-from skfilterrank._validation import check_groups, count_rows, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import complete_labels
 

@@ -4,8 +4,8 @@ import pandas as pd
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from skfilterrank._gains import Gains
-from skfilterrank._validation import find_groups
+from skfilterrank._core.checks import find_groups
+from skfilterrank._core.gains import Gains
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import check_predictor, complete_labels
 from skfilterrank.metrics import make_ranking_scorer

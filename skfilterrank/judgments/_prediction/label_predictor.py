@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._validation import check_random_state
+from skfilterrank._core.checks import check_random_state
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.judgments._prediction.document_vectors import (

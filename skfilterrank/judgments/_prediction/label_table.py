@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import sklearn
 
-from skfilterrank._arrays import as_column, as_number_array, as_numbers
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 

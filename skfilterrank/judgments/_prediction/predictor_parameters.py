@@ -3,7 +3,7 @@
 from sklearn.base import is_classifier
 from sklearn.svm import LinearSVC
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.label_table import (
     CONTAINERS,

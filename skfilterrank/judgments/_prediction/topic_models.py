@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import brief
 from skfilterrank.judgments._prediction.document_vectors import Vectors
 from skfilterrank.judgments._prediction.level_model import (

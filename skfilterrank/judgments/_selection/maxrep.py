@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.facility_location import facility_location
 from skfilterrank.judgments._selection.selector import TopicSelector, is_texts

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._validation import check_scores
+from skfilterrank._core.checks import check_scores
 from skfilterrank.exceptions import InputError, brief
 
 # Our name of a column, then that of ir_measures.

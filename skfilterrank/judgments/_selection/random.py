@@ -3,8 +3,8 @@
 import numpy as np
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import as_gains, check_gains
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.selector import TopicSelector
 

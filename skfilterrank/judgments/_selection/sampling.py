@@ -6,8 +6,8 @@ from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 from skfilterrank.judgments._selection.pooling import PoolingSelector

@@ -14,14 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank._validation import (
+from skfilterrank._core.checks import (
     check_groups,
     check_numbers,
     check_random_state,
     check_same_index,
     count_rows,
 )
+from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import as_rank_table

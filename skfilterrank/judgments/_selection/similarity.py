@@ -5,7 +5,7 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
-from skfilterrank._arrays import as_number_array
+from skfilterrank._core.arrays import as_number_array
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 

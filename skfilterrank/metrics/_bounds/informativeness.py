@@ -10,12 +10,12 @@ from numbers import Integral, Real
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column
-from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_groups, check_numbers
+from skfilterrank._core.arrays import as_column
+from skfilterrank._core.checks import check_groups, check_numbers
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
-from skfilterrank.metrics._core.measure import parse_measure
 from skfilterrank.metrics._evaluate import evaluate
 
 

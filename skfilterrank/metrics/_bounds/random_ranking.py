@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._validation import check_choice, check_k
+from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.exposure import discounts
+from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.scoring import check_undefined, mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
 from skfilterrank.metrics._bounds.simulated_rankings import (
@@ -15,14 +19,6 @@ from skfilterrank.metrics._bounds.simulated_rankings import (
     check_n_samples,
     check_seed,
 )
-from skfilterrank.metrics._core.lists import ListBlock, RankedLists
-from skfilterrank.metrics._core.measure import (
-    check_undefined,
-    mean_over_queries,
-    parse_measure,
-    with_undefined,
-)
-from skfilterrank.metrics._forbidden.dcg_kernels import discounts
 
 _METHODS = ("auto", "exact", "simulation")
 

@@ -5,10 +5,10 @@ from zlib import crc32
 
 import numpy as np
 
-from skfilterrank._groups import BLOCK_CELLS, GroupIndex
-from skfilterrank._validation import check_random_state
+from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.queries import BLOCK_CELLS, GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.lists import ListBlock, RankedLists
 
 
 class SimulatedRankings:

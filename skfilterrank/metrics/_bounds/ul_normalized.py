@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure import measure as enter
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.scoring import score
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
@@ -13,10 +19,6 @@ from skfilterrank.metrics._bounds.simulated_rankings import (
     check_n_samples,
     check_seed,
 )
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure, score
-from skfilterrank.metrics._core.measure import measure as enter
 from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
 # Bounds that differ by less, in parts of the upper one, differ by rounding alone.

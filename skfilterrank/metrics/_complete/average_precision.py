@@ -6,12 +6,13 @@ from numbers import Real
 
 import numpy as np
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
+from skfilterrank._core.share import share
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._core.share import share
 
 NORMALIZATIONS = ("R", "min", "k")
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._core.share import share
-from skfilterrank.metrics._core.ties import mean_none_relevant
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
+from skfilterrank._core.share import share
+from skfilterrank._core.ties import mean_none_relevant
 
 
 def precision(block: ListBlock, k):

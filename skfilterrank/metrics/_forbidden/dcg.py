@@ -4,20 +4,16 @@ Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of 
 Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice, check_k
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import (
-    check_undefined,
-    mean_over_queries,
-    measure,
-    score,
-    with_undefined,
-)
+from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import check_undefined, mean_over_queries, score, with_undefined
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 
@@ -77,8 +73,7 @@ def dcg_score(
 @measure(
     "ndcg",
     kernels.ndcg,
-    bounds=kernels.ndcg_bounds,
-    additive=kernels.dcg_sum,
+    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_bounds),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
@@ -187,8 +182,7 @@ def ndcg_0_score(
     "ndcg_min",
     kernels.ndcg_min,
     title="nDCG_min",
-    bounds=kernels.ndcg_min_bounds,
-    additive=kernels.dcg_sum,
+    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_min_bounds),
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
@@ -245,8 +239,7 @@ def ndcg_min_score(
     "ndcg_f",
     kernels.ndcg_f,
     title="nDCG_f",
-    bounds=kernels.ndcg_f_bounds,
-    additive=kernels.dcg_sum,
+    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_f_bounds),
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )

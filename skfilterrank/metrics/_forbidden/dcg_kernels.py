@@ -6,14 +6,10 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 
 import numpy as np
 
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.share import share
-
-
-def discounts(depth: int) -> np.ndarray:
-    """1 / log2(position + 1) of the first `depth` positions."""
-    return 1.0 / np.log2(np.arange(2, depth + 2))
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.exposure import discounts
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.share import share
 
 
 def _discounted(gains):
@@ -41,10 +37,9 @@ def dcg(block: ListBlock, k):
     return _discounted(block.ranked(block.gains, k))
 
 
-def dcg_sum(facts: Facts) -> Additive:
-    """DCG, and whatever lies between two bounds of it: gain / (I - W) / log2(place + 1)."""
+def dcg_sum(facts: Facts, bounds=None) -> Additive:
+    """DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
     worth = facts.table(discounts(len(facts.places)))
-    bounds = facts.measure.bounds
     if bounds is None:
         return Additive(facts.gains, worth)
     low, high = facts.per_query(lambda block: bounds(block, facts.k))

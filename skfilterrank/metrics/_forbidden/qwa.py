@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._forbidden.dcg_kernels import discounts
+from skfilterrank._core.exposure import discounts
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
 
 
 def qwa(block: ListBlock, k):

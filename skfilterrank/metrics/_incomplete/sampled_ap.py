@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from skfilterrank._validation import check_numbers
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.checks import check_numbers
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
+from skfilterrank._core.share import share
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._core.share import share
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
 
 EPSILON = 1e-5

@@ -8,11 +8,12 @@ from numbers import Real
 import numpy as np
 from scipy.special import gammaln
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
 from skfilterrank.metrics._robustness.placements import Placements
 from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items, collection_sizes
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.metrics._robustness.positions import IMPUTATIONS, impute
 
 _CELLS = 1 << 21

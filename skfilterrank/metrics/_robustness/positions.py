@@ -8,9 +8,9 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
+from skfilterrank._core.lists import TIES, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.lists import TIES, ListBlock, RankedLists
 
 _MOST_ITEMS = 2**45
 WHOLE_ORDERS = ("worst", "best", "stable")

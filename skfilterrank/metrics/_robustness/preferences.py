@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skfilterrank._validation import check_choice, columns_of
+from skfilterrank._core.checks import check_choice, columns_of
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
     PreferenceMatrix,

@@ -5,10 +5,11 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 
 import numpy as np
 
-from skfilterrank.metrics._core.additive import Additive, Facts
-from skfilterrank.metrics._core.lists import ListBlock
-from skfilterrank.metrics._core.measure import measure, score
-from skfilterrank.metrics._robustness.exposure import check_persistence, resolve_exposure
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.exposure import check_persistence, resolve_exposure
+from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.measure import measure
+from skfilterrank._core.scoring import score
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 

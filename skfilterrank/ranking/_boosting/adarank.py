@@ -5,10 +5,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import Gains
-from skfilterrank._validation import check_flag
+from skfilterrank._core.checks import check_flag
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._boosting.boosting import (
     RoundsRanker,
     check_rounds,

@@ -6,9 +6,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
 

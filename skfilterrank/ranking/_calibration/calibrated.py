@@ -11,10 +11,10 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._arrays import label_array
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import check_choice, count_rows, find_groups
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank._validation import check_choice, count_rows, find_groups
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import (

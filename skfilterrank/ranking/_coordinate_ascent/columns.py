@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._fitting.rows import column
 
 

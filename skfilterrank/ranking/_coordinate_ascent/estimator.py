@@ -8,11 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import Gains
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice, check_random_state
+from skfilterrank._core.checks import check_choice, check_random_state
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._core.measure import ParsedMeasure, parse_measure
 from skfilterrank.ranking._coordinate_ascent.ascent import Problem
 from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
 from skfilterrank.ranking._coordinate_ascent.columns import Columns

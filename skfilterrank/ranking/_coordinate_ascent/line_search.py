@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._sorting import argsort_floats
-from skfilterrank.metrics._core.additive import Additive
+from skfilterrank._core.additive import Additive
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.sorting import argsort_floats
 from skfilterrank.ranking._coordinate_ascent.reach import stretches
 
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.

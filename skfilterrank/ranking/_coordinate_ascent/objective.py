@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.additive import Additive, RowFacts
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import MEASURES, ParsedMeasure
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.additive import Additive, RowFacts
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._filtering.threshold import curve_of
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 

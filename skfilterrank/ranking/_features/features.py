@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._validation import as_list, check_choice, is_hashable
+from skfilterrank._core.checks import as_list, check_choice, is_hashable
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.text_features import (
     TextSimilarity,

@@ -8,9 +8,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank._validation import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone, takes_unjudged
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 from skfilterrank.ranking._fitting.rows import count_unjudged

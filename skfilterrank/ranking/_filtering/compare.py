@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 from tqdm.auto import tqdm
 
-from skfilterrank._arrays import label_array
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import check_groups, check_random_state, count_rows
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
-from skfilterrank._validation import check_groups, check_random_state, count_rows
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import share_features
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter

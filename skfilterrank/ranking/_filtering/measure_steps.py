@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank.metrics._core.additive import Additive, BlockFacts
-from skfilterrank.metrics._core.lists import ListBlock, RankedLists
-from skfilterrank.metrics._core.measure import ParsedMeasure, with_undefined
+from skfilterrank._core.additive import Additive, BlockFacts
+from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.scoring import with_undefined
 
 
 class MeasureSteps(NamedTuple):

@@ -5,8 +5,8 @@ from numbers import Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._core.checks import check_choice, find_groups
 from skfilterrank._response import final_step
-from skfilterrank._validation import check_choice, find_groups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.risk import check_risk
 from skfilterrank.ranking._fitting.carry import CARRIES

@@ -7,11 +7,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import as_gains
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_groups, check_scores
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._forbidden import dcg_kernels as kernels
+from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank.metrics import dcg_bounds
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
@@ -161,14 +160,11 @@ def _scores_and_queries(scores, index, n_rows=None):
 
 def normalised_gains(gains, index, k):
     """Gain of each row divided by I - W of its query; 0 where undefined or unjudged."""
-    lists = RankedLists(gains, groups=index)
-    result = np.zeros(index.n_rows)
-    for block in lists.blocks():
-        low, high = kernels.ndcg_f_bounds(block, k)
-        scale = np.zeros(len(low))
-        np.divide(1.0, high - low, out=scale, where=high > low)
-        index.put(result, block.layout, block.gains * scale[:, None])
-    return result
+    bounds = dcg_bounds(gains, groups=index, k=k)
+    spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
+    scale = np.zeros(len(spread))
+    np.divide(1.0, spread, out=scale, where=spread > 0)
+    return np.nan_to_num(gains) * scale[index.codes()]
 
 
 def list_features(scores, index):

@@ -8,13 +8,13 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._arrays import label_array
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import check_groups, count_rows, find_groups
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank._validation import check_groups, count_rows, find_groups
 from skfilterrank.exceptions import brief
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import MEASURES, ParsedMeasure
 from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters, check_queries
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.risk import certify

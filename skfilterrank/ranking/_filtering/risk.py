@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfilterrank._validation import check_choice, check_share
+from skfilterrank._core.checks import check_choice, check_share
+from skfilterrank._core.lists import RankedLists
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.lists import RankedLists
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (

@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._sorting import argsort_floats
-from skfilterrank._validation import check_k
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import (
-    ParsedMeasure,
-    check_undefined,
-    parse_measure,
-)
+from skfilterrank._core.checks import check_k
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.scoring import check_undefined
+from skfilterrank._core.sorting import argsort_floats
 from skfilterrank.ranking._filtering.measure_steps import measure_steps
 
 # Means over queries that differ by less than this share of the largest are rounding apart, not

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._response import document_scores
 from skfilterrank.ranking._fitting.carry import needs_common_scale, to_refitted_scale
 from skfilterrank.ranking._fitting.out_of_fold import out_of_fold_scores

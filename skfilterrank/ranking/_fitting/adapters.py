@@ -13,7 +13,8 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.checks import QID
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
@@ -21,7 +22,6 @@ from skfilterrank._sklearn_compat import (
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank._validation import QID
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._core.lists import RankedLists
-from skfilterrank.metrics._core.measure import ParsedMeasure
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.queries import GroupIndex
 
 
 class MeasuredRows:

@@ -8,9 +8,9 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.checks import count_rows, find_groups
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank._validation import count_rows, find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._features.check_features import check_finite_columns

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._gains import as_gains
-from skfilterrank._validation import check_groups, find_groups, is_finite_number, refuse_mask
+from skfilterrank._core.checks import check_groups, find_groups, is_finite_number, refuse_mask
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.measure import ParsedMeasure
 from skfilterrank.ranking._features.check_features import check_finite_columns
 
 

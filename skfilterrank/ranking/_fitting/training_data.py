@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils import indexable
 
-from skfilterrank._arrays import label_array
-from skfilterrank._gains import as_gains
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import check_groups, count_rows, find_groups, refuse_mask
+from skfilterrank._core.gains import as_gains
 from skfilterrank._response import final_step
-from skfilterrank._validation import check_groups, count_rows, find_groups, refuse_mask
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups

@@ -6,8 +6,8 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_groups, check_scores
+from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fusion.lists import (
     as_score_matrix,

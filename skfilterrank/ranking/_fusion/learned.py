@@ -6,15 +6,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import Gains
-from skfilterrank._response import final_step
-from skfilterrank._validation import (
+from skfilterrank._core.checks import (
     check_choice,
     check_groups,
     count_rows,
     find_groups,
     refuse_mask,
 )
+from skfilterrank._core.gains import Gains
+from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer

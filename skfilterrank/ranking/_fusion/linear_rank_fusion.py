@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._gains import as_gains
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import check_choice, check_groups, check_random_state
+from skfilterrank._core.checks import check_choice, check_groups, check_random_state
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import (
+from skfilterrank._core.checks import (
     check_choice,
     check_numbers,
     check_scores,
     columns_of,
     is_finite_number,
 )
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")

@@ -11,15 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import Gains, as_gains
-from skfilterrank._groups import GroupIndex
-from skfilterrank._validation import (
+from skfilterrank._core.checks import (
     check_groups,
     check_k,
     check_random_state,
     find_groups,
     refuse_mask,
 )
+from skfilterrank._core.gains import Gains, as_gains
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._forbidden.dcg import dcg_bounds
-from skfilterrank.metrics._forbidden.dcg_kernels import discounts
+from skfilterrank._core.exposure import discounts
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank.metrics import dcg_bounds
 
 # Documents in a block of queries, and pairs held at a time: a few arrays of 128 KiB.
 _BLOCK_DOCUMENTS = 1 << 12

@@ -2,7 +2,7 @@
 
 import inspect
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker

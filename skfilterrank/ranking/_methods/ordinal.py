@@ -10,17 +10,17 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._gains import Gains, as_gains
-from skfilterrank._response import check_columns, final_step
-from skfilterrank._sklearn_compat import (
-    metadata_routing_enabled,
-)
-from skfilterrank._validation import (
+from skfilterrank._core.checks import (
     check_choice,
     check_groups,
     count_rows,
     find_groups,
     refuse_mask,
+)
+from skfilterrank._core.gains import Gains, as_gains
+from skfilterrank._response import check_columns, final_step
+from skfilterrank._sklearn_compat import (
+    metadata_routing_enabled,
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._validation import check_choice
+from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._features.shared_features import SharedFeatures
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker

@@ -10,7 +10,7 @@ import stat
 import zlib
 from contextlib import contextmanager, suppress
 
-from skfilterrank.exceptions import InputError, InputTypeError
+from skfilterrank.exceptions import FileFormatError, InputTypeError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 25
@@ -18,42 +18,6 @@ _CHUNK_BYTES = 1 << 25
 _ZIPPED_BYTES = 1 << 16
 # Beyond both of them a file is refused; judgments and runs unzip to some 3 to 70 times their size.
 _MOST_BYTES, _MOST_TIMES = 1 << 30, 200
-
-
-class FileFormatError(InputError):
-    """A file does not hold what its format promises.
-
-    Its text reads ``file:line: message``, where the message says what was expected, what came
-    and what to do.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, and what to do.
-    file : str, default=None
-        Name of the file.
-    line : int, default=None
-        Number of the line in the file, from 1. None where the file as a whole is wrong.
-
-    Attributes
-    ----------
-    message, file, line
-        The parameters.
-
-    Examples
-    --------
-    >>> from skfilterrank.io import FileFormatError
-    >>> print(FileFormatError("no query id", file="train.txt", line=3))
-    train.txt:3: no query id
-    """
-
-    def __init__(self, message, file=None, line=None):
-        super().__init__(message, file, line)
-        self.message, self.file, self.line = message, file, line
-
-    def __str__(self):
-        place = [str(part) for part in (self.file, self.line) if part is not None]
-        return ": ".join([":".join(place), self.message] if place else [self.message])
 
 
 def is_path(source):

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import sklearn.utils
 
-from skfilterrank._arrays import as_column, as_number_array, as_numbers
-from skfilterrank._groups import GroupIndex
+from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._core.queries import GroupIndex
 from skfilterrank._sklearn_compat import num_samples
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 QID = "qid"
+# Beyond it, not every whole number is a float64.
+_LARGEST_COUNT = 2**53
 
 
 def query_ids_of_index(data):
@@ -223,3 +225,21 @@ def check_choice(value, name: str, choices) -> None:
     ):
         allowed = ", ".join(repr(choice) for choice in choices)
         raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")
+
+
+def check_count(value, name: str, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
+    """A whole number within bounds."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not is_whole or not least <= value <= most:
+        bounds = f"at least {least}" if most == _LARGEST_COUNT else f"from {least} to {most}"
+        raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
+    return int(value)
+
+
+def check_counts(value, name: str, *, most: int = _LARGEST_COUNT) -> np.ndarray:
+    """One whole number from 1, or several in a 1-D array."""
+    counts = [value] if np.isscalar(value) else as_column(value, name, "count").tolist()
+    if not counts:
+        raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")
+    checked = [check_count(count, name, most=most) for count in counts]
+    return np.array(checked, dtype=np.int64)

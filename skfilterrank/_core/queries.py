@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import sparse
 
-from skfilterrank._arrays import as_column, entry_types, is_missing
+from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank.exceptions import InputError, brief
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.

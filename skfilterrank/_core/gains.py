@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column, as_numbers
+from skfilterrank._core.arrays import as_column, as_numbers
 from skfilterrank.exceptions import InputError, brief
 
 Gains = str | Mapping | Callable | None

@@ -6,13 +6,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from skfilterrank._arrays import as_column
-from skfilterrank._gains import as_gains
-from skfilterrank._groups import Block, GroupIndex
-from skfilterrank._validation import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._core.arrays import as_column
+from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.queries import Block, GroupIndex
+from skfilterrank._core.relevant_cells import RelevantCells
+from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics._core.relevant_cells import RelevantCells
-from skfilterrank.metrics._core.ties import Ties, find_ties, mean_products
 
 TIES = ("average", "stable", "worst", "best")
 UNJUDGED = ("zero", "drop")

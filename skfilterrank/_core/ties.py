@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank.metrics._core.long_ties import long_tie_stops
+from skfilterrank._core.long_ties import long_tie_stops
 
 # Steps times places of one tie from which on, for each of its distinct chances, an integral is
 # faster than adding one document after the other.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfilterrank._groups import GroupIndex
-from skfilterrank.metrics._core.lists import ListBlock, RankedLists
+from skfilterrank._core.lists import ListBlock, RankedLists
+from skfilterrank._core.queries import GroupIndex
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,6 +50,11 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
     )
 
 
+def discounts(depth: int) -> np.ndarray:
+    """1 / log2(position + 1) of the first `depth` positions."""
+    return 1.0 / np.log2(np.arange(2, depth + 2))
+
+
 def recall_level_values(positions: np.ndarray, exposure: Exposure, normalization) -> np.ndarray:
     """Sum of ``e(p_i) * z(i, m)`` over the last axis: equation 1 for positions in rank order."""
     n_levels = positions.shape[-1]

@@ -1,29 +1,7 @@
-"""What comparisons ask of the values they are given."""
+"""The same systems and queries in two sets of values."""
 
-from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
-
-
-def check_scores(scores, *, min_systems: int = 2, min_queries: int = 2, name="scores"):
-    """Values of enough systems for enough queries; a matrix or table becomes SystemScores."""
-    if not isinstance(scores, SystemScores):
-        try:
-            scores = SystemScores(scores)
-        except ValueError as error:
-            error.add_note(f"This came up with {name}.")
-            raise
-    if scores.n_systems < min_systems:
-        raise InputError(
-            f"{name} must hold at least {min_systems} systems to compare, got {scores.n_systems} "
-            f"({', '.join(scores.systems)})."
-        )
-    if scores.n_queries < min_queries:
-        raise InputError(
-            f"{name} must hold at least {min_queries} queries, got {scores.n_queries}: nothing can "
-            "be said about chance with fewer."
-        )
-    return scores
 
 
 def check_same_systems(first, second, *, names=("first", "second"), queries: bool = True):

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.tokens import Tokens
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io._trec.tokens import Tokens
 
 
 def text_column(tokens):

@@ -1,0 +1,232 @@
+"""The measure table: what can be said of a measure, and how it is entered."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from operator import attrgetter
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._core.additive import Additive
+from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
+from skfilterrank._core.measure_docs import complete_documentation
+from skfilterrank.exceptions import InputError, brief
+
+MEASURES: dict[str, "Measure"] = {}
+
+Kernel = Callable[..., np.ndarray]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A line of the measure table.
+
+    Attributes
+    ----------
+    name : str
+        Name in the string form, such as "ndcg_f" in "ndcg_f@10".
+    function : callable
+        The public function.
+    kernel : callable
+        ``kernel(block, k, **options)``: the values of a block of queries, NaN where undefined.
+    takes_k : bool
+        Whether the measure has a cut-off.
+    greater_is_better : bool
+        Whether higher values are better; scorers negate the others.
+    summary : str
+        First line of the function's documentation.
+    value_range : tuple of two floats
+        Smallest and largest possible value.
+    range_holds_for : {"any gains", "nonnegative gains", "binary gains"}
+        The gains for which `value_range` holds.
+    options : mapping of str to callable
+        Parameters that only this measure and its kin have, each with the function that checks a
+        value, and returns what the kernel gets.
+    columns : mapping of str to callable
+        The same for options that hold one entry per row: ``check(value, n_rows)``; the kernel
+        finds them with ``block.column(name)``.
+    reads_unjudged : bool
+        Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
+    ties : tuple of str
+        Rules for ties that the measure knows besides document ids, the default first.
+    additive : callable or None
+        ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None where its
+        options or the cut-off do not let it be one. The kernel stays what decides; the two are
+        tested against each other.
+    order_matters : {"always", "with k", "never"}
+        Whether the order of a query's documents changes the measure.
+    trec_eval : tuple of str
+        What trec_eval calls it; "@" stands for the cut-off.
+    title : str
+        The name as the field writes it.
+    """
+
+    name: str
+    function: Callable
+    kernel: Kernel
+    takes_k: bool
+    greater_is_better: bool
+    summary: str
+    value_range: tuple[float, float]
+    range_holds_for: str = "any gains"
+    options: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
+    reads_unjudged: bool = False
+    ties: tuple[str, ...] = TIES
+    additive: Callable | None = None
+    order_matters: str = "always"
+    trec_eval: tuple[str, ...] = ()
+    title: str = ""
+
+    def __reduce__(self):
+        # By its function: importing that fills the table, in every process.
+        return attrgetter("measure"), (self.function,)
+
+    @cached_property
+    def defaults(self) -> dict:
+        """Default of each option and column."""
+        parameters = inspect.signature(self.function).parameters
+        return {name: parameters[name].default for name in (*self.options, *self.columns)}
+
+    def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
+        """Kernel of a block alone; options that are not given take their defaults."""
+        known = {
+            name: check(options.get(name, self.defaults[name]))
+            for name, check in self.options.items()
+        }
+        return partial(self.kernel, k=k, **known)
+
+    def row_columns(self, options: Mapping, n_rows: int) -> dict[str, np.ndarray]:
+        """Options that hold one entry per row, checked; those that are None are left out."""
+        columns = {
+            name: check(options[name], n_rows)
+            for name, check in self.columns.items()
+            if options.get(name) is not None
+        }
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def ranked_lists(
+        self, y_true, y_score, *, groups, gains, ties, unjudged, options
+    ) -> RankedLists:
+        """The checked rows, as this measure wants them."""
+        self.check_ties(ties)
+        check_choice(unjudged, "unjudged", UNJUDGED)
+        lists = RankedLists(
+            y_true,
+            y_score,
+            groups=groups,
+            gains=gains,
+            ties=ties,
+            unjudged="zero" if self.reads_unjudged else unjudged,
+        )
+        lists.columns = self.row_columns(options, len(lists.gains))
+        return lists
+
+    def check_ties(self, ties) -> None:
+        """Raise for a rule that this measure does not know."""
+        if isinstance(ties, str) and ties in TIES and ties not in self.ties:
+            raise InputError(
+                f"ties={brief(ties)} is not possible for {brief(self.name)}, which looks at whole "
+                f"orders: choose one of {', '.join(map(repr, self.ties))} or pass document ids."
+            )
+
+
+class ParsedMeasure(NamedTuple):
+    """A measure, its cut-off and its options, as read from text such as "rbp(persistence=0.9)"."""
+
+    measure: Measure
+    k: int | None
+    options: dict
+
+    def as_sum(self, facts) -> Additive | None:
+        """The measure as a sum over the documents of some facts, None where it is not one."""
+        form = None if self.measure.additive is None else self.measure.additive(facts)
+        return None if form is None else replace(form, k=form.k or self.k)
+
+    def with_cutoff(self, k) -> "ParsedMeasure":
+        """The same measure with the cut-off `k` too; None leaves it as it is."""
+        k = check_k(k)
+        if k is None:
+            return self
+        if not self.measure.takes_k:
+            raise InputError(f"{brief(self.measure.name)} has no cut-off, got k={k}: leave k out.")
+        if self.k not in (None, k):
+            raise InputError(
+                f"k={k} contradicts the cut-off of {brief(self.text)}: give one of the two."
+            )
+        return self._replace(k=k)
+
+    def utility(self, y_true, y_score, *, groups, gains=None, average="mean"):
+        """The measure by its own defaults, negated where lower is better."""
+        cutoff = {"k": self.k} if self.measure.takes_k else {}
+        value = self.measure.function(
+            y_true, y_score, groups=groups, gains=gains, average=average, **cutoff, **self.options
+        )
+        return value if self.measure.greater_is_better else 0.0 - value
+
+    @property
+    def text(self) -> str:
+        """The string form."""
+        options = ",".join(f"{name}={value}" for name, value in self.options.items())
+        cutoff = "" if self.k is None else f"@{self.k}"
+        return f"{self.measure.name}{f'({options})' if options else ''}{cutoff}"
+
+
+def measure(
+    name,
+    kernel,
+    *,
+    undefined,
+    value_range,
+    range_holds_for="any gains",
+    takes_k=True,
+    greater_is_better=True,
+    options=None,
+    columns=None,
+    ties=TIES,
+    reads_unjudged=False,
+    additive=None,
+    order_matters="always",
+    trec_eval=(),
+    title=None,
+):
+    """Enter a public function into the measure table and complete its documentation.
+
+    See :func:`complete_documentation` for what becomes of ``{parameters}`` and ``{returns}`` in its
+    docstring. The function keeps its line of the table as an attribute `measure`.
+    """
+
+    def enter(function):
+        doc = complete_documentation(
+            function.__doc__,
+            undefined=undefined,
+            takes_k=takes_k,
+            ties=ties,
+            reads_unjudged=reads_unjudged,
+        )
+        function.__doc__ = doc
+        MEASURES[name] = function.measure = Measure(
+            name=name,
+            function=function,
+            kernel=kernel,
+            takes_k=takes_k,
+            greater_is_better=greater_is_better,
+            summary=doc.strip().splitlines()[0],
+            value_range=tuple(map(float, value_range)),
+            range_holds_for=range_holds_for,
+            options=MappingProxyType(dict(options or {})),
+            columns=MappingProxyType(dict(columns or {})),
+            ties=ties,
+            reads_unjudged=reads_unjudged,
+            additive=additive,
+            order_matters=order_matters,
+            trec_eval=trec_eval,
+            title=title or name,
+        )
+        return function
+
+    return enter

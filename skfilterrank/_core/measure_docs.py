@@ -1,0 +1,79 @@
+"""What the documentation of all measures shares."""
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf means filtered out or not retrieved.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.{k}
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain: None takes the label itself; "exp2" gives ``2**label - 1``
+        from 0 up and the label itself below; a dict gives the gain of each label; a callable is
+        called once per distinct label. A gain below 0 marks a forbidden document.
+    ties : {ties}
+    unjudged : {{"zero", "drop"}}, default="zero"
+        {unjudged}
+    undefined : float or "skip", default=0.0
+        Value of a query for which the measure is undefined ({undefined}); "skip" leaves such
+        queries out of the mean and gives NaN in the per-query values.
+    average : {{"mean", None}}, default="mean"
+        "mean" returns the mean over queries, None one value per query.
+"""
+
+_RETURNS = """
+    Returns
+    -------
+    float or ndarray of shape (n_queries,), dtype float64
+        The mean over queries (NaN where all are skipped), or the values in the order of the
+        sorted query ids.
+
+    Raises
+    ------
+    ValueError
+        If query ids are missing or of another length, if `y_score` holds NaN or +inf, if a
+        label is not a number and has no entry in `gains`, or if a parameter is out of range.
+"""
+
+_K = """
+    k : int or None, default=None
+        Number of places of the returned list that count; None means all. Places close up when
+        documents are filtered."""
+
+_TIES = {
+    "average": """{"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
+default="average"
+        Order of rows with equal scores in one query: the exact mean over all their orders, the
+        order of the rows, lowest gain first, highest gain first, or document ids, of which the
+        greatest comes first (the rule of trec_eval).""",
+    "worst": """{"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
+        Order of rows with equal scores in one query: lowest gain first, highest gain first, the
+        order of the rows, or document ids, of which the greatest comes first (the rule of
+        trec_eval).""",
+}
+
+_UNJUDGED = """Whether an unjudged row stands in the list as a document of gain 0, or is taken out
+        of it first. It is never part of the pool from which bounds are computed."""
+
+_READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken
+        so that all measures can be called alike."""
+
+
+def complete_documentation(doc, *, undefined, takes_k, ties, reads_unjudged) -> str:
+    """The docstring of a measure with the texts that all measures share put in.
+
+    They stand for ``{parameters}`` and ``{returns}``; parameters of the measure's own stand between
+    the two, and without any, ``{parameters}`` alone stands for both.
+    """
+    shared = _PARAMETERS.format(
+        k=_K if takes_k else "",
+        ties=_TIES[ties[0]],
+        unjudged=_READS_UNJUDGED if reads_unjudged else _UNJUDGED,
+        undefined=undefined,
+    )
+    if "\n    {returns}\n" in doc:
+        return doc.replace("\n    {parameters}\n", shared).replace("\n    {returns}\n", _RETURNS)
+    return doc.replace("\n    {parameters}\n", shared + _RETURNS)

@@ -1,1 +1,0 @@
-"""What every measure stands on: ranked lists, ties, and the measure table."""
