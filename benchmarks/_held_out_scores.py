@@ -25,8 +25,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from skfilterrank._core.gains import as_gains
 from skfilterrank._response import document_scores
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.features import make_text_features
 from skfilterrank.io import load_letor
-from skfilterrank.ranking._features.features import make_text_features
 from skfilterrank.ranking._fitting.adapters import fit_with_groups
 from skfilterrank.ranking._fitting.targets import TargetEncoder
 
@@ -171,11 +171,11 @@ class Semeval:
         """
         columns = {
             "document": "comment",
-            "query": ["question_subject", "question_body"],
+            "query_text": ["question_subject", "question_body"],
             "same": [("user", "question_user")],
             "numeric": ["position"],
             "categorical": ["question_category"],
-            "groups": "qid",
+            "query": "qid",
             "order": "position",
         }
         forms = (make_text_features(**columns, output=form) for form in ("sparse", "dense"))

@@ -10,9 +10,10 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank.features import make_text_features
 from skfilterrank.io import load_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
-from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter, make_text_features
+from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
 
 PRINTED = 0.4207  # nDCG@10 of coordinate ascent, Table 3 of the paper
 K = 3

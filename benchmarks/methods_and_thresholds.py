@@ -26,13 +26,13 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._core.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.features import make_text_features
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
 from skfilterrank.ranking import (
     RANKING_METHODS,
     RankAndFilter,
     make_ranker,
     make_ranking_method,
-    make_text_features,
 )
 
 K = 3

@@ -24,8 +24,13 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.features import make_text_features
 from skfilterrank.io import load_letor, read_judged_table
-from skfilterrank.ranking import RankAndFilter, make_ranker, make_text_features, threshold_curve
+from skfilterrank.ranking import (
+    RankAndFilter,
+    make_ranker,
+    threshold_curve,
+)
 from skfilterrank.ranking._filtering.risk import RISKS, certify
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 
@@ -252,10 +257,10 @@ def on_real_data(folder, repeats):
     gains = as_gains(labels, {"Bad": -1, "PotentiallyUseful": 1, "Good": 2})
     columns = {
         "document": "comment",
-        "query": ["question_subject", "question_body"],
+        "query_text": ["question_subject", "question_body"],
         "same": [("user", "question_user")],
         "numeric": ["position"],
-        "groups": "qid",
+        "query": "qid",
         "order": "position",
     }
     model = make_ranker("bce", learner="linear", features=make_text_features(**columns))

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
+from skfilterrank.features import make_text_features
 from skfilterrank.io import read_judged_table
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
@@ -22,7 +23,6 @@ from skfilterrank.ranking import (
     FilterOnly,
     RankAndFilter,
     make_ranker,
-    make_text_features,
     share_features,
 )
 
@@ -45,10 +45,10 @@ the comment.
 """
 COLUMNS = {
     "document": "comment",
-    "query": ["question_subject", "question_body"],
+    "query_text": ["question_subject", "question_body"],
     "same": [("user", "question_user")],
     "numeric": ["position"],
-    "groups": "qid",
+    "query": "qid",
     "order": "position",
 }
 

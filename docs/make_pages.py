@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 MODULES = (
     "metrics",
     "robustness",
+    "features",
     "ranking",
     "judgments",
     "comparison",

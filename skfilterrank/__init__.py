@@ -9,6 +9,7 @@ _PARTS = (
     "comparison",
     "datasets",
     "exceptions",
+    "features",
     "io",
     "judgments",
     "metrics",

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from all_estimators import CASES, DATA, LIGHTGBM, all_estimators, asked, rows
 from skfilterrank.exceptions import InputError
+from skfilterrank.features import TextStatistics
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.ranking import (
     RANKING_METHODS,
@@ -28,7 +29,6 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     SharedFeatures,
-    TextStatistics,
     make_ranker,
     make_ranking_method,
 )

@@ -27,6 +27,7 @@ LAYERS = {
     "_files": 2,
     "_response": 2,
     "metrics": 4,
+    "features": 5,
     "ranking": 5,
     "judgments": 5,
     "io": 5,

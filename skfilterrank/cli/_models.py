@@ -7,7 +7,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank.cli._columns import Columns
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking import RankAndFilter, make_ranker, make_text_features
+from skfilterrank.features import make_text_features
+from skfilterrank.ranking import RankAndFilter, make_ranker
 
 TUNING_FOLDS = 5
 
@@ -45,11 +46,11 @@ def _text_features(columns, kind):
     """Features of a table with texts."""
     return make_text_features(
         document=columns.text,
-        query=columns.query_text,
+        query_text=columns.query_text,
         same=columns.same,
         numeric=columns.numeric,
         categorical=columns.categorical,
-        groups="qid",
+        query="qid",
         output="sparse" if kind == "linear" else "dense",
     )
 

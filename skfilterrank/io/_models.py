@@ -43,7 +43,9 @@ _ALLOWED = {
     "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
 }
-_OUR_PACKAGES = ("skfilterrank._core.", "skfilterrank.metrics.", "skfilterrank.ranking.")
+_OUR_PACKAGES = tuple(
+    f"skfilterrank.{part}." for part in ("_core", "features", "metrics", "ranking")
+)
 
 
 def save_model(model, path) -> None:

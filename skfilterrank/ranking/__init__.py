@@ -4,16 +4,6 @@ from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._features.features import (
-    ColumnsEqual,
-    ListFeatures,
-    NumericColumns,
-    TextSimilarity,
-    TextStatistics,
-    TextVectors,
-    make_text_features,
-)
-from skfilterrank.ranking._features.shared_features import SharedFeatures, share_features
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
@@ -29,6 +19,7 @@ from skfilterrank.ranking._methods.make import RANKING_METHODS, make_ranking_met
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.recipes import LEARNERS, LOSSES, make_ranker
+from skfilterrank.ranking._methods.shared_features import SharedFeatures, share_features
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
 
 __all__ = [
@@ -37,14 +28,11 @@ __all__ = [
     "RANKING_METHODS",
     "AdaRankRanker",
     "CalibratedRanker",
-    "ColumnsEqual",
     "CoordinateAscentRanker",
     "FilterAll",
     "FilterOnly",
     "LambdaRankRanker",
     "LinearRankFusion",
-    "ListFeatures",
-    "NumericColumns",
     "OrdinalRanker",
     "QueryRanker",
     "QueryThreshold",
@@ -53,9 +41,6 @@ __all__ = [
     "RankerComparison",
     "RiskCertificate",
     "SharedFeatures",
-    "TextSimilarity",
-    "TextStatistics",
-    "TextVectors",
     "ThresholdCurve",
     "compare_rankers",
     "fuse_runs",
@@ -68,7 +53,6 @@ __all__ = [
     "make_ranker",
     "make_ranking_method",
     "make_ranknet",
-    "make_text_features",
     "risk_threshold",
     "score_table",
     "share_features",

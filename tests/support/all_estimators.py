@@ -19,6 +19,14 @@ import skfilterrank
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
+)
 from skfilterrank.judgments import (
     ActiveSelector,
     CompletedLabels,
@@ -35,23 +43,17 @@ from skfilterrank.judgments import (
 from skfilterrank.ranking import (
     AdaRankRanker,
     CalibratedRanker,
-    ColumnsEqual,
     CoordinateAscentRanker,
     FilterAll,
     FilterOnly,
     LambdaRankRanker,
     LinearRankFusion,
-    ListFeatures,
-    NumericColumns,
     OrdinalRanker,
     QueryRanker,
     QueryThreshold,
     RankAndFilter,
     RankBoostRanker,
     SharedFeatures,
-    TextSimilarity,
-    TextStatistics,
-    TextVectors,
 )
 
 # Of these only what is derived from them is ever fitted.
@@ -251,7 +253,9 @@ CASES = {
     "NumericColumns": Case(NumericColumns(["length"]), "texts"),
     "ListFeatures": Case(ListFeatures("query", "text", same=[("author", "asker")]), "texts"),
     "TextVectors": Case(TextVectors("text"), "texts"),
-    "TextVectors(n_components=2)": Case(TextVectors("text", n_components=2), "texts"),
+    "TextVectors(n_components=2)": Case(
+        TextVectors("text", n_components=2, random_state=0), "texts"
+    ),
     "TextStatistics": Case(TextStatistics("text"), "texts"),
     "TextSimilarity": Case(TextSimilarity("text", ["query"]), "texts"),
     "QueryThreshold": Case(QueryThreshold(k=3), "scores"),

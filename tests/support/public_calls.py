@@ -131,7 +131,7 @@ CALLS = {
     "ranking.make_ranker": {"loss": "bce"},
     "ranking.make_ranking_method": {"name": "logistic"},
     "ranking.make_ranknet": {},
-    "ranking.make_text_features": {"document": "text"},
+    "features.make_text_features": {"document": "text"},
     "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "level": 0.9},
     "ranking.score_table": {"runs": RUNS},
     "ranking.share_features": {},

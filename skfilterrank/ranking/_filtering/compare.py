@@ -13,10 +13,10 @@ from skfilterrank._core.checks import check_groups, check_random_state, count_ro
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._features.shared_features import share_features
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.splits import is_prefit, make_splits
+from skfilterrank.ranking._methods.shared_features import share_features
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import needs_groups
+from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.training_data import training_rows
 

@@ -12,7 +12,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._features.check_features import check_finite_columns
+from skfilterrank.ranking._fitting.check_features import check_finite_columns
 
 
 class QueryRows(NamedTuple):

@@ -19,8 +19,8 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._features.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.adapters import group_parameter
+from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.training_data import training_rows
 from skfilterrank.ranking._fusion.lists import (
     FILTERED,

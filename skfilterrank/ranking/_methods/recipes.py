@@ -9,9 +9,9 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._features.shared_features import SharedFeatures
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
+from skfilterrank.ranking._methods.shared_features import SharedFeatures
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 LEARNERS = ("linear", "trees", "blend")

@@ -1,7 +1,7 @@
-"""Features of judged tables with text columns, as ordinary scikit-learn transformers.
+"""Features of whole tables: pairs of columns, numbers, the other documents of a query.
 
-Every transformer takes a DataFrame and finds its columns by name. `make_text_features` puts them
-together into one ``ColumnTransformer`` for linear models (sparse) or for trees (dense).
+`make_text_features` joins all transformers into one ``ColumnTransformer``, for linear models
+(sparse) or for trees (dense).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import as_list, check_choice, is_hashable
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._features.text_features import (
+from skfilterrank.features._texts import (
     TextSimilarity,
     TextStatistics,
     TextVectors,
@@ -28,16 +28,6 @@ from skfilterrank.ranking._features.text_features import (
     _statistics,
     _text,
 )
-
-__all__ = [
-    "ColumnsEqual",
-    "ListFeatures",
-    "NumericColumns",
-    "TextSimilarity",
-    "TextStatistics",
-    "TextVectors",
-    "make_text_features",
-]
 
 
 class ColumnsEqual(_NamedColumns):
@@ -105,8 +95,8 @@ class ListFeatures(_NamedColumns):
 
     Parameters
     ----------
-    groups : str
-        Name of the column with the query of each row.
+    query : str
+        Name of the column with the query id of each row.
     document : str
         Name of the column with the text of the document.
     order : str, default=None
@@ -127,15 +117,15 @@ class ListFeatures(_NamedColumns):
     A neighbour that does not exist counts as 0.
     """
 
-    def __init__(self, groups, document, *, order=None, same=()):
-        self.groups = groups
+    def __init__(self, query, document, *, order=None, same=()):
+        self.query = query
         self.document = document
         self.order = order
         self.same = same
 
     def _columns(self):
         order = [] if self.order is None else [self.order]
-        return [self.groups, self.document, *order, *(c for pair in self.same for c in pair)]
+        return [self.query, self.document, *order, *(c for pair in self.same for c in pair)]
 
     @all_or_nothing
     def fit(self, X, y=None):
@@ -145,10 +135,10 @@ class ListFeatures(_NamedColumns):
         return super().fit(X)
 
     def _compute(self, X):
-        codes, _ = pd.factorize(X[self.groups])
+        codes, _ = pd.factorize(X[self.query])
         if (codes < 0).any():
             raise InputError(
-                f"column {brief(self.groups)} must name the query of each row, got "
+                f"column {brief(self.query)} must name the query of each row, got "
                 f"{(codes < 0).sum()} missing values. Drop these rows or fill them in."
             )
         if self.order is None:
@@ -244,11 +234,11 @@ class _Lists:
 def make_text_features(
     *,
     document: str,
-    query: Sequence[str] = (),
+    query_text: Sequence[str] = (),
     same: Sequence[tuple[str, str]] = (),
     numeric: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    groups: str | None = None,
+    query: str | None = None,
     order: str | None = None,
     output: str = "sparse",
     n_components: int = 100,
@@ -260,7 +250,7 @@ def make_text_features(
     ----------
     document : str
         Column with the text of the document.
-    query : sequence of str, default=()
+    query_text : sequence of str, default=()
         Columns with texts of the query; each is compared with the document.
     same : sequence of (str, str), default=()
         Pairs (column of the document, column of the query) whose equality is a feature, such as
@@ -269,8 +259,8 @@ def make_text_features(
         Numeric columns; each is used as it is and as a logarithm.
     categorical : sequence of str, default=()
         Columns to encode one-hot; categories seen fewer than 10 times count as one.
-    groups : str, default=None
-        Column with the query of each row. It adds `ListFeatures`, for which all documents of a
+    query : str, default=None
+        Column with the query id of each row. It adds `ListFeatures`, for which all documents of a
         query have to be in one table, in training and in prediction alike. None leaves them out.
     order : str, default=None
         Column that orders the documents of a query, for `ListFeatures`.
@@ -299,7 +289,7 @@ def make_text_features(
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> from skfilterrank.ranking._features.features import make_text_features
+    >>> from skfilterrank.features import make_text_features
     >>> X = pd.DataFrame(
     ...     {
     ...         "qid": [1, 1, 2, 2],
@@ -307,44 +297,39 @@ def make_text_features(
     ...         "answer": ["Try the old market.", "lol", "It opens at nine.", "who cares"],
     ...     }
     ... )
-    >>> features = make_text_features(document="answer", query=["question"], groups="qid")
+    >>> features = make_text_features(document="answer", query_text=["question"], query="qid")
     >>> model = make_pipeline(features, LogisticRegression()).fit(X, [1, 0, 1, 0])
     >>> model.predict(X)
     array([1, 0, 1, 0])
     """
     check_choice(output, "output", ("sparse", "dense"))
     dense = output == "dense"
-    query, numeric, categorical = (
-        [names] if isinstance(names, str) else as_list(names, argument, "names of columns")
-        for argument, names in (
-            ("query", query),
-            ("numeric", numeric),
-            ("categorical", categorical),
-        )
-    )
+    several = {"query_text": query_text, "numeric": numeric, "categorical": categorical}
+    several = {
+        argument: [names] if isinstance(names, str) else as_list(names, argument, "column names")
+        for argument, names in several.items()
+    }
+    for argument, names in (several | {"document": [document], "query": [query]}).items():
+        if not all(is_hashable(name) for name in names):
+            raise InputError(f"{argument} must be names of columns, got {brief(names)}.")
+    query_text, numeric, categorical = several.values()
     same = as_list(same, "same", "pairs of columns")
     for pair in same:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InputError(f"same must hold pairs of columns, got {brief(pair)}.")
-    for argument, names in (("document", [document]), ("groups", [groups])):
-        if not all(is_hashable(name) for name in names):
-            raise InputError(f"{argument} must be the name of a column, got {brief(names[0])}.")
-    for argument, names in (("query", query), ("numeric", numeric), ("categorical", categorical)):
-        if not all(is_hashable(name) for name in names):
-            raise InputError(f"{argument} must hold names of columns, got {brief(names)}.")
     vectors = TextVectors(
         document, n_components=n_components if dense else None, random_state=random_state
     )
     transformers = [("text", vectors, [document])]
     scaled = [("plain", TextStatistics(document))]
-    if query:
-        scaled.append(("similarity", TextSimilarity(document, query)))
+    if query_text:
+        scaled.append(("similarity", TextSimilarity(document, query_text)))
     if len(same):
         scaled.append(("same", ColumnsEqual(list(same))))
     if numeric:
         scaled.append(("numeric", NumericColumns(numeric)))
-    if groups is not None:
-        scaled.append(("list", ListFeatures(groups, document, order=order, same=list(same))))
+    if query is not None:
+        scaled.append(("list", ListFeatures(query, document, order=order, same=list(same))))
     for name, transformer in scaled:
         pipeline = Pipeline([("features", transformer), ("scale", StandardScaler())])
         transformers.append((name, pipeline, list(dict.fromkeys(transformer._columns()))))

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank.ranking._features.features import (
+from skfilterrank.features import (
     ColumnsEqual,
     ListFeatures,
     NumericColumns,
@@ -23,11 +23,11 @@ from skfilterrank.ranking._features.features import (
 
 RECIPE = {
     "document": "answer",
-    "query": ["subject", "body"],
+    "query_text": ["subject", "body"],
     "same": [("user", "asker")],
     "numeric": ["position"],
     "categorical": ["topic"],
-    "groups": "qid",
+    "query": "qid",
     "order": "position",
 }
 
@@ -251,7 +251,9 @@ def test_fit_transform_is_fit_then_transform(table):
 
 
 def test_dense_vectors_repeat_exactly(table):
-    first, second = (TextVectors("answer", n_components=3).fit_transform(table) for _ in range(2))
+    first, second = (
+        TextVectors("answer", n_components=3, random_state=0).fit_transform(table) for _ in range(2)
+    )
     np.testing.assert_array_equal(first, second)
 
 
@@ -265,9 +267,9 @@ def test_document_text_alone(table):
 
 
 def test_one_query_column_as_a_string(table):
-    one = make_text_features(document="answer", query="body").fit_transform(table)
+    one = make_text_features(document="answer", query_text="body").fit_transform(table)
     assert (
-        one != make_text_features(document="answer", query=["body"]).fit_transform(table)
+        one != make_text_features(document="answer", query_text=["body"]).fit_transform(table)
     ).nnz == 0
 
 
@@ -285,8 +287,8 @@ def test_polars_frames(table):
     [
         ({"output": "wide"}, "output must be"),
         ({"document": "text"}, "text"),
-        ({"query": ["title"]}, "title"),
-        ({"groups": "query"}, "query"),
+        ({"query_text": ["title"]}, "title"),
+        ({"query": "title"}, "title"),
     ],
 )
 def test_wrong_arguments_are_named(table, change, message):

@@ -141,11 +141,11 @@ class TextVectors(_TableTransformer):
     min_df : int, default=2
         Words in fewer texts are left out; n-grams need one text more. With fewer than 50 texts
         all terms are kept.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState instance or None, default=None
         Seed of the reduction.
     """
 
-    def __init__(self, document, *, n_components=None, min_df=2, random_state=0):
+    def __init__(self, document, *, n_components=None, min_df=2, random_state=None):
         self.document = document
         self.n_components = n_components
         self.min_df = min_df
@@ -247,19 +247,19 @@ class TextSimilarity(_TableTransformer):
     ----------
     document : str
         Name of the column with the text of the document.
-    query : sequence of str
+    query_text : sequence of str
         Names of the columns with texts of the query.
     min_df : int, default=1
         Words in fewer texts are left out.
     """
 
-    def __init__(self, document, query, *, min_df=1):
+    def __init__(self, document, query_text, *, min_df=1):
         self.document = document
-        self.query = query
+        self.query_text = query_text
         self.min_df = min_df
 
     def _columns(self):
-        return [self.document, *self.query]
+        return [self.document, *self.query_text]
 
     @all_or_nothing
     def fit(self, X, y=None):
@@ -282,7 +282,7 @@ class TextSimilarity(_TableTransformer):
         present = words.astype(bool).astype(float)
         idf = sparse.diags_array(self.words_.idf_**2)
         out = []
-        for column in self.query:
+        for column in self.query_text:
             text = _text(X[column])
             query_words = self.words_.transform(text)
             query_present = query_words.astype(bool).astype(float) @ idf
@@ -296,4 +296,4 @@ class TextSimilarity(_TableTransformer):
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features."""
         kinds = ("word_cosine", "char_cosine", "coverage")
-        return np.asarray([f"{q}_{kind}" for q in self.query for kind in kinds], dtype=object)
+        return np.asarray([f"{q}_{kind}" for q in self.query_text for kind in kinds], dtype=object)

@@ -1,1 +1,0 @@
-"""Features of documents and their texts."""
