@@ -8,7 +8,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from skfilterrank.io import load_letor
-from skfilterrank.ranking import RANKING_METHODS, make_ranking_method
+from skfilterrank.ranking import get_ranker_names, make_ranker
 
 # Names of the methods in the paper's tables.
 ACRONYMS = {
@@ -29,7 +29,7 @@ SETTINGS = {
     "rankboost": {
         "gains": "exp2",
         "n_estimators": 300,
-        "eval_measure": "ndcg_f@10",
+        "measure": "ndcg_f@10",
         "early_stopping_rounds": 50,
     },
     "random_forest": {"n_estimators": 100, "min_samples_leaf": 5},
@@ -78,7 +78,7 @@ def fold_of(parts, fold):
 def predictions(name, parts, cache, *, n_jobs=2) -> FoldPredictions:
     """Test scores of every method and fold, trained where the cache does not hold them."""
     cache.mkdir(parents=True, exist_ok=True)
-    jobs = [(method, fold) for method in RANKING_METHODS for fold in range(N_PARTS)]
+    jobs = [(method, fold) for method in get_ranker_names("method") for fold in range(N_PARTS)]
     found = Parallel(n_jobs=n_jobs, batch_size=1)(
         delayed(_one)(name, method, fold, parts, cache) for method, fold in jobs
     )
@@ -89,11 +89,11 @@ def predictions(name, parts, cache, *, n_jobs=2) -> FoldPredictions:
         groups=np.concatenate([groups for _, _, groups in tests]),
         scores={
             ACRONYMS[method]: np.concatenate([results[method, f][0] for f in range(N_PARTS)])
-            for method in RANKING_METHODS
+            for method in get_ranker_names("method")
         },
         seconds={
             ACRONYMS[method]: [results[method, f][1] for f in range(N_PARTS)]
-            for method in RANKING_METHODS
+            for method in get_ranker_names("method")
         },
     )
 
@@ -112,7 +112,7 @@ def _one(name, method, fold, parts, cache):
         held_out = {"eval_set": [(X_valid, y_valid)], "eval_groups": [groups_valid]}
     # On a busy machine the clock on the wall says more about others. One thread each.
     begin = time.process_time()
-    ranker = make_ranking_method(method, random_state=0, n_jobs=1, **settings)
+    ranker = make_ranker(method, random_state=0, n_jobs=1, **settings)
     ranker.fit(X, y, groups=groups, **held_out)
     seconds = time.process_time() - begin
     scores = ranker.predict(X_test)

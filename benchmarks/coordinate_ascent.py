@@ -43,7 +43,7 @@ def letor_rows(folder):
             ranker.fit(X, y, groups=groups)
             seconds.append(time.perf_counter() - begin)
             scores = ranker.predict(test.X)
-            train_values.append(ranker.score_)
+            train_values.append(ranker.best_score_)
             values.append(ndcg_score(test.y, scores, groups=test.groups, k=10, gains="exp2"))
             linear.append(ndcg_score(test.y, scores, groups=test.groups, k=10))
         half = stats.t.ppf(0.975, 4) * np.std(values, ddof=1) / np.sqrt(5)
@@ -70,7 +70,7 @@ class Ascent:
 
     def __init__(self, alpha, **settings):
         self.model = CoordinateAscentRanker(
-            gains=GAINS, filter=True, alpha=alpha, random_state=0, **settings
+            gains=GAINS, filter=True, init_alpha=alpha, random_state=0, **settings
         )
 
     def fit_predict(self, X, y, groups, X_test):

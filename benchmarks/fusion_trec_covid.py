@@ -12,8 +12,8 @@ from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.ranking import (
     CoordinateAscentRanker,
     LinearRankFusion,
+    fuse_learned,
     fuse_runs,
-    linear_rank_fusion,
 )
 
 MEASURES = ("ndcg_0@10", "ap")
@@ -110,7 +110,7 @@ def main():
             )
         for name, fusion in LEARNED.items():
             seconds[name], fused[name] = best_time(
-                lambda fusion=fusion, runs=runs: linear_rank_fusion(
+                lambda fusion=fusion, runs=runs: fuse_learned(
                     runs, qrels, fusion=fusion, unjudged="drop"
                 ),
                 repeats=1,

@@ -296,7 +296,7 @@ def estimator_cells():
     def risk(n):
         y_true, y_score, groups = judged("rows", n)
         return lambda: ranking.risk_threshold(
-            y_true, y_score, groups=groups, risk="forbidden_at_k", level=0.5, k=3
+            y_true, y_score, groups=groups, risk="forbidden", max_risk=0.5, k=3
         )
 
     yield "risk_threshold", "rows", risk

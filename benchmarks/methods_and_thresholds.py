@@ -29,10 +29,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import make_text_features
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
 from skfilterrank.ranking import (
-    RANKING_METHODS,
     RankAndFilter,
+    get_ranker_names,
     make_ranker,
-    make_ranking_method,
 )
 
 K = 3
@@ -54,9 +53,9 @@ FORMS = {
     "rank only": {"threshold": None},
     "one threshold": {"threshold": "tune"},
     "per query": {"threshold": "per_query"},
-    "risk": {"threshold": "risk", "risk": RISK, "level": LEVEL, "confidence": CONFIDENCE},
+    "risk": {"threshold": "risk", "risk": RISK, "max_risk": LEVEL, "confidence": CONFIDENCE},
 }
-STRICT_FORM = FORMS["risk"] | {"level": STRICT}
+STRICT_FORM = FORMS["risk"] | {"max_risk": STRICT}
 # Scores of these say which document of a query is better, and nothing across queries.
 WITHIN_QUERIES = (
     "adarank",
@@ -96,8 +95,8 @@ class Outcome(NamedTuple):
 
 def methods():
     """All unfitted rankers by name."""
-    assert set(SETTINGS) == set(RANKING_METHODS)
-    made = {name: make_ranking_method(name, **SETTINGS[name]) for name in RANKING_METHODS}
+    assert set(SETTINGS) == set(get_ranker_names("method"))
+    made = {name: make_ranker(name, **SETTINGS[name]) for name in get_ranker_names("method")}
     return made | {loss: make_ranker(loss) for loss in LOSSES}
 
 
@@ -239,7 +238,7 @@ def certificate_table(task, found, tables):
             certificate = results[form].certificate
             assert certificate.exact
             share = shows_forbidden(task, results[form].scores)
-            cells = [name, f"{certificate.level:g}", f"{certificate.n_queries}"]
+            cells = [name, f"{certificate.max_risk:g}", f"{certificate.n_queries}"]
             if np.isposinf(certificate.threshold):
                 assert share == 0
                 cells += ["filters everything", ""]
@@ -287,7 +286,7 @@ def promise(task, found, tables, form, level):
 
 def impossible(task):
     """What is said where no threshold could be promised."""
-    model = RankAndFilter(make_ranker("ordinal"), k=K, **(FORMS["risk"] | {"level": STRICTER}))
+    model = RankAndFilter(make_ranker("ordinal"), k=K, **(FORMS["risk"] | {"max_risk": STRICTER}))
     try:
         model.fit(task.X, task.gains, groups=task.groups)
     except ValueError as error:

@@ -102,7 +102,7 @@ Test scores of LETOR's five folds, three parts to train, one to validate, one to
 {n_queries:,} queries, {len(full.y):,} documents. The paper sampled 1,000 of them, without saying
 which or how it split them; beside "all", "1,000" is the same on a random {N_SAMPLED // N_PARTS}
 queries of each part, for training, validation and test. Methods are those of
-`make_ranking_method` with the settings below, fixed beforehand; where `early_stopping_rounds` is
+`make_ranker` with the settings below, fixed beforehand; where `early_stopping_rounds` is
 set, the validation part ends the rounds, and nothing else was tuned. Queries without a relevant
 document count 0, as in the paper.
 

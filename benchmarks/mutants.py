@@ -50,7 +50,7 @@ RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
 THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")
-MODELS = ("_calibration", "_lambdarank", "_features/features.py")
+MODELS = ("_calibration", "_lambdarank", "../features")
 # Files to break, the tests that should notice, and how many changes of each file are drawn.
 GROUPS = {
     "threshold": (
@@ -61,11 +61,11 @@ GROUPS = {
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
     "metrics": (["skfilterrank/metrics"], ["tests/metrics"], 25),
     "fitting": (
-        [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/carry.py"]
+        [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/score_scale.py"]
         + [f"{RANKING}/{name}" for name in MODELS],
         [
             TESTS_OF_RANKING.format(name)
-            for name in ("carry", "calibrated", "lambdarank", "features", *WITH_MODELS)
+            for name in ("score_scale", "calibrated", "lambdarank", "features", *WITH_MODELS)
         ],
         25,
     ),

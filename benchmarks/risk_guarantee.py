@@ -31,7 +31,7 @@ from skfilterrank.ranking import (
     make_ranker,
     threshold_curve,
 )
-from skfilterrank.ranking._filtering.risk import RISKS, certify
+from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 
 CONFIDENCE = 0.9
@@ -51,7 +51,7 @@ class Population:
         self.groups = np.repeat(np.arange(len(self.sizes)), self.sizes)
         lists = RankedLists(self.gains, self.scores, groups=self.groups)
         self.curve = threshold_curve(self.gains, self.scores, groups=self.groups, k=k)
-        self._means = {risk: self._mean_steps(STEPS[risk](lists, k)) for risk in RISKS}
+        self._means = {risk: self._mean_steps(STEPS[risk](lists, k)) for risk in STEPS}
 
     @staticmethod
     def _mean_steps(steps):
@@ -89,11 +89,11 @@ def certificates(population, queries, levels):
     k = population.k
     curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k)
     found = {}
-    for risk in RISKS:
+    for risk in STEPS:
         for level in levels:
             try:
                 found[risk, level] = certify(
-                    curve, lists, risk=risk, level=level, confidence=CONFIDENCE, k=k
+                    curve, lists, risk=risk, max_risk=level, confidence=CONFIDENCE, k=k
                 )
             except ValueError:  # too few queries
                 found[risk, level] = None
@@ -105,7 +105,7 @@ def summary(population, draws, levels):
     records, tuned = [], []
     for queries in draws:
         found, best = certificates(population, queries, levels)
-        tuned.append([population.value(best), *(population.rate(risk, best) for risk in RISKS)])
+        tuned.append([population.value(best), *(population.rate(risk, best) for risk in STEPS)])
         for (risk, level), certificate in found.items():
             if certificate is None:
                 records.append((risk, level, np.nan, np.nan, np.nan))
@@ -123,7 +123,7 @@ def summary(population, draws, levels):
             )
     columns = ["risk", "level", "rate", "rate at the limit", "ndcg_f"]
     table = pd.DataFrame(records, columns=columns)
-    tuned = pd.DataFrame(tuned, columns=["ndcg_f", *RISKS]).mean()
+    tuned = pd.DataFrame(tuned, columns=["ndcg_f", *STEPS]).mean()
     lines = []
     for (risk, level), part in table.groupby(["risk", "level"], sort=False):
         part = part.dropna()
@@ -210,9 +210,9 @@ def of_whole_models(repeats):
             rows = slice(first[i], first[i + 1])
             for form, params in FORMS.items():
                 population = None
-                for risk in RISKS:
+                for risk in STEPS:
                     model = RankAndFilter(
-                        make(), k=k, threshold="risk", risk=risk, level=level, **params
+                        make(), k=k, threshold="risk", risk=risk, max_risk=level, **params
                     ).fit(X[rows], y[rows], groups=groups[rows])
                     if population is None:
                         # The three risks fit the same model.

@@ -19,12 +19,12 @@ from skfilterrank.features import make_text_features
 from skfilterrank.io import read_judged_table
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
-    LOSSES,
     FilterOnly,
     RankAndFilter,
+    get_ranker_names,
     make_ranker,
-    share_features,
 )
+from skfilterrank.ranking._methods.shared_features import share_features
 
 K = 3
 GAINS = (
@@ -73,7 +73,7 @@ def compare(train, dev, gains, learner):
         "trees": make_text_features(**COLUMNS, output="dense"),
     }
     scores, tuned, seconds = {}, {}, {}
-    for loss in LOSSES:
+    for loss in get_ranker_names("loss"):
         begin = time.perf_counter()
         model = RankAndFilter(
             make_ranker(loss, learner=learner, features=features), gains=gains, k=K, cv=splits
@@ -106,7 +106,7 @@ def compare(train, dev, gains, learner):
             gains=gains,
             baseline=f"rank-only ({loss})",
         ).loc[loss]
-        for loss in LOSSES
+        for loss in get_ranker_names("loss")
     }
     return report, own, tuned, seconds, best
 

@@ -34,7 +34,7 @@ Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays 
 (query, document) row. It returns the mean over queries, or with `average=None` one value
 per query, in the order of the sorted query ids. The names below, with a cut-off and options where
 wanted, such as `"ndcg_f@10"` or `"rbp(persistence=0.95)"`, work in `make_ranking_scorer`, in
-`RankAndFilter(scoring=...)`, in `evaluate`, on the command line, and in ir_measures.
+`RankAndFilter(measure=...)`, in `evaluate`, on the command line, and in ir_measures.
 
 * **Filtered** documents have the score -inf: they are not in the list, and the places close up.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out

@@ -37,7 +37,7 @@ for n_queries, color in ((250, "C0"), (1000, "C1"), (4000, "C2")):
     values, shares = [], []
     for level in levels:
         certificate = risk_threshold(
-            y[rows], scores[rows], risk="any_forbidden", level=level, confidence=0.9, **params
+            y[rows], scores[rows], risk="any_forbidden", max_risk=level, confidence=0.9, **params
         )
         if (n_queries, level) == (1000, 0.1):
             print(certificate)

@@ -20,7 +20,7 @@ import pandas as pd
 from skfilterrank.comparison import kendall_tau, score_predictions
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import query_informativeness
-from skfilterrank.ranking import make_ranking_method
+from skfilterrank.ranking import make_ranker
 
 GAINS = {-1: 0, 1: 1, 2: 2}
 METHODS = {
@@ -44,7 +44,7 @@ def means_by_set(seed):
     )
     train = groups < 300
     systems = {
-        name: make_ranking_method(name, gains=GAINS, **settings)
+        name: make_ranker(name, gains=GAINS, **settings)
         .fit(X[train], y[train], groups=groups[train])
         .predict(X[~train])
         for name, settings in METHODS.items()

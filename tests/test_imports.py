@@ -26,6 +26,7 @@ LAYERS = {
     # Files as bytes, lines and names.
     "_files": 2,
     "_response": 2,
+    "_ranker": 2,
     "metrics": 4,
     "features": 5,
     "ranking": 5,

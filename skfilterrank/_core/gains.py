@@ -11,6 +11,10 @@ from skfilterrank.exceptions import InputError, brief
 Gains = str | Mapping | Callable | None
 
 
+class LabelsNotNumbers(InputError):
+    """Labels are no numbers, and `gains` does not say what they are worth."""
+
+
 def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray:
     """Turn labels into gains.
 
@@ -63,7 +67,7 @@ def _numeric_labels(column, name):
     numbers = as_numbers(column, name)
     if numbers is None:
         distinct = [label for label in _distinct(column)[:5] if not _is_missing(label)]
-        raise InputError(
+        raise LabelsNotNumbers(
             f"{name} holds labels that are not numbers ({_listing(distinct)}): pass gains, a "
             "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
         )

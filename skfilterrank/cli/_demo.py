@@ -14,7 +14,7 @@ from skfilterrank.cli._streams import say, say_nothing, show
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import rank_filter_report
-from skfilterrank.ranking import LOSSES, compare_rankers
+from skfilterrank.ranking import compare_rankers, get_ranker_names
 
 _TRAIN_SHARE = 0.7
 _PICTURE = "skfilterrank-demo.png"
@@ -51,7 +51,7 @@ def run(arguments) -> None:
     tell(f"train: {train}")
     tell(f"test:  {test}")
     models = make_models(
-        LOSSES,
+        get_ranker_names("loss"),
         None,
         learner="linear",
         k=_K,

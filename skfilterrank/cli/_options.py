@@ -31,13 +31,14 @@ def pairs(text):
 
 def losses(text):
     """Names of losses, each once."""
-    from skfilterrank.ranking import LOSSES
+    from skfilterrank.ranking import get_ranker_names
 
     found = list(dict.fromkeys(names(text)))
-    unknown = [name for name in found if name not in LOSSES]
+    known = get_ranker_names("loss")
+    unknown = [name for name in found if name not in known]
     if unknown:
         raise argparse.ArgumentTypeError(
-            f"{', '.join(unknown)} is not a model; choose from {', '.join(LOSSES)}"
+            f"{', '.join(unknown)} is not a model; choose from {', '.join(known)}"
         )
     return found
 

@@ -17,7 +17,7 @@ from skfilterrank.cli._streams import say, say_nothing, show
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import save_model, write_run
 from skfilterrank.metrics import rank_filter_report
-from skfilterrank.ranking import LEARNERS, LOSSES, compare_rankers
+from skfilterrank.ranking import compare_rankers, get_ranker_names
 
 
 def add_arguments(parser) -> None:
@@ -65,13 +65,13 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--models",
         type=options.losses,
-        default=list(LOSSES),
+        default=get_ranker_names("loss"),
         metavar="A,B",
-        help=f"any of {','.join(LOSSES)} (default: all)",
+        help=f"any of {','.join(get_ranker_names('loss'))} (default: all)",
     )
     parser.add_argument(
         "--learner",
-        choices=("auto", *LEARNERS),
+        choices=("auto", "linear", "trees", "blend"),
         default="auto",
         help="auto: a blend of linear models and trees for texts, trees for features",
     )

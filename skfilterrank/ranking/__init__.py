@@ -1,31 +1,26 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
+from skfilterrank._ranker import RankerMixin
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
-from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import RiskCertificate, risk_threshold
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
-from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores, score_table
+from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores
+from skfilterrank.ranking._fusion.fuse_learned import fuse_learned
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
-from skfilterrank.ranking._fusion.linear_rank_fusion import linear_rank_fusion
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
-from skfilterrank.ranking._methods.make import RANKING_METHODS, make_ranking_method
+from skfilterrank.ranking._methods.make_ranker import get_ranker_names, make_ranker
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
-from skfilterrank.ranking._methods.recipes import LEARNERS, LOSSES, make_ranker
-from skfilterrank.ranking._methods.shared_features import SharedFeatures, share_features
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
 
 __all__ = [
-    "LEARNERS",
-    "LOSSES",
-    "RANKING_METHODS",
     "AdaRankRanker",
     "CalibratedRanker",
     "CoordinateAscentRanker",
@@ -35,26 +30,23 @@ __all__ = [
     "LinearRankFusion",
     "OrdinalRanker",
     "QueryRanker",
-    "QueryThreshold",
     "RankAndFilter",
     "RankBoostRanker",
     "RankerComparison",
+    "RankerMixin",
     "RiskCertificate",
-    "SharedFeatures",
     "ThresholdCurve",
     "compare_rankers",
+    "fuse_learned",
     "fuse_runs",
     "fuse_scores",
-    "linear_rank_fusion",
+    "get_ranker_names",
     "make_lambdamart",
     "make_listnet",
     "make_logistic",
     "make_random_forest",
     "make_ranker",
-    "make_ranking_method",
     "make_ranknet",
     "risk_threshold",
-    "score_table",
-    "share_features",
     "threshold_curve",
 ]

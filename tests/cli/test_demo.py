@@ -2,14 +2,14 @@ import importlib.util
 
 import pytest
 
-from skfilterrank.ranking import LOSSES
+from skfilterrank.ranking import get_ranker_names
 
 
 def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run("demo", "--queries", "200")
     assert code == 0
-    for name in (*LOSSES, "rank-only", "filter-only", "filter-all", "generator"):
+    for name in (*get_ranker_names("loss"), "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100
     rows = [line.replace(" * ", " ").split() for line in out.splitlines()[3:23]]

@@ -419,16 +419,3 @@ def test_values_that_are_no_numbers_name_the_column(small, value, kind):
         AdaRankRanker().fit(frame, y, groups)
     with pytest.raises(ValueError, match=f"{kind} in column 1 "):
         fitted.predict(sparse.csr_matrix(frame.to_numpy()))
-
-
-def test_data_that_does_not_fit_together(small):
-    X, y, groups = small
-    n = len(y)
-    with pytest.raises(ValueError, match=f"y has {n - 1} labels but X has {n} rows"):
-        AdaRankRanker().fit(X, y[1:], groups)
-    with pytest.raises(ValueError, match=f"groups has {n - 1} entries but there are {n} rows"):
-        AdaRankRanker().fit(X, y, groups[1:])
-    with pytest.raises(ValueError, match="no judged row"):
-        AdaRankRanker().fit(X, np.full(n, np.nan), groups)
-    with pytest.raises(ValueError, match="eval_groups is missing"):
-        AdaRankRanker().fit(X, y, groups, eval_set=(X, y))

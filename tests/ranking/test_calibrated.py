@@ -370,12 +370,12 @@ class TestInsideScikitLearn:
         )
         assert list(model.estimator_.estimator_.levels_) == [-1, 1, 2]
 
-    def test_its_probabilities_carry_over_raw(self, data):
+    def test_its_probabilities_are_not_rescaled(self, data):
         models = [
-            RankAndFilter(CalibratedRanker(Ridge(), cv=3), k=3, cv=3, carry=carry).fit(
+            RankAndFilter(CalibratedRanker(Ridge(), cv=3), k=3, cv=3, rescale=rescale).fit(
                 data.X, data.y, groups=data.groups
             )
-            for carry in ("auto", "raw")
+            for rescale in ("auto", False)
         ]
         assert models[0].threshold_ == models[1].threshold_
         assert 0 < models[0].threshold_ < 1
@@ -444,7 +444,7 @@ class TestBadInput:
             ({"break_ties": 1}, "break_ties must be one of True, False, got 1"),
             ({"refit": "auto"}, "refit must be one of True, False, got 'auto'"),
             ({"target": "sign"}, "target must be one of"),
-            ({"carry": "none"}, "carry must be one of"),
+            ({"rescale": "none"}, "rescale must be one of"),
             ({"cv": "fit"}, "cv must be None"),
             ({"cv": 151}, "cv=151 needs at least 151 queries but their number is 150"),
         ],

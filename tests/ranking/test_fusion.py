@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.io import read_run, write_run
-from skfilterrank.ranking import fuse_runs, fuse_scores, score_table
+from skfilterrank.ranking import fuse_runs, fuse_scores
+from skfilterrank.ranking._fusion.fuse import score_table
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")
 NORMALIZATIONS = ("minmax", "zscore", "rank", None)

@@ -27,9 +27,9 @@ from skfilterrank.ranking import (
     CoordinateAscentRanker,
     LinearRankFusion,
     RankAndFilter,
+    fuse_learned,
     fuse_runs,
     fuse_scores,
-    linear_rank_fusion,
 )
 
 LEARNERS = ("coordinate_ascent", "logistic", Ridge())
@@ -156,7 +156,7 @@ class TestScore:
         X, y, groups = data
         fusion = LinearRankFusion(measure="ap", random_state=0).fit(X, y, groups=groups)
         found = fusion.score(X, y, groups=groups)
-        assert found == pytest.approx(fusion.learner_.score_)
+        assert found == pytest.approx(fusion.learner_.best_score_)
         fused = fusion.predict(X, groups=groups)
         assert found == average_precision_score(y, fused, groups=groups)
 
@@ -181,11 +181,11 @@ class TestScore:
             ).fit(X, y if routing else series, groups=groups)
         assert 0.8 < search.best_score_ < 1
 
-    def test_without_queries_all_rows_are_one_list(self, data):
+    def test_without_queries_each_row_is_one(self, data):
         X, y, _ = data
         with pytest.warns(UserWarning, match="was given no query ids"):
             fusion = LinearRankFusion(Ridge(), normalize=None).fit(X, y)
-        expected = ndcg_f_score(y, fusion.predict(X), groups=np.zeros(len(y)), k=10)
+        expected = ndcg_f_score(y, fusion.predict(X), groups=np.arange(len(y)), k=10)
         assert fusion.score(X, y) == expected
 
 
@@ -295,7 +295,7 @@ class TestInsideScikitLearn:
 class TestOneCall:
     def test_scores_are_held_out(self, data):
         X, y, groups = data
-        fused = linear_rank_fusion(X, y, groups=groups, fusion=LinearRankFusion("logistic"), cv=4)
+        fused = fuse_learned(X, y, groups=groups, fusion=LinearRankFusion("logistic"), cv=4)
         expected = np.empty(len(y))
         folds = GroupKFold(4, shuffle=True, random_state=0).split(X, y, groups)
         for train, test in folds:
@@ -306,7 +306,7 @@ class TestOneCall:
     def test_two_calls_are_the_same(self):
         X, y, groups = make_systems(n_queries=10, n_rows=6)
         first, second, two_jobs, other = (
-            linear_rank_fusion(X, y, groups=groups, cv=2, **options)
+            fuse_learned(X, y, groups=groups, cv=2, **options)
             for options in ({}, {}, {"n_jobs": 2}, {"random_state": 1})
         )
         np.testing.assert_array_equal(first, second)
@@ -317,7 +317,7 @@ class TestOneCall:
         X, y, groups = make_systems(n_queries=10, n_rows=6)
         seeded, unseeded = (LinearRankFusion(measure="ap", random_state=s) for s in (3, None))
         found, by_argument, other = (
-            linear_rank_fusion(X, y, groups=groups, cv=2, fusion=fusion, random_state=seed)
+            fuse_learned(X, y, groups=groups, cv=2, fusion=fusion, random_state=seed)
             for fusion, seed in ((seeded, 0), (unseeded, 3), (unseeded, 0))
         )
         np.testing.assert_array_equal(found, by_argument)
@@ -327,15 +327,15 @@ class TestOneCall:
     def test_progress(self, data, capsys):
         X, y, groups = data
         fusion = LinearRankFusion("logistic")
-        linear_rank_fusion(X, y, groups=groups, fusion=fusion, cv=3)
+        fuse_learned(X, y, groups=groups, fusion=fusion, cv=3)
         assert capsys.readouterr().err == ""
-        linear_rank_fusion(X, y, groups=groups, fusion=fusion, cv=3, verbose=1)
+        fuse_learned(X, y, groups=groups, fusion=fusion, cv=3, verbose=1)
         assert "folds" in capsys.readouterr().err
 
     def test_without_holding_out(self, data):
         X, y, groups = data
         fusion = LinearRankFusion("logistic")
-        fused = linear_rank_fusion(X, y, groups=groups, fusion=fusion, cv=None)
+        fused = fuse_learned(X, y, groups=groups, fusion=fusion, cv=None)
         expected = clone(fusion).fit(X, y, groups=groups).predict(X, groups=groups)
         np.testing.assert_array_equal(fused, expected)
         assert not hasattr(fusion, "coef_")
@@ -345,7 +345,7 @@ class TestOneCall:
         is_new = groups >= 30
         labels = np.where(is_new, nan, y)
         fusion = LinearRankFusion("logistic")
-        fused = linear_rank_fusion(X, labels, groups=groups, fusion=fusion)
+        fused = fuse_learned(X, labels, groups=groups, fusion=fusion)
         model = clone(fusion).fit(X[~is_new], y[~is_new], groups=groups[~is_new])
         expected = model.predict(X[is_new], groups=groups[is_new])
         np.testing.assert_allclose(fused[is_new], expected, atol=1e-9)
@@ -354,9 +354,9 @@ class TestOneCall:
         X, y, groups = data
         labels = np.where((y == 0) & (np.arange(len(y)) % 2 == 0), nan, y)
         options = {"groups": groups, "fusion": LinearRankFusion("logistic"), "cv": None}
-        zero = linear_rank_fusion(X, labels, **options)
-        np.testing.assert_array_equal(zero, linear_rank_fusion(X, y, **options))
-        dropped = linear_rank_fusion(X, labels, unjudged="drop", **options)
+        zero = fuse_learned(X, labels, **options)
+        np.testing.assert_array_equal(zero, fuse_learned(X, y, **options))
+        dropped = fuse_learned(X, labels, unjudged="drop", **options)
         with pytest.warns(UserWarning, match="unjudged"):
             model = LinearRankFusion("logistic").fit(X, labels, groups=groups)
         np.testing.assert_array_equal(dropped, model.predict(X, groups=groups))
@@ -366,8 +366,8 @@ class TestOneCall:
         names = np.array(["bad", "fair", "good"])[y]
         fusion = LinearRankFusion("logistic", gains={"bad": 0, "fair": 1, "good": 2})
         np.testing.assert_array_equal(
-            linear_rank_fusion(X, names, groups=groups, fusion=fusion),
-            linear_rank_fusion(X, y, groups=groups, fusion=LinearRankFusion("logistic")),
+            fuse_learned(X, names, groups=groups, fusion=fusion),
+            fuse_learned(X, y, groups=groups, fusion=LinearRankFusion("logistic")),
         )
 
     def test_runs(self, data):
@@ -377,7 +377,7 @@ class TestOneCall:
         )
         runs = {f"s{j}": ids.assign(score=X[:, j]).sample(frac=0.8, random_state=j) for j in (0, 1)}
         qrels = ids.assign(label=y)
-        fused = linear_rank_fusion(runs, qrels, fusion=LinearRankFusion("logistic"), cv=None)
+        fused = fuse_learned(runs, qrels, fusion=LinearRankFusion("logistic"), cv=None)
         plain = fuse_runs(runs)
         assert list(fused.columns) == ["qid", "docno", "score"]
         pairs = [set(zip(run["qid"], run["docno"])) for run in (fused, plain)]
@@ -400,8 +400,8 @@ class TestOneCall:
         runs = {f"s{j}": ids.assign(score=X[:, j]) for j in (0, 1)}
         qrels = ids.assign(label=y)
         fusion = LinearRankFusion("logistic")
-        expected = linear_rank_fusion(runs, qrels, fusion=fusion)
-        found = linear_rank_fusion(
+        expected = fuse_learned(runs, qrels, fusion=fusion)
+        found = fuse_learned(
             {name: pl.from_pandas(run) for name, run in runs.items()},
             pl.from_pandas(qrels),
             fusion=fusion,
@@ -475,13 +475,14 @@ class TestBadInput:
             ((X, y), {}, "groups is missing"),
             ((X, y[:-1]), {"groups": groups}, "y_true has 479 labels but systems score 480 rows"),
             ((X, y * nan), {"groups": groups}, "no judged row"),
-            ((X, y), {"groups": groups, "fusion": Ridge()}, "fusion must be a LinearRankFusion"),
+            ((X, y), {"groups": groups, "fusion": "ridge"}, "learner must be one of"),
+            ((X, y), {"groups": groups, "fusion": 3}, "learner must be 'coordinate_ascent'"),
             ((X, y), {"groups": groups, "unjudged": "keep"}, "unjudged must be one of"),
             ((X, y), {"groups": groups, "cv": 0.3}, "holds out 336 rows never and 0 several"),
             (
                 (X, y),
                 {"groups": groups, "cv": "prefit"},
-                "cv='prefit' is not for linear_rank_fusion",
+                "cv='prefit' is not for fuse_learned",
             ),
             ((runs, qrels), {"groups": groups}, "groups is for scores"),
             ((runs, y), {}, "y_true must be a DataFrame of judgments"),
@@ -494,4 +495,4 @@ class TestBadInput:
             ((runs, qrels.assign(qid="t")), {}, "no document that a run retrieves is judged"),
         ):
             with pytest.raises(ValueError, match=message):
-                linear_rank_fusion(*arguments, **{"fusion": logistic} | options)
+                fuse_learned(*arguments, **{"fusion": logistic} | options)

@@ -519,26 +519,6 @@ def test_parameters_out_of_range(separable, settings, message):
         LambdaRankRanker(**settings).fit(X, y, groups)
 
 
-def test_data_that_does_not_fit_together(separable):
-    X, y, groups = separable
-    with pytest.raises(ValueError, match="y has 179 labels but X has 180 rows"):
-        LambdaRankRanker().fit(X, y[1:], groups)
-    with pytest.raises(ValueError, match="groups has 179 entries but there are 180 rows"):
-        LambdaRankRanker().fit(X, y, groups[1:])
-    with pytest.raises(ValueError, match="groups"):
-        LambdaRankRanker().fit(X, y, np.where(groups == 2, np.nan, groups))
-    with pytest.raises(ValueError, match="no judged row"):
-        LambdaRankRanker().fit(X, np.full(len(y), np.nan), groups)
-    with pytest.raises(ValueError, match="pass gains"):
-        LambdaRankRanker().fit(X, y.astype(str), groups)
-    with pytest.raises(ValueError, match="eval_groups is missing"):
-        LambdaRankRanker().fit(X, y, groups, eval_set=(X, y))
-    with pytest.raises(ValueError, match="eval_groups has 2 entries but eval_set has 1"):
-        LambdaRankRanker().fit(X, y, groups, eval_set=[(X, y)], eval_groups=[groups, groups])
-    with pytest.raises(ValueError, match="y of eval_set has 1 labels"):
-        LambdaRankRanker().fit(X, y, groups, eval_set=(X, y[:1]), eval_groups=groups)
-
-
 # --- real data ---------------------------------------------------------------------------------
 
 

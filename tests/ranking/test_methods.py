@@ -19,12 +19,12 @@ from sklearn.utils import get_tags
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
 from skfilterrank.ranking import (
-    RANKING_METHODS,
     RankAndFilter,
+    get_ranker_names,
     make_listnet,
     make_logistic,
     make_random_forest,
-    make_ranking_method,
+    make_ranker,
     make_ranknet,
 )
 
@@ -51,7 +51,7 @@ GRIDS = {
 
 
 def make(name, **params):
-    return make_ranking_method(name, **SMALL[name] | params)
+    return make_ranker(name, **SMALL[name] | params)
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def shuffled(data):
 
 
 def test_the_eight_methods():
-    assert set(RANKING_METHODS) == set(SMALL)
-    assert len(RANKING_METHODS) == 8
+    assert set(get_ranker_names("method")) == set(SMALL)
+    assert len(get_ranker_names("method")) == 8
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -363,13 +363,13 @@ def test_scaled_features_have_names(data):
 def test_probabilities_and_gains_are_carried_over_as_they_are(data):
     for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
         fitted = {
-            carry: RankAndFilter(make(name), k=3, cv=3, carry=carry)
+            rescale: RankAndFilter(make(name), k=3, cv=3, rescale=rescale)
             .fit(data.X, data.y, groups=data.groups)
             .threshold_
-            for carry in ("auto", "raw", "standardize")
+            for rescale in ("auto", False, True)
         }
-        assert fitted["auto"] == fitted["raw" if raw else "standardize"]
-        assert fitted["raw"] != fitted["standardize"]
+        assert fitted["auto"] == fitted[not raw]
+        assert fitted[False] != fitted[True]
 
 
 def test_gains_of_the_forest(data):
@@ -409,7 +409,7 @@ def test_a_broken_package_is_not_called_missing(monkeypatch):
 
 
 def test_bad_names():
-    with pytest.raises(ValueError, match=r"name must be one of 'adarank', .*got 'lambda'"):
-        make_ranking_method("lambda")
+    with pytest.raises(ValueError, match=r"name must be one of 'bce', .*got 'lambda'"):
+        make_ranker("lambda")
     with pytest.raises(ValueError, match=r"backend must be one of 'lightgbm', 'catboost', got"):
         make_listnet(backend="torch")

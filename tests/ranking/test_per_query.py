@@ -10,8 +10,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking import QueryThreshold, RankAndFilter, threshold_curve
+from skfilterrank.ranking import RankAndFilter, threshold_curve
 from skfilterrank.ranking._filtering.per_query import (
+    QueryThreshold,
     best_prefix,
     list_features,
     normalised_gains,

@@ -207,17 +207,17 @@ class TestThreshold:
         )
 
     def test_another_measure(self, data):
-        model = RankAndFilter(Ridge(), scoring="ndcg@5").fit(data.X, data.y, groups=data.groups)
+        model = RankAndFilter(Ridge(), measure="ndcg@5").fit(data.X, data.y, groups=data.groups)
         expected = ndcg_score(data.y, model.predict(data.X), groups=data.groups, k=5)
         assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(expected)
 
     def test_a_measure_where_lower_is_better_is_negated_throughout(self, data):
-        model = RankAndFilter(Ridge(), scoring="forbidden@3", threshold=-0.5)
+        model = RankAndFilter(Ridge(), measure="forbidden@3", threshold=-0.5)
         model.fit(data.X, data.y, groups=data.groups)
         shown = forbidden_at_k(data.y, model.predict(data.X), groups=data.groups, k=3)
         assert shown > 0
         assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(-shown)
-        tuned = RankAndFilter(FirstColumn(), scoring="forbidden@3")
+        tuned = RankAndFilter(FirstColumn(), measure="forbidden@3")
         tuned.fit(data.X, data.y, groups=data.groups)
         assert (tuned.threshold_curve_.values <= 0).all()
         assert tuned.best_score_ == pytest.approx(tuned.threshold_curve_.best_value)

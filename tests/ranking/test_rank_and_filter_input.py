@@ -281,8 +281,8 @@ class TestBadInput:
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),
             ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),
-            ({"scoring": "map"}, "'map' is not a measure: expected one of"),
-            ({"scoring": "ndcg_f@5", "k": 3}, "k=3 contradicts the cut-off of 'ndcg_f@5'"),
+            ({"measure": "map"}, "'map' is not a measure: expected one of"),
+            ({"measure": "ndcg_f@5", "k": 3}, "k=3 contradicts the cut-off of 'ndcg_f@5'"),
             ({"cv": 1}, "cv must be None, a number of folds from 2 up.*got 1"),
             ({"cv": 1.5}, "cv must be None.*got 1.5"),
             ({"cv": True}, "cv must be None.*got True"),
@@ -463,10 +463,10 @@ class TestWordsOfErrors:
         with pytest.raises(NotFittedError):
             RankAndFilter(LogisticRegression(), cv="prefit").fit(data.X, data.y, groups=data.groups)
 
-    @pytest.mark.parametrize("scoring", ["forbidden", "dcg", "ndcg_min@3"])
-    def test_per_query_thresholds_know_one_measure(self, data, scoring):
-        model = RankAndFilter(Ridge(), threshold="per_query", scoring=scoring)
-        with pytest.raises(ValueError, match="threshold='per_query' maximises nDCG_f, but scoring"):
+    @pytest.mark.parametrize("measure", ["forbidden", "dcg", "ndcg_min@3"])
+    def test_per_query_thresholds_know_one_measure(self, data, measure):
+        model = RankAndFilter(Ridge(), threshold="per_query", measure=measure)
+        with pytest.raises(ValueError, match="threshold='per_query' maximises nDCG_f, but measure"):
             model.fit(data.X, data.y, groups=data.groups)
 
     @pytest.mark.parametrize("refit", ["x", None, 2])

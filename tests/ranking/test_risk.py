@@ -34,14 +34,14 @@ from skfilterrank.ranking import (
     risk_threshold,
     threshold_curve,
 )
-from skfilterrank.ranking._filtering.risk import RISKS, certify
+from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 
 NO = -np.inf
 BOUNDS = {
     "any_forbidden": BinomialBound,
-    "forbidden_at_k": BettingBound,
+    "forbidden": BettingBound,
     "false_reject_rate": BettingBound,
 }
 
@@ -228,7 +228,7 @@ class TestBettingBound:
 
 
 class TestSteps:
-    @pytest.mark.parametrize("risk", RISKS)
+    @pytest.mark.parametrize("risk", STEPS)
     @settings(max_examples=60)
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
@@ -259,7 +259,7 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 
 
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
-@pytest.mark.parametrize("risk", RISKS)
+@pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
     @settings(max_examples=80)
     @given(
@@ -270,7 +270,7 @@ class TestRiskThreshold:
     def test_equal_to_testing_every_threshold(self, risk, rows, k, level):
         y_true, y_score, groups = rows
         expected = by_brute_force(risk, y_true, y_score, groups, k, level, 0.5)
-        params = {"groups": groups, "risk": risk, "level": level, "confidence": 0.5, "k": k}
+        params = {"groups": groups, "risk": risk, "max_risk": level, "confidence": 0.5, "k": k}
         if not expected[0]:
             with pytest.raises(ValueError, match=r"needs at least|cannot be kept"):
                 risk_threshold(y_true, y_score, **params)
@@ -298,7 +298,7 @@ class TestRiskThreshold:
         # Long stretches pass at once here, and the rate is not monotone.
         y_score = data.bayes_scores.round(3)
         found = risk_threshold(
-            data.y, y_score, groups=data.groups, risk=risk, level=0.12, k=3, confidence=0.9
+            data.y, y_score, groups=data.groups, risk=risk, max_risk=0.12, k=3, confidence=0.9
         )
         bound = BOUNDS[risk](found.n_queries, 0.12, 0.9)
         upward = risk == "false_reject_rate"
@@ -317,7 +317,7 @@ class TestRiskThreshold:
 
     @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
     def test_row_order_and_names_in_order(self, risk, data, level):
-        params = {"risk": risk, "level": level, "k": 3}
+        params = {"risk": risk, "max_risk": level, "k": 3}
         one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
         order = np.random.default_rng(0).permutation(len(data.y))
         names = np.array([f"q{query:04}" for query in data.groups])
@@ -329,7 +329,7 @@ class TestRiskThreshold:
 
     @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
     def test_monotone_rescaling(self, risk, data, change):
-        params = {"groups": data.groups, "risk": risk, "level": 0.1, "k": 3}
+        params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
         one = risk_threshold(data.y, data.bayes_scores, **params)
         moved = change(data.bayes_scores)
         two = risk_threshold(data.y, moved, **params)
@@ -344,7 +344,7 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int64])
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
-        params = {"groups": data.groups, "risk": risk, "level": 0.1, "k": 3}
+        params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
         one = risk_threshold(data.y, y_score, **params)
         two = risk_threshold(data.y, y_score.astype(dtype), **params)
         np.testing.assert_array_equal(
@@ -354,7 +354,7 @@ class TestRiskThreshold:
 
     def test_without_need_it_is_the_tuned_threshold(self, risk, data):
         params = {"groups": data.groups, "k": 3}
-        found = risk_threshold(data.y, data.bayes_scores, risk=risk, level=0.99, **params)
+        found = risk_threshold(data.y, data.bayes_scores, risk=risk, max_risk=0.99, **params)
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
@@ -362,7 +362,7 @@ class TestRiskThreshold:
         values, limits = [], []
         for level in (0.05, 0.1, 0.2, 0.4):
             found = risk_threshold(
-                data.y, data.bayes_scores, groups=data.groups, risk=risk, level=level, k=3
+                data.y, data.bayes_scores, groups=data.groups, risk=risk, max_risk=level, k=3
             )
             values.append(found.value)
             limits.append(found.limit)
@@ -384,7 +384,7 @@ class TestRiskThreshold:
                 y_score[rows],
                 groups=groups,
                 risk=risk,
-                level=level,
+                max_risk=level,
                 confidence=confidence,
                 k=3,
             )
@@ -426,7 +426,7 @@ def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
     # Half of the good documents may be filtered, all may not: the limit is the highest score.
     n = 60
     y_true, y_score = np.ones(n), np.repeat([0.0, 1.0], n // 2)
-    params = {"groups": np.arange(n), "risk": "false_reject_rate", "level": 0.8}
+    params = {"groups": np.arange(n), "risk": "false_reject_rate", "max_risk": 0.8}
     found = risk_threshold(y_true, y_score, **params)
     assert (found.limit, found.n_tried) == (1.0, 2)
     # A bad document above all good ones, which have one score: only -inf keeps the rate.
@@ -441,7 +441,7 @@ def test_where_all_pass_there_is_no_limit(label, risk):
     # One forbidden document of 60, in a query that nobody sees as a failure at level 0.2.
     y_true = np.ones(60)
     y_true[30] = label
-    found = risk_threshold(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, level=0.2)
+    found = risk_threshold(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, max_risk=0.2)
     assert found.limit == NO
     assert found.n_tried == (0 if label > 0 else 1)
 
@@ -449,13 +449,13 @@ def test_where_all_pass_there_is_no_limit(label, risk):
 def test_a_certificate_cannot_be_changed():
     found = risk_threshold(np.ones(60), np.arange(60), groups=np.arange(60), risk="any_forbidden")
     with pytest.raises(FrozenInstanceError):
-        found.level = 0.5
+        found.max_risk = 0.5
 
 
 def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
-    found = certify(curve, lists, risk="any_forbidden", level=0.05, confidence=0.9, k=None)
+    found = certify(curve, lists, risk="any_forbidden", max_risk=0.05, confidence=0.9, k=None)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert (found.value, found.threshold) == (0.2, 0.5)
 
@@ -475,7 +475,7 @@ def test_rounding_does_not_lift_the_upper_bound_over_the_level():
         np.tile([0.9, 0.1], n),
         groups=np.repeat(np.arange(n), 2),
         risk="any_forbidden",
-        level=level,
+        max_risk=level,
     )
     assert found.observed == 0
     assert found.upper_bound == level
@@ -489,7 +489,7 @@ def test_limit_within_a_stretch_of_equal_value():
     y_score = np.tile([0.9, 0.5, 0.6], n) + np.repeat(np.linspace(0, 0.001, n), 3)
     groups = np.repeat(np.arange(n), 3)
     found = risk_threshold(
-        y_true, y_score, groups=groups, risk="false_reject_rate", level=0.05, k=1
+        y_true, y_score, groups=groups, risk="false_reject_rate", max_risk=0.05, k=1
     )
     assert found.threshold == NO
     assert 0.5 < found.limit < 0.501
@@ -500,8 +500,8 @@ def test_unjudged_queries_are_left_out():
     more = np.concatenate([y, np.full(50, np.nan)])
     more_groups = np.concatenate([groups, 1000 + np.arange(50)])
     more_scores = np.concatenate([scores, np.full(50, 0.001)])
-    for risk in RISKS:
-        params = {"risk": risk, "level": 0.2, "k": 3}
+    for risk in STEPS:
+        params = {"risk": risk, "max_risk": 0.2, "k": 3}
         one = risk_threshold(y, scores, groups=groups, **params)
         two = risk_threshold(more, more_scores, groups=more_groups, **params)
         assert one.n_queries == two.n_queries
@@ -509,7 +509,7 @@ def test_unjudged_queries_are_left_out():
 
 
 def test_names_of_queries_do_not_matter_to_exact_binomial_bounds(data):
-    params = {"risk": "any_forbidden", "level": 0.1, "k": 3}
+    params = {"risk": "any_forbidden", "max_risk": 0.1, "k": 3}
     one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
     renamed = np.random.default_rng(0).permutation(600)[data.groups]
     two = risk_threshold(data.y, data.bayes_scores, groups=renamed, **params)
@@ -522,14 +522,14 @@ def test_gains_and_series(data):
         index=pd.MultiIndex.from_arrays([data.groups, range(len(data.y))], names=["qid", "docno"]),
     )
     one = risk_threshold(
-        labels, data.bayes_scores, gains={"good": 1, "bad": -1}, risk="any_forbidden", level=0.1
+        labels, data.bayes_scores, gains={"good": 1, "bad": -1}, risk="any_forbidden", max_risk=0.1
     )
     two = risk_threshold(
         np.where(data.y < 0, -1, 1),
         data.bayes_scores,
         groups=data.groups,
         risk="any_forbidden",
-        level=0.1,
+        max_risk=0.1,
     )
     assert one == two
 
@@ -537,7 +537,7 @@ def test_gains_and_series(data):
 class TestTrivial:
     def test_everything_is_filtered(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
-        for risk in ("any_forbidden", "forbidden_at_k"):
+        for risk in ("any_forbidden", "forbidden"):
             with pytest.warns(
                 UserWarning, match=r"No threshold but \+inf keeps risk='.*everything"
             ):
@@ -567,7 +567,7 @@ class TestTrivial:
 
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
-        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden", level=0.5)
+        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden", max_risk=0.5)
         assert found.limit < 59
         assert found.threshold == np.inf
 
@@ -577,7 +577,7 @@ class TestTrivial:
         with pytest.raises(
             ValueError, match=r"cannot be kept at 0.2: scores of -inf filter 0.5 of"
         ):
-            risk_threshold(y, scores, groups=groups, risk="false_reject_rate", level=0.2)
+            risk_threshold(y, scores, groups=groups, risk="false_reject_rate", max_risk=0.2)
 
     def test_nothing_retrieved_shows_nothing_forbidden(self):
         y, scores, groups = np.full(60, -1.0), np.full(60, NO), np.arange(60)
@@ -591,15 +591,15 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"level": 0}, "level must be a number between 0 and 1, both excluded, got 0"),
-            ({"level": 1.0}, "level must be"),
-            ({"level": np.nan}, "level must be"),
-            ({"level": "low"}, "level must be .* got 'low'"),
-            ({"level": None}, "level must be"),
-            ({"level": True}, "level must be"),
+            ({"max_risk": 0}, "max_risk must be a number between 0 and 1, both excluded, got 0"),
+            ({"max_risk": 1.0}, "max_risk must be"),
+            ({"max_risk": np.nan}, "max_risk must be"),
+            ({"max_risk": "low"}, "max_risk must be .* got 'low'"),
+            ({"max_risk": None}, "max_risk must be"),
+            ({"max_risk": True}, "max_risk must be"),
             ({"confidence": 90}, "confidence must be a number between 0 and 1.* got 90"),
             ({"confidence": 0.0}, "confidence must be"),
-            ({"risk": "forbidden"}, "risk must be one of 'forbidden_at_k', .* got 'forbidden'"),
+            ({"risk": "forbidding"}, "risk must be one of 'forbidden', .* got 'forbidding'"),
             ({"risk": None}, "risk must be one of"),
             ({"k": 0}, "k must be None"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
@@ -612,13 +612,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             risk_threshold(np.ones(100), np.arange(100.0), **(self.params | wrong))
 
-    @pytest.mark.parametrize("risk", RISKS)
+    @pytest.mark.parametrize("risk", STEPS)
     def test_too_few_queries(self, risk):
         y, groups = np.ones(44), np.arange(44)
         message = (
-            f"risk='{risk}' with level=0.05 and confidence=0.9 needs at least 45 calibration "
+            f"risk='{risk}' with max_risk=0.05 and confidence=0.9 needs at least 45 calibration "
             r"queries \(.*\), got 44: even if none of them shows a failure, the rate may be as "
-            "high as 0.051.* Give more queries, raise level or lower confidence"
+            "high as 0.051.* Give more queries, raise max_risk or lower confidence"
         )
         with pytest.raises(ValueError, match=message):
             risk_threshold(y, groups, groups=groups, risk=risk)
@@ -633,13 +633,13 @@ class TestBadInput:
 def fit(data, estimator=None, **params):
     model = RankAndFilter(
         LogisticRegression() if estimator is None else estimator,
-        **({"k": 3, "threshold": "risk", "risk": "any_forbidden", "level": 0.15} | params),
+        **({"k": 3, "threshold": "risk", "risk": "any_forbidden", "max_risk": 0.15} | params),
     )
     return model.fit(data.X, data.y, groups=data.groups)
 
 
 class TestRankAndFilter:
-    @pytest.mark.parametrize("risk", RISKS)
+    @pytest.mark.parametrize("risk", STEPS)
     def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
         model = fit(data, risk=risk)
         split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
@@ -648,7 +648,7 @@ class TestRankAndFilter:
         np.testing.assert_allclose(model.estimator_.coef_, inner.coef_)
         scores = inner.predict_proba(data.X[held_out])[:, 1]
         expected = risk_threshold(
-            data.y[held_out], scores, groups=data.groups[held_out], risk=risk, level=0.15, k=3
+            data.y[held_out], scores, groups=data.groups[held_out], risk=risk, max_risk=0.15, k=3
         )
         assert model.risk_certificate_ == expected
         assert expected.exact
@@ -676,7 +676,7 @@ class TestRankAndFilter:
         assert certificate.n_queries == n_queries
         assert len(model.fold_threshold_curves_) == n_splits
         assert ("approximately at most 0.15" in str(certificate)) is not exact
-        assert not certificate.if_unseen
+        assert not certificate.assumes_unseen
         assert "if the estimator" not in str(certificate)
         if not exact:
             all_rows = LogisticRegression().fit(data.X, data.y > 0)
@@ -686,7 +686,7 @@ class TestRankAndFilter:
         train = data.groups < 300
         inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
         model = RankAndFilter(
-            inner, k=3, threshold="risk", risk="any_forbidden", level=0.15, cv="prefit"
+            inner, k=3, threshold="risk", risk="any_forbidden", max_risk=0.15, cv="prefit"
         ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
         scores = inner.predict_proba(data.X[~train])[:, 1]
         certificate = model.risk_certificate_
@@ -695,10 +695,10 @@ class TestRankAndFilter:
             scores,
             groups=data.groups[~train],
             risk="any_forbidden",
-            level=0.15,
+            max_risk=0.15,
             k=3,
         )
-        assert certificate == replace(expected, if_unseen=True)
+        assert certificate == replace(expected, assumes_unseen=True)
         assert str(certificate) == (
             f"{expected} This holds if the estimator has not seen these queries."
         )
@@ -721,9 +721,9 @@ class TestRankAndFilter:
         model.set_params(threshold="tune", risk=None).fit(data.X, data.y, groups=data.groups)
         assert not hasattr(model, "risk_certificate_")
 
-    @pytest.mark.parametrize("risk", RISKS)
+    @pytest.mark.parametrize("risk", STEPS)
     def test_any_measure_chooses_among_the_certified(self, data, risk):
-        params = {"risk": risk, "cv": 0.5, "scoring": "qwa", "k": None}
+        params = {"risk": risk, "cv": 0.5, "measure": "qwa", "k": None}
         model = fit(data, **params)
         certificate = model.risk_certificate_
         scores = model.estimator_.predict_proba(data.X)[:, 1]
@@ -749,7 +749,7 @@ class TestRankAndFilter:
     @pytest.mark.parametrize("estimator", [LogisticRegression(), make_logistic()], ids=repr)
     def test_no_promise_about_queries_without_queries(self, data, estimator):
         model = RankAndFilter(
-            estimator, k=3, threshold="risk", risk="any_forbidden", level=0.1, cv=0.5
+            estimator, k=3, threshold="risk", risk="any_forbidden", max_risk=0.1, cv=0.5
         )
         for y in (data.y, pd.Series(data.y), list(data.y)):
             with pytest.raises(ValueError, match=r"it needs query ids: pass groups=.*named 'qid'"):
@@ -759,7 +759,7 @@ class TestRankAndFilter:
 
     def test_pure_filtering_where_each_row_is_a_query(self, data):
         model = RankAndFilter(
-            LogisticRegression(), threshold="risk", risk="any_forbidden", level=0.1
+            LogisticRegression(), threshold="risk", risk="any_forbidden", max_risk=0.1
         ).fit(data.X, data.y, groups=np.arange(len(data.y)))
         kept = model.predict(data.X) > NO
         assert model.risk_certificate_.n_queries == math.ceil(0.3 * len(data.y))
@@ -767,14 +767,14 @@ class TestRankAndFilter:
         assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
 
     def test_clone_pickle_and_parameters(self, data):
-        model = fit(data, risk="forbidden_at_k", confidence=0.8)
+        model = fit(data, risk="forbidden", confidence=0.8)
         again = pickle.loads(pickle.dumps(model))
         assert again.risk_certificate_ == model.risk_certificate_
         assert isinstance(again.risk_certificate_, RiskCertificate)
         np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
         params = clone(model).get_params()
-        assert (params["risk"], params["level"], params["confidence"]) == (
-            "forbidden_at_k",
+        assert (params["risk"], params["max_risk"], params["confidence"]) == (
+            "forbidden",
             0.15,
             0.8,
         )
@@ -785,11 +785,11 @@ class TestRankAndFilter:
         with sklearn.config_context(enable_metadata_routing=True):
             search = GridSearchCV(
                 RankAndFilter(LogisticRegression(), k=3, threshold="risk", risk="any_forbidden"),
-                {"level": [0.1, 0.3]},
+                {"max_risk": [0.1, 0.3]},
                 scoring=make_ranking_scorer("ndcg_f@3"),
                 cv=GroupKFold(2),
             ).fit(data.X, data.y, groups=data.groups)
-        assert search.best_params_ == {"level": 0.3}
+        assert search.best_params_ == {"max_risk": 0.3}
         assert search.best_estimator_.risk_certificate_.exact
 
     def test_row_order_does_not_matter(self, data):
@@ -804,12 +804,12 @@ class TestRankAndFilter:
         [
             ({"risk": None}, "risk must be one of .* got None"),
             ({"risk": "ndcg"}, "risk must be one of .* got 'ndcg'"),
-            ({"level": 5}, "level must be a number between 0 and 1"),
+            ({"max_risk": 5}, "max_risk must be a number between 0 and 1"),
             ({"confidence": 1}, "confidence must be a number between 0 and 1"),
             ({"threshold": "tune"}, "risk='any_forbidden' is only kept with threshold='risk', but"),
             ({"threshold": "per_query"}, "only kept with threshold='risk'.* is 'per_query'"),
             ({"threshold": 0.5}, "only kept with threshold='risk'"),
-            ({"level": 0.01}, "needs at least 230 calibration queries .*got 180"),
+            ({"max_risk": 0.01}, "needs at least 230 calibration queries .*got 180"),
             ({"refit": False, "cv": 3}, "refit=False keeps the model of the only split"),
         ],
     )
@@ -838,7 +838,7 @@ class RowsAreQueries(RankAndFilter):
 
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @parametrize_with_checks(
-    [RowsAreQueries(Ridge(), threshold="risk", risk="any_forbidden", level=0.9, confidence=0.5)]
+    [RowsAreQueries(Ridge(), threshold="risk", risk="any_forbidden", max_risk=0.9, confidence=0.5)]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -857,7 +857,7 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     y_true = rng.choice([-1.0, 1.0, 2.0, 0.0], 300)
     y_score = np.round(y_true + rng.normal(size=300), 1)
     found = risk_threshold(
-        y_true, y_score, groups=groups, risk=risk, level=0.8, k=3, measure=measure
+        y_true, y_score, groups=groups, risk=risk, max_risk=0.8, k=3, measure=measure
     )
     curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)
     is_upward = risk == "false_reject_rate"

@@ -50,11 +50,11 @@ from skfilterrank.ranking import (
     LinearRankFusion,
     OrdinalRanker,
     QueryRanker,
-    QueryThreshold,
     RankAndFilter,
     RankBoostRanker,
-    SharedFeatures,
 )
+from skfilterrank.ranking._filtering.per_query import QueryThreshold
+from skfilterrank.ranking._methods.shared_features import SharedFeatures
 
 # Of these only what is derived from them is ever fitted.
 BASES = {TopicSelector, ActiveSelector}
@@ -218,7 +218,7 @@ CASES = {
     ),
     "RankAndFilter(threshold='risk')": Case(
         RankAndFilter(
-            LOGISTIC, threshold="risk", risk="any_forbidden", level=0.8, confidence=0.6, cv=0.5
+            LOGISTIC, threshold="risk", risk="any_forbidden", max_risk=0.8, confidence=0.6, cv=0.5
         ),
         "rows",
     ),

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
+from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import check_columns, final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
@@ -37,7 +38,7 @@ def _estimator_has(name):
     return has
 
 
-class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
+class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
     """Fit an estimator on labels of which the missing ones are predicted first.
 
     `fit` completes the labels from the rows it is given and from nothing else, so that in
@@ -107,10 +108,7 @@ class CompletedLabels(MetaEstimatorMixin, BaseEstimator):
     (3,)
     """
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    takes_unjudged = True
 
     def __init__(self, estimator, *, predictor=None):
         self.estimator = estimator

@@ -11,9 +11,8 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
-    RoundsRanker,
+    BoostedRanker,
     check_rounds,
-    held_out_sets,
     run_rounds,
 )
 from skfilterrank.ranking._boosting.feature_boosting import (
@@ -21,16 +20,14 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     is_optimizable,
     optimizable_measures,
 )
-from skfilterrank.ranking._fitting.rows import (
+from skfilterrank.ranking._fitting.ranker_input import (
     check_count,
-    check_features,
     check_not_negative,
     column,
-    training_rows,
 )
 
 
-class AdaRankRanker(RoundsRanker):
+class AdaRankRanker(BoostedRanker):
     r"""AdaRank: a linear ranker boosted from single features, for any measure in [-1, 1].
 
     Each round adds the feature whose own ranking is best, on average over the queries, where
@@ -150,13 +147,6 @@ class AdaRankRanker(RoundsRanker):
     True
     """
 
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn.
-    _ranking_target = "gain"
-    # A RankAndFilter around it raises without query ids: there is no order to learn.
-    _needs_queries = True
-
     def __init__(
         self,
         *,
@@ -188,18 +178,14 @@ class AdaRankRanker(RoundsRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents, in any order, without NaN.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none, each row is its own query, with a warning.
-        eval_set : (X, y) or list of (X, y), default=None
+        {features}
+            NaN is an error.
+        {y}
+        {groups}
+            Where there is none, each row is its own query, with a warning.
+        {eval_set}
             Held-out queries to measure after each round; rows with a NaN label count as gain 0.
             Of several sets the mean counts for early stopping.
-        eval_groups : array-like or list of array-like, default=None
-            Query ids of the held-out rows; None looks for an index level "qid".
 
         Returns
         -------
@@ -222,8 +208,8 @@ class AdaRankRanker(RoundsRanker):
                 f"{brief(parsed.text)}: `train_scores_` would mix the two. Keep the measure, or "
                 "set warm_start=False."
             )
-        rows = training_rows(self, X, y, groups, reset=not continued)
-        held_out = held_out_sets(self, eval_set, eval_groups, parsed)
+        rows = self._judged_rows(X, y, groups, reset=not continued)
+        held_out = self._held_out_curves(eval_set, eval_groups, parsed)
         learner = FeatureBoosting(
             rows,
             parsed,
@@ -255,13 +241,14 @@ class AdaRankRanker(RoundsRanker):
         np.add.at(self.coef_, self.features_[:n_best], self.alphas_[:n_best])
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents, without NaN.
+        {features}
+            NaN is an error.
+        {groups_of_X}
 
         Returns
         -------
@@ -269,7 +256,7 @@ class AdaRankRanker(RoundsRanker):
             Scores, higher is better.
         """
         check_is_fitted(self)
-        X = check_features(self, X, reset=False)
+        X = self._check_features(X)
         scores = np.zeros(X.shape[0])
         # A matrix product may round equal rows differently, which would break their tie.
         for feature in np.flatnonzero(self.coef_):
@@ -299,9 +286,3 @@ class AdaRankRanker(RoundsRanker):
                 f"{why}. {optimizable_measures()}"
             )
         return parsed
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags

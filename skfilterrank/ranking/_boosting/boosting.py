@@ -1,17 +1,14 @@
 """What the boosting rankers share: held-out queries, the loop over rounds, the score."""
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.rows import QueryRows, held_out_rows, mean_measure
+from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:
@@ -21,43 +18,17 @@ def rows_with_order(rows: QueryRows) -> QueryRows:
     starts = np.flatnonzero(np.append(True, queries[1:] != queries[:-1]))
     ends = np.append(starts[1:], len(queries)) - 1
     has_two = gains[starts] != gains[ends]
-    return rows.of(order[np.repeat(has_two, ends - starts + 1)])
+    return rows.take(order[np.repeat(has_two, ends - starts + 1)])
 
 
-class RoundsRanker(BaseEstimator):
-    """A ranker of weighted rounds, each of one feature."""
+class BoostedRanker(FeatureRanker):
+    """A sum of weighted rounds, each of one feature, that needs the order within queries."""
 
-    @property
-    def _watched(self):
-        """Name of the measure that rounds are chosen or stopped by."""
-        return self.measure
+    needs_groups = True
 
-    def score(self, X, y: ArrayLike, groups=None) -> float:
-        """Mean of the measure that `fit` watches over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label count as gain 0.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
-
-        Returns
-        -------
-        float
-            The measure, as its function computes it; negated where lower is better, as
-            scikit-learn's scorers do.
-
-        Raises
-        ------
-        ValueError
-            If query ids are missing, or arrays have different lengths.
-        """
-        check_is_fitted(self)
-        return mean_measure(self, parse_measure(self._watched), X, y, self.predict(X), groups)
+    def _held_out_curves(self, eval_set, eval_groups, parsed) -> list["HeldOutCurve"]:
+        """The held-out sets that `fit` is given, to be measured after each round."""
+        return [HeldOutCurve(rows, parsed) for rows in self._held_out_rows(eval_set, eval_groups)]
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -70,7 +41,7 @@ class RoundsRanker(BaseEstimator):
         return total / total.sum() if total.any() else total
 
 
-class HeldOut:
+class HeldOutCurve:
     """A held-out set, and its measure after each round."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
@@ -87,13 +58,7 @@ class HeldOut:
         return self._measure.sign * self.curve[-1]
 
 
-def held_out_sets(ranker, eval_set, eval_groups, parsed, *, allow_nan=False) -> list[HeldOut]:
-    """The held-out sets of `fit`, checked."""
-    sets = held_out_rows(ranker, eval_set, eval_groups, allow_nan=allow_nan)
-    return [HeldOut(rows, parsed) for rows in sets]
-
-
-def run_rounds(learner, held_out: list[HeldOut], *, n_rounds, patience, verbose) -> int | None:
+def run_rounds(learner, held_out: list[HeldOutCurve], *, n_rounds, patience, verbose) -> int | None:
     """Add rounds until there are so many, nothing is left to learn, or the held-out sets stall.
 
     Rounds that the learner has already, from an earlier fit, are measured again and not learned

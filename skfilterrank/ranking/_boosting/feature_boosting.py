@@ -12,7 +12,7 @@ from skfilterrank.ranking._boosting.boosting import (
     rows_with_order,
 )
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.rows import (
+from skfilterrank.ranking._fitting.ranker_input import (
     QueryRows,
     column,
 )
@@ -135,7 +135,7 @@ def _rows_that_count(rows, parsed):
             f"by it. Choose another cut-off or measure. {optimizable_measures()}"
         )
     sizes = GroupIndex.from_groups(rows.queries).sizes
-    return rows.of(np.repeat(matters, sizes))
+    return rows.take(np.repeat(matters, sizes))
 
 
 def _strength_of_feature(strength, X, number, sign):

@@ -11,20 +11,17 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
-    RoundsRanker,
+    BoostedRanker,
     check_rounds,
     first_best,
-    held_out_sets,
     rows_with_order,
     run_rounds,
 )
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
-from skfilterrank.ranking._fitting.rows import (
+from skfilterrank.ranking._fitting.ranker_input import (
     QueryRows,
     check_count,
-    check_features,
     column,
-    training_rows,
 )
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
@@ -32,7 +29,7 @@ _LARGEST_R = 1 - 1e-9
 _SMALLEST_R = 1e-10
 
 
-class RankBoostRanker(RoundsRanker):
+class RankBoostRanker(BoostedRanker):
     r"""RankBoost: a sum of feature thresholds, boosted by pairs of documents of one query.
 
     Each round adds a weak ranker "the feature exceeds the threshold" that puts the better document
@@ -52,11 +49,11 @@ class RankBoostRanker(RoundsRanker):
     max_bins : int, default=255
         A feature of more distinct values than this is cut at its quantiles into so many bins;
         thresholds lie between bins. At least 2.
-    eval_measure : str, default="ndcg_f@10"
+    measure : str, default="ndcg_f@10"
         What is measured on `eval_set`, and by `score`: a name of the measure table with a cut-off
         and options where wanted; see :func:`skfilterrank.metrics.get_measure_names`.
     early_stopping_rounds : int or None, default=None
-        Stop when `eval_measure` on `eval_set` has not improved for this many rounds, and
+        Stop when `measure` on `eval_set` has not improved for this many rounds, and
         predict with the rounds up to its best.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
@@ -150,12 +147,7 @@ class RankBoostRanker(RoundsRanker):
     True
     """
 
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn.
-    _ranking_target = "gain"
-    # A RankAndFilter around it raises without query ids: there is no order to learn.
-    _needs_queries = True
+    _takes_nan = True
 
     def __init__(
         self,
@@ -164,7 +156,7 @@ class RankBoostRanker(RoundsRanker):
         pair_weights: str = "equal",
         n_estimators: int = 300,
         max_bins: int = 255,
-        eval_measure: str = "ndcg_f@10",
+        measure: str = "ndcg_f@10",
         early_stopping_rounds: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -174,7 +166,7 @@ class RankBoostRanker(RoundsRanker):
         self.pair_weights = pair_weights
         self.n_estimators = n_estimators
         self.max_bins = max_bins
-        self.eval_measure = eval_measure
+        self.measure = measure
         self.early_stopping_rounds = early_stopping_rounds
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -188,18 +180,14 @@ class RankBoostRanker(RoundsRanker):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents, in any order; NaN is a missing value.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none, each row is its own query, with a warning.
-        eval_set : (X, y) or list of (X, y), default=None
+        {features}
+            NaN is a missing value.
+        {y}
+        {groups}
+            Where there is none, each row is its own query, with a warning.
+        {eval_set}
             Held-out queries to measure after each round; rows with a NaN label count as gain 0.
             Of several sets the mean counts for early stopping.
-        eval_groups : array-like or list of array-like, default=None
-            Query ids of the held-out rows; None looks for an index level "qid".
 
         Returns
         -------
@@ -214,8 +202,8 @@ class RankBoostRanker(RoundsRanker):
         """
         parsed = self._check_parameters()
         continued = self.warm_start and hasattr(self, "alphas_")
-        rows = training_rows(self, X, y, groups, reset=not continued, allow_nan=True)
-        held_out = held_out_sets(self, eval_set, eval_groups, parsed, allow_nan=True)
+        rows = self._judged_rows(X, y, groups, reset=not continued)
+        held_out = self._held_out_curves(eval_set, eval_groups, parsed)
         learner = _ThresholdBoosting(rows, self)
         if continued:
             check_rounds(self, len(self.alphas_))
@@ -241,13 +229,14 @@ class RankBoostRanker(RoundsRanker):
         }
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents; NaN is a missing value.
+        {features}
+            NaN is a missing value.
+        {groups_of_X}
 
         Returns
         -------
@@ -255,15 +244,11 @@ class RankBoostRanker(RoundsRanker):
             Scores, higher is better.
         """
         check_is_fitted(self)
-        X = check_features(self, X, reset=False, allow_nan=True)
+        X = self._check_features(X)
         scores = np.zeros(X.shape[0])
         for round_ in self._rounds()[: self.best_iteration_]:
             scores += _contribution(round_, X)
         return scores
-
-    @property
-    def _watched(self):
-        return self.eval_measure
 
     def _rounds(self):
         """Feature, threshold, default and weight of each round."""
@@ -279,14 +264,7 @@ class RankBoostRanker(RoundsRanker):
             check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
-        return parse_measure(self.eval_measure)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        return tags
+        return parse_measure(self.measure)
 
 
 class _ThresholdBoosting:

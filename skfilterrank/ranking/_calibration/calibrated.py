@@ -4,17 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.special import logit
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import ClassifierTags
-from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_choice, count_rows, find_groups
+from skfilterrank._core.checks import check_choice, find_groups
 from skfilterrank._response import document_scores, final_step
-from skfilterrank._sklearn_compat import metadata_routing_enabled
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import (
@@ -25,17 +23,16 @@ from skfilterrank.ranking._calibration.calibrators import (
 )
 from skfilterrank.ranking._filtering.parameters import check_inner
 from skfilterrank.ranking._filtering.tuning import tuning_scores
-from skfilterrank.ranking._fitting.adapters import needs_groups
-from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import training_rows
+from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # What stands for the probability of filtered rows in log-odds, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
-class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
+class CalibratedRanker(WrappingRanker, BaseEstimator):
     """Turn any estimator's scores into the probability that a document's gain is above 0.
 
     Scores of a ranker have no scale, and those of a classifier are often too sure. Here the
@@ -68,10 +65,12 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
     refit : bool, default=True
         Whether to fit the estimator on all rows once the curve is found. False needs a `cv` of one
         split and keeps that split's model.
-    carry : {"auto", "raw", "standardize"}, default="auto"
-        How the curve of the folds' scores carries over to the refitted estimator: "standardize"
-        first brings each fold's scores to its scale, "auto" does so for rankers. As in
-        :class:`RankAndFilter`.
+    rescale : {"auto", True, False}, default="auto"
+        Whether to bring each fold's scores to the scale of the refitted estimator before the curve
+        is fitted to them; "auto" does so for rankers. As in :class:`RankAndFilter`.
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
@@ -104,10 +103,9 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     To scikit-learn this is a ranker, not a classifier: it takes labels of any gains, and
-    :meth:`predict` gives scores. It has no `score` of its own, since lists and probabilities are
-    measured by different things: give model selection ``make_ranking_scorer("ndcg_f@10")``, or
-    where `y` is 0 or 1 one of scikit-learn's names for probabilities, such as "roc_auc",
-    "average_precision", "neg_log_loss" and "neg_brier_score".
+    :meth:`predict` gives scores. Its `score` measures lists. For the probabilities give model
+    selection one of scikit-learn's scorers, where `y` is 0 or 1: "roc_auc", "average_precision",
+    "neg_log_loss" or "neg_brier_score".
 
     A curve never falls, so the order of the estimator's scores is kept. Held-out scores that order
     good and bad rows worse than chance, by more than chance explains, come with a warning; the
@@ -151,13 +149,9 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
     """
 
     # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
     __metadata_request__decision_function = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn, and that its scores need no common scale.
-    _ranking_target = "gain"
-    _scores_are_probabilities = True
+    has_fixed_scale = True
 
     def __init__(
         self,
@@ -169,7 +163,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         gains=None,
         cv=None,
         refit=True,
-        carry="auto",
+        rescale="auto",
+        measure="ndcg_f",
         n_jobs=None,
         verbose=0,
     ):
@@ -180,7 +175,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.gains = gains
         self.cv = cv
         self.refit = refit
-        self.carry = carry
+        self.rescale = rescale
+        self.measure = measure
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -192,21 +188,13 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Whatever the estimator takes; rows in any order.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
-            query ids in an index level "qid".
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`. Where
-            there is none, each row is its own query, with a warning; rankers raise.
-        eval_set : list of (X, y), default=None
-            Held-out sets for estimators that stop early, with labels as in `y`.
-        eval_groups : list of array-like, default=None
-            Query ids of each held-out set; None looks for an index level "qid".
-        **fit_params
-            Passed to the estimator's `fit`, as in :meth:`RankAndFilter.fit`. The curve counts each
-            row once, whatever `sample_weight`.
+        {X}
+        {y}
+        {groups}
+            Where there is none, each row is its own query, with a warning; rankers raise.
+        {eval_set}
+        {fit_params}
+            The curve counts each row once, whatever `sample_weight`.
 
         Returns
         -------
@@ -224,31 +212,29 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         check_choice(self.break_ties, "break_ties", (True, False))
         check_choice(self.refit, "refit", (True, False))
         check_inner(self)
-        if y is None:
-            raise InputError("CalibratedRanker requires y to be passed, but the target y is None.")
-        if metadata_routing_enabled():
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         prefit = is_prefit(self.cv)
-        data, gains, _ = training_rows(
+        data = prepare_rows(
             self.estimator,
             X,
             y,
-            self._queries(groups, X, y),
-            target=self.target,
+            self._find_groups(X, y, groups),
             gains=self.gains,
+            target=self.target,
             prefit=prefit,
             eval_set=eval_set,
             eval_groups=eval_groups,
-            fit_params=fit_params,
+            fit_params=self._inside_parameters(fit_params),
+            without_groups="CalibratedRanker was given no query ids: each row is taken for a query "
+            "of its own, so that folds may tear queries apart.",
         )
-        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
+        self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
         how = SimpleNamespace(**self.get_params(deep=False), threshold=None)
         labels = label_array(y)
         tuning = tuning_scores(how, data, self._score_gains, labels)
         self.estimator_ = tuning.estimator
-        self._fit_curve(tuning.scores, gains[tuning.rows])
+        self._fit_curve(tuning.scores, data.gains[tuning.rows])
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -256,11 +242,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, for estimators that want it. None looks for an index level "qid"
-            on `X`.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -281,10 +264,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        groups : array-like of shape (n_rows,), default=None
-            As in :meth:`predict`.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -299,10 +280,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        groups : array-like of shape (n_rows,), default=None
-            As in :meth:`predict`.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -311,18 +290,6 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
             0.5; where the estimator filters about -708, which is below all others.
         """
         return logit(np.clip(self.predict(X, groups=groups), _LEAST, _MOST))
-
-    def _queries(self, groups, X, y):
-        """The query ids; without any, one for each row where the estimator does not need them."""
-        found = find_groups(groups, y, X)
-        if found is not None or needs_groups(self.estimator):
-            return found
-        warn_user(
-            "CalibratedRanker was given no query ids: each row is taken for a query of its own, so "
-            "that folds may tear queries apart. Pass groups=, the query id of each row, or give y "
-            "as a Series with an index level named 'qid'."
-        )
-        return np.arange(count_rows(X))
 
     def _fit_curve(self, scores, gains):
         """Fit the curve from held-out scores to labels."""

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.ranking._fitting.rows import column
+from skfilterrank.ranking._fitting.ranker_input import column
 
 
 def spread(values, codes=None, sizes=None) -> float:

@@ -3,7 +3,6 @@
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
@@ -21,17 +20,14 @@ from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch, coun
 from skfilterrank.ranking._coordinate_ascent.objective import Objective, check_optimizable
 from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.rows import (
+from skfilterrank.ranking._fitting.ranker_input import (
+    FeatureRanker,
     check_count,
-    check_features,
     check_not_negative,
-    held_out_rows,
-    mean_measure,
-    training_rows,
 )
 
 
-class CoordinateAscentRanker(BaseEstimator):
+class CoordinateAscentRanker(FeatureRanker):
     """Linear ranker that optimizes a measure itself, one weight after the other.
 
     Other methods descend on a smooth stand-in of the measure that is wanted. Here it is the
@@ -46,8 +42,6 @@ class CoordinateAscentRanker(BaseEstimator):
         such as "ap", "rbp(persistence=0.9)" or "ul_normalized(measure=dcg)@10"; see
         :func:`skfilterrank.metrics.get_measure_names` and the Notes. Where lower values are
         better, such as of "forbidden@3", it is minimized.
-    k : int or None, default=None
-        Cut-off, where `measure` does not give it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents.
@@ -58,8 +52,8 @@ class CoordinateAscentRanker(BaseEstimator):
     init : {"least_squares", "uniform"}, default="least_squares"
         Weights to start from: those of a ridge regression of the gains, or the same weight for
         each feature, divided by its spread.
-    alpha : float, default=1.0
-        Ridge penalty of the regression, of features divided by their spread.
+    init_alpha : float, default=1.0
+        Ridge penalty of that regression, of features divided by their spread.
     penalty : float, default=0.0
         What a step of a weight must gain, for each standard deviation of the scores that it moves
         the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to 0.1,
@@ -96,19 +90,16 @@ class CoordinateAscentRanker(BaseEstimator):
         Weights of the features as they come. Their common factor is arbitrary.
     threshold_ : float
         Documents whose weighted sum is below it are to be filtered; 0.0 without `filter`.
-    score_ : float
+    best_score_ : float
         The measure of the training queries at these weights.
-    history_ : ndarray of shape (n_iter_ + 1,), dtype float64
-        The same at the start and after each sweep of the start that was kept: never worse than
-        before.
     n_iter_ : int
-        Number of its sweeps.
+        Number of sweeps of the start that was kept.
     best_iteration_ : int
         The sweep whose weights are kept: the last one without early stopping; 0 is the start.
     evals_result_ : dict
-        The measure on held-out sets at the start and after each sweep, so that
-        `best_iteration_` is a position in it, ``{"valid_0": {"ndcg_f@10": [...]}}``; empty without
-        `eval_set`.
+        The measure at the start and after each sweep, so that `best_iteration_` is a position in
+        it: ``{"train": {"ndcg_f@10": [...]}, "valid_0": ...}``. On the training queries it is
+        never worse than before.
     scale_ : ndarray of shape (n_features_in_,), dtype float64
         Spread of each feature: its standard deviation within queries, or with `filter` of all
         rows. 0 where it is constant, and its weight then stays 0.
@@ -150,8 +141,9 @@ class CoordinateAscentRanker(BaseEstimator):
     scale of the features does not matter beyond the start.
 
     While training, documents of equal scores count in ascending order of gain (``ties="worst"``),
-    so that nothing is won by giving documents the same score. `score_` and `history_` are such
-    values; without ties they are those of the measure's function, as `evals_result_` is always.
+    so that nothing is won by giving documents the same score. `best_score_` and "train" of
+    `evals_result_` are such values; without ties they are those of the measure's function, as those
+    of held-out sets are always.
     Queries for which the measure is undefined count as 0. Queries with one document, or with
     documents of one gain, change nothing but the mean. Where no query has two different gains and
     ``filter=False``, no order is better than another: all weights are 0.
@@ -177,9 +169,9 @@ class CoordinateAscentRanker(BaseEstimator):
     >>> from skfilterrank.ranking import CoordinateAscentRanker
     >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
     >>> ranker = CoordinateAscentRanker(measure="ndcg_f@3", random_state=0)
-    >>> ranked = ranker.fit(X, y, groups=groups).score_
+    >>> ranked = ranker.fit(X, y, groups=groups).best_score_
     >>> filtering = CoordinateAscentRanker(measure="ndcg_f@3", filter=True, random_state=0)
-    >>> bool(filtering.fit(X, y, groups=groups).score_ > ranked)
+    >>> bool(filtering.fit(X, y, groups=groups).best_score_ > ranked)
     True
 
     Its scores are 0 or above where a document is to be shown:
@@ -187,24 +179,18 @@ class CoordinateAscentRanker(BaseEstimator):
     >>> scores = filtering.predict(X)
     >>> scores[scores < 0] = float("-inf")
     >>> shown = ndcg_f_score(y, scores, groups=groups, k=3)
-    >>> bool(abs(shown - filtering.score_) < 1e-9)
+    >>> bool(abs(shown - filtering.best_score_) < 1e-9)
     True
     """
-
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn.
-    _ranking_target = "gain"
 
     def __init__(
         self,
         *,
         measure: str = "ndcg_f@10",
-        k: int | None = None,
         gains: Gains = None,
         filter: bool = False,
         init: str = "least_squares",
-        alpha: float = 1.0,
+        init_alpha: float = 1.0,
         penalty: float = 0.0,
         n_restarts: int = 0,
         max_iter: int = 25,
@@ -218,11 +204,10 @@ class CoordinateAscentRanker(BaseEstimator):
         verbose: int = 0,
     ):
         self.measure = measure
-        self.k = k
         self.gains = gains
         self.filter = filter
         self.init = init
-        self.alpha = alpha
+        self.init_alpha = init_alpha
         self.penalty = penalty
         self.n_restarts = n_restarts
         self.max_iter = max_iter
@@ -243,20 +228,16 @@ class CoordinateAscentRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents, in any order; finite numbers.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none, each row is its own query, with a warning: with `filter`,
+        {features}
+            NaN is an error.
+        {y}
+        {groups}
+            Where there is none, each row is its own query, with a warning: with `filter`,
             filtering is learned and no order; without, all scores are 0.
-        eval_set : (X, y) or list of (X, y), default=None
+        {eval_set}
             Held-out queries. The best of several starts is the one that is best on them, and
             with `early_stopping_rounds` they decide when to stop. Of several sets the mean counts;
             rows with a NaN label count as gain 0.
-        eval_groups : array-like or list of array-like, default=None
-            Query ids of the held-out rows; None looks for an index level "qid".
 
         Returns
         -------
@@ -272,7 +253,7 @@ class CoordinateAscentRanker(BaseEstimator):
         """
         parsed = self._check_parameters()
         last = getattr(self, "coef_", None) if self.warm_start else None
-        X, gains, codes = training_rows(self, X, y, groups, filters=self.filter)
+        X, gains, codes = self._judged_rows(X, y, groups)
         index = GroupIndex.from_groups(codes)
         if last is not None and len(last) != X.shape[1]:
             raise InputError(
@@ -298,13 +279,14 @@ class CoordinateAscentRanker(BaseEstimator):
         self._keep(self._ascents(problem, last), parsed, objective.sign)
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
+        {features}
+            NaN is an error.
+        {groups_of_X}
 
         Returns
         -------
@@ -313,38 +295,7 @@ class CoordinateAscentRanker(BaseEstimator):
             be filtered.
         """
         check_is_fitted(self)
-        return Columns(check_features(self, X, reset=False)).scores(self.coef_) - self.threshold_
-
-    def score(self, X, y: ArrayLike, groups=None) -> float:
-        """Mean of `measure` over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label count as gain 0.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
-
-        Returns
-        -------
-        float
-            The measure, as its function computes it; negated where lower is better, as
-            scikit-learn's scorers do. With `filter`, documents that score below 0 are filtered.
-
-        Raises
-        ------
-        ValueError
-            If query ids are missing, or arrays have different lengths.
-        """
-        scores = self.predict(X)
-        if self.filter:
-            scores = np.where(scores >= 0, scores, -np.inf)
-        return mean_measure(
-            self, parse_measure(self.measure).with_cutoff(self.k), X, y, scores, groups
-        )
+        return Columns(self._check_features(X)).scores(self.coef_) - self.threshold_
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -358,13 +309,22 @@ class CoordinateAscentRanker(BaseEstimator):
         return sizes / total if total > 0 else sizes
 
     @property
-    def _needs_queries(self):
-        """Whether a RankAndFilter around it raises without query ids: filtering needs none."""
+    def needs_groups(self) -> bool:
+        """Whether there is nothing to learn without query ids: filtering needs none."""
         return not self.filter
+
+    def _lost_without_groups(self) -> str:
+        return (
+            "it learns to filter but not to rank" if self.filter else super()._lost_without_groups()
+        )
+
+    def _without_filtered(self, scores):
+        """Scores, below 0 filtered where a threshold was learned."""
+        return np.where(scores >= 0, scores, -np.inf) if self.filter else scores
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and read the measure."""
-        parsed = parse_measure(self.measure).with_cutoff(self.k)
+        parsed = parse_measure(self.measure)
         check_optimizable(parsed)
         check_choice(self.filter, "filter", (True, False))
         check_choice(self.init, "init", INITS)
@@ -376,7 +336,7 @@ class CoordinateAscentRanker(BaseEstimator):
         check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
             check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
-        for name in ("alpha", "penalty", "tol"):
+        for name in ("init_alpha", "penalty", "tol"):
             check_not_negative(getattr(self, name), name)
         return parsed
 
@@ -392,7 +352,7 @@ class CoordinateAscentRanker(BaseEstimator):
         """Columns and objective of each held-out set."""
         return [
             (Columns(X), MeasuredRows(parsed, gains, GroupIndex.from_groups(codes)))
-            for X, gains, codes in held_out_rows(self, eval_set, eval_groups)
+            for X, gains, codes in self._held_out_rows(eval_set, eval_groups)
         ]
 
     def _ascents(self, problem, last):
@@ -405,7 +365,7 @@ class CoordinateAscentRanker(BaseEstimator):
 
         def after_sweep(value):
             bar.update()
-            bar.set_postfix({self.measure: f"{value:.4f}"})
+            bar.set_postfix({problem.objective.parsed.text: f"{value:.4f}"})
 
         def run(number, seed):
             rng = np.random.RandomState(seed)
@@ -419,7 +379,7 @@ class CoordinateAscentRanker(BaseEstimator):
                     problem.objective,
                     problem.spreads,
                     rng,
-                    alpha=self.alpha,
+                    alpha=self.init_alpha,
                     within=not self.filter,
                 )
             threshold = None
@@ -437,17 +397,12 @@ class CoordinateAscentRanker(BaseEstimator):
         best = max(ascents, key=lambda ascent: ascent.value)
         self.coef_ = best.coef
         self.threshold_ = 0.0 if best.threshold is None else float(best.threshold)
-        self.history_ = sign * np.array(best.history)
         self.n_iter_ = len(best.history) - 1
         self.best_iteration_ = best.n_kept
-        self.score_ = float(self.history_[best.n_kept])
+        self.best_score_ = float(sign * best.history[best.n_kept])
+        curves = {"train": best.history}
+        curves |= {f"valid_{number}": values for number, values in enumerate(best.held_out)}
         self.evals_result_ = {
-            f"valid_{i}": {parsed.text: [sign * value for value in values]}
-            for i, values in enumerate(best.held_out)
+            name: {parsed.text: [sign * value for value in values]}
+            for name, values in curves.items()
         }
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags

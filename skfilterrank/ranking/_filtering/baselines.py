@@ -2,27 +2,36 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
-from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone, takes_unjudged
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
-from skfilterrank.ranking._fitting.rows import count_unjudged
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._ranker import RankerMixin
+from skfilterrank._response import document_scores, final_step
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
+from skfilterrank.ranking._fitting.ranker_input import count_unjudged
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker, takes_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
 
-class FilterAll(BaseEstimator):
+class FilterAll(RankerMixin, BaseEstimator):
     """Show nothing: every document is filtered.
 
     Its nDCG_f is the score of the empty list, which any filter should beat. It learns nothing and
     looks at nothing.
+
+    Parameters
+    ----------
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions.
+    gains : None, "exp2", dict or callable, default=None
+        How `score` turns a label into a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     See Also
     --------
@@ -46,12 +55,14 @@ class FilterAll(BaseEstimator):
     array([-inf, -inf])
     """
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    takes_unjudged = True
+
+    def __init__(self, *, measure: str = "ndcg_f", gains: Gains = None):
+        self.measure = measure
+        self.gains = gains
 
     def fit(self, X, y=None, groups=None) -> "FilterAll":
-        """Do nothing.
+        """Look whether there are query ids, and at nothing else.
 
         Parameters
         ----------
@@ -59,14 +70,14 @@ class FilterAll(BaseEstimator):
             Not used.
         y : object, default=None
             Not used.
-        groups : object, default=None
-            Not used.
+        {groups}
 
         Returns
         -------
         self : FilterAll
             The baseline.
         """
+        self.fitted_with_groups_ = find_groups(groups, y, X) is not None
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -92,11 +103,11 @@ class FilterAll(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         tags.no_validation = True
-        tags.requires_fit = False
+        tags.requires_fit = tags.target_tags.required = False
         return tags
 
 
-class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+class FilterOnly(WrappingRanker, BaseEstimator):
     """Filter as a model does, and show what it keeps in random order.
 
     What is lost against the model is what its ranking is worth.
@@ -155,10 +166,6 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
-
     def __init__(self, estimator, *, random_state=None):
         self.estimator = estimator
         self.random_state = random_state
@@ -169,15 +176,12 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Whatever the estimator takes; rows in any order.
+        {X}
         y : array-like of shape (n_rows,)
             Labels, as the estimator takes them. Rows with a NaN label are left out, with a
-            warning, where the estimator is none of this package.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
-        **fit_params
-            Passed to the estimator's `fit`.
+            warning, unless the estimator takes them.
+        {groups}
+        {fit_params}
 
         Returns
         -------
@@ -185,30 +189,48 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             The fitted baseline.
         """
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
-        if metadata_routing_enabled():
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        found = find_groups(groups, y, X)
-        if found is not None:
-            check_groups(found, n_rows=count_rows(X))
+        fit_params = self._inside_parameters(fit_params)
+        queries = self._find_groups(X, y, groups)
+        if queries is not None:
+            check_groups(queries, n_rows=count_rows(X))
         judged = ~np.asarray(pd.isna(y))
         # Lists of labels per row and the like are for the estimator to refuse.
         self.n_unjudged_ = np.count_nonzero(~judged) if judged.ndim == 1 else 0
         if self.n_unjudged_ and not takes_unjudged(self.estimator):
             count_unjudged(judged)
             (X,) = indexable(X)
-            X, y, found, fit_params = cut_rows(np.flatnonzero(judged), X, y, found, fit_params)
-        self.estimator_ = fit_clone(self.estimator, X, y, found, fit_params)
+            X, y, queries, fit_params = cut_rows(np.flatnonzero(judged), X, y, queries, fit_params)
+        self.estimator_ = fit_clone(self.estimator, X, y, queries, fit_params)
         return self
+
+    @property
+    def measure(self):
+        """What `score` returns: the measure of the estimator, nDCG_f where it has none."""
+        return self._ranker_inside().measure
+
+    @property
+    def gains(self):
+        """How `score` turns a label into a gain: as the estimator does."""
+        return self._ranker_inside().gains
+
+    def _ranker_inside(self):
+        """The ranker inside, else what a ranker is unless it says otherwise."""
+        inner = final_step(self.estimator)
+        return inner if isinstance(inner, RankerMixin) else RankerMixin
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The measure of the estimator, with the cut-off it was tuned for."""
+        inner = final_step(self.estimator_)
+        own = inner if isinstance(inner, RankerMixin) else super()
+        return own._score_measure()
 
     def predict(self, X, groups=None) -> np.ndarray:
         """Give rows that the estimator keeps a random score.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, where the estimator wants it to predict.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -220,29 +242,9 @@ class FilterOnly(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         drawn = np.random.RandomState(self.seed_).uniform(size=len(scores))
         return np.where(np.isneginf(scores), -np.inf, drawn)
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where `groups` and fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this estimator and of the one inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping()
-                .add(caller="fit", callee="fit")
-                .add(caller="predict", callee="predict"),
-            )
-        )
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags
         tags.no_validation = inner.no_validation
         return tags

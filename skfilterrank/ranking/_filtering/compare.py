@@ -106,7 +106,7 @@ def compare_rankers(
     are cross-validated for the choice.
 
     The baselines are those of section 5.4 of [1]_: the model's ranking without its filter, what it
-    keeps in random order, and nothing at all. Models share what :class:`SharedFeatures` computes.
+    keeps in random order, and nothing at all. Models share their text features.
 
     References
     ----------
@@ -195,7 +195,7 @@ def _check_models(models):
 
 def _measure_name(model):
     """Name of the measure a model is tuned for, with its cut-off."""
-    return measure_and_places(model.scoring, model.k)[0].text
+    return measure_and_places(model.measure, model.k)[0].text
 
 
 def _check_cover(splits, n_rows):
@@ -253,7 +253,7 @@ def _out_of_fold(models, rows, splits, bar, verbose):
 
 def _value(model, y, scores, codes):
     """The measure a model is tuned for, negated where lower is better."""
-    parsed, _ = measure_and_places(model.scoring, model.k)
+    parsed, _ = measure_and_places(model.measure, model.k)
     return parsed.utility(y, scores, groups=codes, gains=model.gains)
 
 

@@ -5,11 +5,11 @@ from numbers import Real
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_choice, find_groups
+from skfilterrank._core.checks import check_choice
 from skfilterrank._response import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.risk import check_risk
-from skfilterrank.ranking._fitting.carry import CARRIES
+from skfilterrank.ranking._fitting.score_scale import RESCALES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
 from skfilterrank.ranking._fitting.targets import TARGETS
 
@@ -31,25 +31,15 @@ def check_parameters(model, measure) -> None:
         )
     if threshold == "per_query" and measure.name != "ndcg_f":
         raise InputError(
-            f"threshold='per_query' maximises nDCG_f, but scoring is {brief(model.scoring)}: use "
-            "scoring='ndcg_f', or threshold='tune'."
+            f"threshold='per_query' maximises nDCG_f, but measure is {brief(model.measure)}: use "
+            "measure='ndcg_f', or threshold='tune'."
         )
     if threshold == "risk":
-        check_risk(model.risk, model.level, model.confidence)
+        check_risk(model.risk, model.max_risk, model.confidence, model.k)
     elif model.risk is not None:
         raise InputError(
             f"risk={brief(model.risk)} is only kept with threshold='risk', but threshold is "
             f"{brief(threshold)}: use threshold='risk', or risk=None."
-        )
-
-
-def check_queries(model, groups, y, X) -> None:
-    """Raise a ValueError where a rate over queries is to be certified without query ids."""
-    if model.threshold == "risk" and y is not None and find_groups(groups, y, X) is None:
-        raise InputError(
-            "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, "
-            "the query id of each row, or give y as a Series with an index level named 'qid'. "
-            "Where each row really is a query of its own, say so with groups=np.arange(len(y))."
         )
 
 
@@ -64,5 +54,5 @@ def check_inner(model) -> None:
     if is_prefit(model.cv):
         check_is_fitted(model.estimator)
     check_choice(model.target, "target", TARGETS)
-    check_choice(model.carry, "carry", CARRIES)
+    check_choice(model.rescale, "rescale", RESCALES)
     check_cv(model.cv)

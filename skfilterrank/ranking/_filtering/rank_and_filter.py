@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils.metadata_routing import process_routing
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
@@ -13,9 +12,8 @@ from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import metadata_routing_enabled
-from skfilterrank.exceptions import brief
-from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters, check_queries
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import (
@@ -23,13 +21,18 @@ from skfilterrank.ranking._filtering.threshold import (
     utility_curve,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
-from skfilterrank.ranking._fitting.delegation import FitsInner
 from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
-from skfilterrank.ranking._fitting.training_data import training_rows
+from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 # The margin nearest to 0 that still says "filtered".
 _TINY = float(np.finfo(np.float64).tiny)
+_RISK_WITHOUT_GROUPS = (
+    "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, the "
+    "query id of each row, or give y as a Series with an index level named 'qid'. Where each row "
+    "really is a query of its own, say so with groups=np.arange(len(y))."
+)
 _TUNED_ATTRIBUTES = (
     "threshold_curve_",
     "fold_threshold_curves_",
@@ -40,7 +43,7 @@ _TUNED_ATTRIBUTES = (
 )
 
 
-class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
+class RankAndFilter(WrappingRanker, BaseEstimator):
     """Rank each query's documents by an estimator's score and filter those under a threshold.
 
     The estimator learns from judged (query, document) rows; the threshold is the exact optimum of
@@ -64,22 +67,23 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
     k : int or None, default=None
         Number of places of the returned list that count for the threshold and for the risk; None
         means all.
-    scoring : str, default="ndcg_f"
-        Measure the threshold maximises and :meth:`score` returns, a name of the measure table
-        such as "ndcg_f@10".
+    measure : str, default="ndcg_f"
+        Measure the threshold maximises and :meth:`score` returns: a name of the measure table
+        such as "ndcg_f@10", or one of the measure functions.
     threshold : "tune", "per_query", "risk", float or None, default="tune"
         "tune" finds the best single threshold, exactly for any measure. "per_query" learns one
         for each query from the scores of its documents, for nDCG_f alone. "risk" finds the best
         one at which `risk` on new queries is guaranteed to be low. A float is used as it is. None
         filters nothing.
-    risk : {"forbidden_at_k", "false_reject_rate", "any_forbidden"} or None, default=None
+    risk : {"forbidden", "false_reject_rate", "any_forbidden"} or None, default=None
         For ``threshold="risk"``, the rate to keep low: the share of the shown top k that is
         forbidden, the share of a query's good documents that is filtered, or the share of queries
-        that show any forbidden document in the top k. See :func:`risk_threshold`.
-    level : float, default=0.05
-        What that rate is to be at most.
+        that show any forbidden document in the top k. "forbidden@3" gives the rate a cut-off of
+        its own. See :func:`risk_threshold`.
+    max_risk : float, default=0.05
+        Highest value of that rate.
     confidence : float, default=0.9
-        Probability with which it is, over the draw of the calibration queries.
+        Probability, over the draw of the calibration queries, that the rate is no higher.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
         fixed seed), with ``threshold="risk"`` one split that holds out 0.3 of the queries. An int:
@@ -90,12 +94,11 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         Whether to fit the estimator on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's model. "auto" refits, except where
         ``threshold="risk"`` has one split.
-    carry : {"auto", "raw", "standardize"}, default="auto"
-        How a threshold tuned on the folds' models carries over to the refitted one. "raw" takes
-        their scores as they are. "standardize" first brings each fold's scores to the scale of
-        the refitted model, by the mean and the standard deviation of the scores each model gives
-        to rows it was trained on. "auto" standardises rankers, whose loss leaves the scale of
-        their scores open, and takes probabilities and predicted gains raw.
+    rescale : {"auto", True, False}, default="auto"
+        Whether to bring each fold's scores to the scale of the refitted model, before the
+        threshold is tuned on them, by the mean and the standard deviation of the scores each model
+        gives to rows it was trained on. "auto" rescales scores of rankers, whose loss leaves their
+        scale open, and neither probabilities nor predicted gains.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
@@ -186,17 +189,12 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
     At most one query in ten is to show a forbidden document in its top 3:
 
     >>> safe = RankAndFilter(
-    ...     LogisticRegression(), k=3, threshold="risk", risk="any_forbidden", level=0.1
+    ...     LogisticRegression(), k=3, threshold="risk", risk="any_forbidden", max_risk=0.1
     ... ).fit(X, y, groups=groups)
     >>> print(safe.risk_certificate_)
     With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is at
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
-
-    # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -205,14 +203,14 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         target="auto",
         gains=None,
         k=None,
-        scoring="ndcg_f",
+        measure="ndcg_f",
         threshold="tune",
         risk=None,
-        level=0.05,
+        max_risk=0.05,
         confidence=0.9,
         cv=None,
         refit="auto",
-        carry="auto",
+        rescale="auto",
         n_jobs=None,
         verbose=0,
     ):
@@ -220,36 +218,30 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         self.target = target
         self.gains = gains
         self.k = k
-        self.scoring = scoring
+        self.measure = measure
         self.threshold = threshold
         self.risk = risk
-        self.level = level
+        self.max_risk = max_risk
         self.confidence = confidence
         self.cv = cv
         self.refit = refit
-        self.carry = carry
+        self.rescale = rescale
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params):
+    def fit(
+        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+    ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Whatever the estimator takes; rows in any order.
-        y : array-like of shape (n_rows,)
-            Labels, NaN where unjudged. A Series may carry the query ids in an index level "qid".
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
-        eval_set : list of (X, y), default=None
-            Held-out sets for estimators that stop early, with labels as in `y`.
-        eval_groups : list of array-like, default=None
-            Query ids of each held-out set; None looks for an index level "qid".
-        **fit_params
-            Passed to the estimator's `fit`; with scikit-learn's metadata routing, what the
-            estimator requests.
+        {X}
+        {y}
+        {groups}
+        {eval_set}
+        {fit_params}
 
         Returns
         -------
@@ -263,24 +255,26 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
             ranker or ``threshold="risk"`` is given no queries, a classifier nothing to tell apart,
             or there are fewer queries than folds, or than `risk` needs.
         """
-        parsed, k = measure_and_places(self.scoring, self.k)
+        parsed, k = measure_and_places(self.measure, self.k)
         check_parameters(self, parsed.measure)
-        check_queries(self, groups, y, X)
-        if metadata_routing_enabled():
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
-        data, gains, self._has_queries = training_rows(
+        groups = self._find_groups(X, y, groups)
+        if self.threshold == "risk" and groups is None:
+            raise InputError(_RISK_WITHOUT_GROUPS)
+        data = prepare_rows(
             self.estimator,
             X,
             y,
             groups,
-            target=self.target,
             gains=self.gains,
+            target=self.target,
             prefit=is_prefit(self.cv),
             eval_set=eval_set,
             eval_groups=eval_groups,
-            fit_params=fit_params,
+            fit_params=self._inside_parameters(fit_params),
+            without_groups="RankAndFilter was fitted without query ids: each row is taken for a "
+            "query of its own (pure filtering).",
         )
-        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
+        self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(self.estimator, self.target, prefit=is_prefit(self.cv))
         self._score_gains = self.gains if as_labels else None
         self._measure_name, self._k, self._measure_options = parsed.measure.name, k, parsed.options
@@ -288,35 +282,29 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if isinstance(self.threshold, str) and self.threshold in SEARCHES:
-            labels = label_array(y)
-            self._tune(data, gains, labels)
+            self._tune(data, label_array(y))
         else:
             self.threshold_ = None if self.threshold is None else float(self.threshold)
             self.estimator_ = self.estimator if is_prefit(self.cv) else data.fit(self.estimator)
         return self
 
-    def predict(self, X, groups=None):
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X, -inf where filtered.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents; with ``threshold="per_query"`` all documents of each query.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row; only needed where each query has its own threshold, or by
-            estimators that want it. None looks for an index level "qid" on `X`.
+        {X}
+            With ``threshold="per_query"`` all documents of each query.
+        {groups_of_X}
 
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
+        {scores}
         """
         scores, thresholds = self._scores_and_thresholds(X, groups)
         if thresholds is None:
             return scores
         return np.where(scores >= thresholds, scores, -np.inf)
 
-    def decision_function(self, X, groups=None):
+    def decision_function(self, X, groups=None) -> np.ndarray:
         """Score minus threshold: finite, and at least 0 exactly where the row is kept.
 
         Where the threshold is infinite, margins lie between 0 and 1 (everything is kept) or -1 and
@@ -325,10 +313,8 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        groups : array-like of shape (n_rows,), default=None
-            As in :meth:`predict`.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -346,13 +332,12 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
             margins = np.where(is_infinite, squeezed, margins)
         return margins
 
-    def rank(self, X, groups=None):
+    def rank(self, X, groups=None) -> np.ndarray:
         """Place of each row in its query's list.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
+        {X}
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `X`.
 
@@ -377,30 +362,6 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         places[np.isneginf(scores)] = 0
         return places
 
-    def score(self, X, y, groups=None):
-        """Mean of the `scoring` measure over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
-        y : array-like of shape (n_rows,)
-            Labels. A Series may carry the query ids in an index level named "qid".
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a model
-            that was fitted without query ids takes each row for a query of its own.
-
-        Returns
-        -------
-        float
-            The measure; negated where lower is better, as scikit-learn's scorers do.
-        """
-        check_is_fitted(self)
-        found = find_groups(groups, y, X)
-        if found is None and not self._has_queries:
-            found = np.arange(count_rows(X))
-        return self._measure_of(y, self.predict(X, groups=found), found, self.gains)
-
     def _scores_and_thresholds(self, X, groups):
         """Raw scores, and what they are compared with: None, a number, or one per row."""
         check_is_fitted(self)
@@ -413,21 +374,16 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         return scores, self.query_threshold_.thresholds(scores, index)
 
-    @property
-    def _measure(self):
-        """The tuned measure."""
+    def _score_measure(self) -> ParsedMeasure:
+        """The tuned measure, whatever `measure` is set to before the next fit."""
         entry = MEASURES[self._measure_name]
         return ParsedMeasure(entry, self._k if entry.takes_k else None, self._measure_options)
 
-    def _measure_of(self, y, scores, groups, gains, average="mean"):
-        """The tuned measure, negated where lower is better."""
-        return self._measure.utility(y, scores, groups=groups, gains=gains, average=average)
-
-    def _tune(self, data, gains, labels):
+    def _tune(self, data, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""
         tuning = tuning_scores(self, data, self._score_gains, labels)
         self.estimator_ = tuning.estimator
-        truth, scores, index = gains[tuning.rows], tuning.scores, tuning.index
+        truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
         self.threshold_curve_ = self._curve(truth, scores, index)
         if self.threshold == "per_query":
             self.query_threshold_ = QueryThreshold(k=self._k).fit(truth, scores, index)
@@ -439,10 +395,10 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
         else:
             thresholds = self.threshold_ = self.threshold_curve_.best_threshold
         kept = np.where(scores >= thresholds, scores, -np.inf)
-        per_query = self._measure_of(truth, kept, index, None, average=None)
+        per_query = self._score_measure().utility(truth, kept, groups=index, average=None)
         self.best_score_ = float(per_query.mean())
         self.fold_threshold_curves_, self.cv_results_ = fold_results(
-            tuning.folds, gains, data.groups, per_query, self._curve
+            tuning.folds, data.gains, data.groups, per_query, self._curve
         )
 
     def _certificate(self, truth, tuning):
@@ -452,7 +408,7 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
                 self.threshold_curve_,
                 RankedLists(truth, tuning.scores, groups=tuning.index),
                 risk=self.risk,
-                level=self.level,
+                max_risk=self.max_risk,
                 confidence=self.confidence,
                 k=self._k,
             )
@@ -462,8 +418,8 @@ class RankAndFilter(FitsInner, MetaEstimatorMixin, BaseEstimator):
             )
             error.add_note(held_out)
             raise
-        return replace(certificate, exact=tuning.is_calibrated, if_unseen=is_prefit(self.cv))
+        return replace(certificate, exact=tuning.is_calibrated, assumes_unseen=is_prefit(self.cv))
 
     def _curve(self, gains, scores, groups):
         """The tuned measure at every threshold, negated where lower is better."""
-        return utility_curve(RankedLists(gains, scores, groups=groups), self._measure)
+        return utility_curve(RankedLists(gains, scores, groups=groups), self._score_measure())

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfilterrank._core.checks import check_choice, check_share
+from skfilterrank._core.checks import check_choice, check_k, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
@@ -18,8 +18,6 @@ from skfilterrank.ranking._filtering.threshold import (
     utility_curve,
 )
 
-RISKS = tuple(STEPS)
-
 
 @dataclass(frozen=True)
 class RiskCertificate:
@@ -29,8 +27,8 @@ class RiskCertificate:
     ----------
     risk : str
         Name of the rate.
-    level : float
-        What the rate on new queries is at most.
+    max_risk : float
+        Highest rate on new queries.
     confidence : float
         Probability, over the draw of the calibration queries, with which that is so.
     k : int or None
@@ -50,17 +48,17 @@ class RiskCertificate:
         Mean rate of the calibration queries at the threshold.
     upper_bound : float
         Upper confidence bound of the rate at the threshold, had it been fixed beforehand; never
-        above the level. What holds for the chosen threshold is the level.
+        above `max_risk`, which is what holds for the chosen threshold.
     exact : bool
         Whether the promise holds exactly. False where the scores of the calibration queries come
         from other models than the one that is used.
-    if_unseen : bool
-        Whether that rests on a condition that nothing here can check: that the estimator, which
-        came fitted (``cv="prefit"``), has not seen the calibration queries.
+    assumes_unseen : bool
+        Whether the promise assumes what nothing here can check: that the estimator, which came
+        fitted (``cv="prefit"``), has not seen the calibration queries.
     """
 
     risk: str
-    level: float
+    max_risk: float
     confidence: float
     k: int | None
     threshold: float
@@ -71,21 +69,23 @@ class RiskCertificate:
     observed: float
     upper_bound: float
     exact: bool = True
-    if_unseen: bool = False
+    assumes_unseen: bool = False
 
     def __str__(self):
         top = "list" if self.k is None else f"top {self.k}"
         rate = {
             "any_forbidden": f"the share of queries with a forbidden document in the shown {top}",
-            "forbidden_at_k": f"the forbidden share of the shown {top}",
+            "forbidden": f"the forbidden share of the shown {top}",
             "false_reject_rate": "the share of a query's good documents that is filtered",
-        }[self.risk]
+        }[self.risk.partition("@")[0]]
         promise = "at most" if self.exact else "approximately at most"
         condition = (
-            " This holds if the estimator has not seen these queries." if self.if_unseen else ""
+            " This holds if the estimator has not seen these queries."
+            if self.assumes_unseen
+            else ""
         )
         return (
-            f"With confidence {self.confidence:g}, {rate} is {promise} {self.level:g} on new "
+            f"With confidence {self.confidence:g}, {rate} is {promise} {self.max_risk:g} on new "
             f"queries, at threshold {self.threshold:.4g}: on {self.n_queries} calibration queries "
             f"it is {self.observed:.4f}, with an upper bound of {self.upper_bound:.4f}."
             f"{condition}"
@@ -98,7 +98,7 @@ def risk_threshold(
     *,
     groups=None,
     risk: str,
-    level: float = 0.05,
+    max_risk: float = 0.05,
     confidence: float = 0.9,
     k: int | None = None,
     gains=None,
@@ -107,7 +107,7 @@ def risk_threshold(
     """Choose the best threshold at which a rate on new queries is low, with a guarantee.
 
     Of repeated draws of calibration queries, at least the share `confidence` gives a threshold at
-    which the rate, over all queries of the kind, is at most `level`. Nothing is assumed of the
+    which the rate, over all queries of the kind, is at most `max_risk`. Nothing is assumed of the
     model or of its scores.
 
     Parameters
@@ -120,13 +120,14 @@ def risk_threshold(
         -inf stay filtered at every threshold.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
-    risk : {"forbidden_at_k", "false_reject_rate", "any_forbidden"}
-        The rate. "forbidden_at_k": the share of the shown top k that is forbidden, 0 where
-        nothing is shown. "any_forbidden": the share of queries that show any forbidden document in
-        the top k. "false_reject_rate": the share of a query's good documents that is filtered,
-        over the queries that have any.
-    level : float, default=0.05
-        What the rate is to be at most, between 0 and 1.
+    risk : {"forbidden", "false_reject_rate", "any_forbidden"}
+        The rate. "forbidden": the share of the shown top k that is forbidden, 0 where nothing is
+        shown. "any_forbidden": the share of queries that show any forbidden document in the top k.
+        "false_reject_rate": the share of a query's good documents that is filtered, over the
+        queries that have any. "forbidden@3" and "any_forbidden@3" give the rate a cut-off of its
+        own, apart from that of `measure`.
+    max_risk : float, default=0.05
+        Highest rate, between 0 and 1.
     confidence : float, default=0.9
         Probability of the guarantee, between 0 and 1.
     k : int or None, default=None
@@ -167,7 +168,7 @@ def risk_threshold(
     for independent draws from one distribution; their documents may depend on each other as they
     like. All real thresholds are tested in an order that is fixed beforehand, from the safest on
     (from +inf downwards for forbidden documents, from -inf upwards for false rejects), and the
-    test stops at the first one at which "the rate is above the level" cannot be rejected. All
+    test stops at the first one at which "the rate is above `max_risk`" cannot be rejected. All
     before it are certified at once, so that the data may also choose among them.
 
     No grid of thresholds is chosen by looking at the data. A query's rate changes at the scores of
@@ -205,31 +206,54 @@ def risk_threshold(
     >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
     >>> threshold_curve(y, scores, groups=groups, k=3).best_threshold < 0.02
     True
-    >>> found = risk_threshold(
-    ...     y, scores, groups=groups, risk="any_forbidden", level=0.1, k=3
+    >>> certificate = risk_threshold(
+    ...     y, scores, groups=groups, risk="any_forbidden", max_risk=0.1, k=3
     ... )
-    >>> 0.2 < found.threshold < 0.3
+    >>> 0.2 < certificate.threshold < 0.3
     True
-    >>> print(found)
+    >>> print(certificate)
     With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is ...
     """
+    places = k
     parsed, k = measure_and_places(measure, k)
-    check_risk(risk, level, confidence)
+    check_risk(risk, max_risk, confidence, places)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     curve = utility_curve(lists, parsed)
-    found = certify(curve, lists, risk=risk, level=level, confidence=confidence, k=k)
-    return found if parsed.measure.greater_is_better else replace(found, value=0.0 - found.value)
+    certificate = certify(curve, lists, risk=risk, max_risk=max_risk, confidence=confidence, k=k)
+    if parsed.measure.greater_is_better:
+        return certificate
+    return replace(certificate, value=0.0 - certificate.value)
 
 
-def check_risk(risk, level, confidence) -> None:
-    """Raise a ValueError for parameters out of range."""
-    check_choice(risk, "risk", RISKS)
-    for name, value in (("level", level), ("confidence", confidence)):
+def check_risk(risk, max_risk, confidence, k) -> None:
+    """Raise for parameters out of range; a cut-off in `risk` must not contradict `k`."""
+    name, own = _split(risk)
+    check_choice(name, "risk", tuple(STEPS))
+    if own is not None and name == "false_reject_rate":
+        raise InputError(f"risk={brief(risk)} has no cut-off: write 'false_reject_rate'.")
+    if own is not None and check_k(k) not in (None, own):
+        raise InputError(
+            f"k={k} contradicts the cut-off of risk={brief(risk)}: give one of the two."
+        )
+    for name, value in (("max_risk", max_risk), ("confidence", confidence)):
         check_share(value, name)
 
 
+def _split(risk):
+    """Name of a risk such as "forbidden@3", and its cut-off, None where it gives none."""
+    name, at, places = risk.partition("@") if isinstance(risk, str) else (risk, "", "")
+    if not at:
+        return name, None
+    if not (places.isdecimal() and int(places) > 0):
+        raise InputError(
+            f"the cut-off in risk={brief(risk)} must be a positive whole number, such as "
+            f"'{name}@10'."
+        )
+    return name, check_k(int(places))
+
+
 def certify(
-    curve: ThresholdCurve, lists: RankedLists, *, risk, level, confidence, k
+    curve: ThresholdCurve, lists: RankedLists, *, risk, max_risk, confidence, k
 ) -> RiskCertificate:
     """The best threshold of a curve, higher values being better, among the certified ones.
 
@@ -239,33 +263,35 @@ def certify(
         Of the same rows.
     lists : RankedLists
         The calibration queries.
-    risk, level, confidence, k
+    risk, max_risk, confidence, k
         As in :func:`risk_threshold`.
     """
-    level, confidence = float(level), float(confidence)
-    steps = STEPS[risk](lists, k)
-    make_bound = BinomialBound if risk == "any_forbidden" else BettingBound
-    bound = make_bound(steps.n_queries, level, confidence)
+    max_risk, confidence = float(max_risk), float(confidence)
+    name, own = _split(risk)
+    k = k if own is None else own
+    steps = STEPS[name](lists, k)
+    make_bound = BinomialBound if name == "any_forbidden" else BettingBound
+    bound = make_bound(steps.n_queries, max_risk, confidence)
     if not bound.rules_out(np.zeros(steps.n_queries)):
-        _raise_too_few(make_bound, steps.n_queries, risk, level, confidence)
+        _raise_too_few(make_bound, steps.n_queries, risk, max_risk, confidence)
     if not bound.rules_out(steps.start):
         raise InputError(
-            f"risk={brief(risk)} cannot be kept at {level:g}: scores of -inf filter "
+            f"risk={brief(risk)} cannot be kept at {max_risk:g}: scores of -inf filter "
             f"{steps.start.mean():.3g} of the good documents before any threshold does. Score "
-            "these documents, or raise level."
+            "these documents, or raise max_risk."
         )
     n_passed = _count_passed(steps, bound)
-    is_upward = risk == "false_reject_rate"
+    is_upward = name == "false_reject_rate"
     if n_passed < len(steps.scores):
         limit = float(steps.scores[n_passed])
     else:
         limit = np.inf if is_upward else -np.inf
     threshold, value = _best_certified(curve, lists.scores, limit, is_upward)
-    _warn_if_trivial(lists.scores, limit, is_upward, risk, level, confidence)
+    _warn_if_trivial(lists.scores, limit, is_upward, risk, max_risk, confidence)
     losses = steps.at(threshold, is_upward)
     return RiskCertificate(
         risk=risk,
-        level=level,
+        max_risk=max_risk,
         confidence=confidence,
         k=k,
         threshold=threshold,
@@ -274,7 +300,7 @@ def certify(
         n_queries=steps.n_queries,
         n_tried=len(np.unique(steps.scores[: n_passed + 1])),
         observed=float(losses.mean()),
-        upper_bound=min(bound.upper(losses), level),
+        upper_bound=min(bound.upper(losses), max_risk),
     )
 
 
@@ -319,28 +345,28 @@ def _best_certified(curve, scores, limit, is_upward):
     return threshold, float(values[best])
 
 
-def _raise_too_few(make_bound, n_queries, risk, level, confidence):
+def _raise_too_few(make_bound, n_queries, risk, max_risk, confidence):
     """Say how many queries the guarantee needs."""
     kind = "queries with a good document" if risk == "false_reject_rate" else "judged queries"
     text = (
-        f"risk={brief(risk)} with level={level:g} and confidence={confidence:g} needs at least "
-        f"{queries_needed(make_bound, level, confidence)} calibration queries ({kind}), got "
-        f"{n_queries}"
+        f"risk={brief(risk)} with max_risk={max_risk:g} and confidence={confidence:g} needs at "
+        f"least {queries_needed(make_bound, max_risk, confidence)} calibration queries "
+        f"({kind}), got {n_queries}"
     )
     if n_queries:
-        none = make_bound(n_queries, level, confidence).upper(np.zeros(n_queries))
+        none = make_bound(n_queries, max_risk, confidence).upper(np.zeros(n_queries))
         text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
-    raise InputError(f"{text}. Give more queries, raise level or lower confidence.")
+    raise InputError(f"{text}. Give more queries, raise max_risk or lower confidence.")
 
 
-def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
+def _warn_if_trivial(scores, limit, is_upward, risk, max_risk, confidence):
     """Say that nothing but filtering all, or nothing, is certified."""
     shown = scores[scores > -np.inf]
     if np.isinf(limit) or (shown < limit if is_upward else shown > limit).any():
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warn_user(
-        f"No threshold but {where} keeps risk={brief(risk)} at level={level:g} with "
-        f"confidence={confidence:g}: {what} is filtered. Raise level, or give more calibration "
+        f"No threshold but {where} keeps risk={brief(risk)} at max_risk={max_risk:g} with "
+        f"confidence={confidence:g}: {what} is filtered. Raise max_risk, or give more calibration "
         "queries or a better model."
     )

@@ -101,7 +101,7 @@ def _has_judged(lists):
 
 
 STEPS = {
-    "forbidden_at_k": _forbidden_steps,
+    "forbidden": _forbidden_steps,
     "any_forbidden": _any_forbidden_steps,
     "false_reject_rate": _false_reject_steps,
 }

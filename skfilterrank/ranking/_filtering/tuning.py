@@ -6,14 +6,14 @@ import numpy as np
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._response import document_scores
-from skfilterrank.ranking._fitting.carry import needs_common_scale, to_refitted_scale
 from skfilterrank.ranking._fitting.out_of_fold import out_of_fold_scores
+from skfilterrank.ranking._fitting.score_scale import needs_rescaling, to_refitted_scale
 from skfilterrank.ranking._fitting.splits import count_shared, is_prefit, make_splits
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
 _CALIBRATION_SHARE = 0.3
-# What needs no folds; of a CalibratedRanker, threshold is None.
-_OR_ELSE = dict.fromkeys(
+# How to do without folds, by the kind of threshold; a CalibratedRanker has none.
+_WITHOUT_FOLDS = dict.fromkeys(
     ("tune", "per_query"), "; a RankAndFilter with a fixed threshold needs no folds"
 ) | {None: "; cv='prefit' with an estimator fitted on other queries needs no folds"}
 
@@ -47,10 +47,10 @@ def tuning_scores(model, data, score_gains, labels) -> TuningScores:
         labels,
         data.groups,
         single=model.refit is False,
-        or_else=_OR_ELSE.get(model.threshold, ""),
+        advice=_WITHOUT_FOLDS.get(model.threshold, ""),
     )
     refit = not (wants_one and len(splits) == 1) if model.refit == "auto" else model.refit
-    rescale = refit and needs_common_scale(model.carry, model.estimator)
+    rescale = refit and needs_rescaling(model.rescale, model.estimator)
     folds = out_of_fold_scores(
         model.estimator,
         data,

@@ -23,7 +23,6 @@ from skfilterrank._sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
 
 # The first of these that `fit` takes is how the estimator learns of queries.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
@@ -38,33 +37,9 @@ def group_parameter(final) -> str | None:
     return next((name for name in _GROUP_PARAMETERS if name in parameters), None)
 
 
-def estimators_inside(estimator) -> list:
-    """The estimator and those it wraps, from the outermost to the one that learns."""
-    found = [final_step(estimator)]
-    while isinstance(found[-1], BaseSearchCV | FeaturesOfInner):
-        inner = found[-1].estimator
-        if not hasattr(inner, "fit"):
-            break
-        found.append(final_step(inner))
-    return found
-
-
-def needs_groups(estimator) -> bool:
-    """Whether the estimator learns nothing without queries."""
-    learner = estimators_inside(estimator)[-1]
-    return getattr(learner, "_needs_queries", False) or _needs_own_form(learner)
-
-
-def _needs_own_form(estimator):
+def needs_own_form(estimator):
     """Whether the estimator's `fit` wants the queries in another form than an id per row."""
     return group_parameter(final_step(estimator)) in ("qid", "group_id", "group")
-
-
-def takes_unjudged(estimator) -> bool:
-    """Whether `fit` takes NaN labels: an estimator of this package knows what to do with them."""
-    inside = estimators_inside(estimator)
-    fits = next((found for found in inside if not isinstance(found, BaseSearchCV)), inside[-1])
-    return any(base.__module__.startswith("skfilterrank.") for base in type(fits).__mro__)
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:
@@ -121,7 +96,7 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
-        if _needs_own_form(estimator.estimator):
+        if needs_own_form(estimator.estimator):
             inner, outer = type(final_step(estimator.estimator)), type(estimator)
             raise InputError(
                 f"{outer.__name__} cannot hand queries to {inner.__name__}: put the search around "

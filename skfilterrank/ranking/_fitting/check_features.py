@@ -8,11 +8,11 @@ from skfilterrank.exceptions import InputError, brief
 _NAMED = 5
 
 
-def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:
+def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:
     """Raise a ValueError that names the columns of X with NaN or infinite values.
 
-    `X` is a checked float matrix, dense or sparse; names come from the estimator's
-    `feature_names_in_`. With `allow_nan` only infinite values are refused.
+    `X` is a checked float matrix, dense or sparse, for the estimator called `owner`; `names` are
+    those of its columns, if any. With `allow_nan` only infinite values are refused.
     """
     values = X.data if sparse.issparse(X) else X
     # The sum is finite where all values are, but for sums out of range: one pass for most.
@@ -24,7 +24,7 @@ def check_finite_columns(X, *, estimator, allow_nan: bool = False) -> None:
             continue
         rows, columns = _places(X, is_bad)
         if len(rows):
-            raise InputError(_message(kind, rows, columns, estimator))
+            raise InputError(_message(kind, rows, columns, owner, names))
 
 
 def _places(X, is_bad):
@@ -36,23 +36,22 @@ def _places(X, is_bad):
     return coordinates.row[bad], coordinates.col[bad]
 
 
-def _message(kind, rows, columns, estimator):
+def _message(kind, rows, columns, owner, names):
     """What is wrong, where, and what to do."""
-    names = getattr(estimator, "feature_names_in_", None)
-    found = np.unique(columns)
+    distinct = np.unique(columns)
     named = ", ".join(
         str(column) if names is None else f"{column} ({brief(names[column])})"
-        for column in found[:_NAMED]
+        for column in distinct[:_NAMED]
     )
-    if len(found) > _NAMED:
-        named += f" and {len(found) - _NAMED} more"
+    if len(distinct) > _NAMED:
+        named += f" and {len(distinct) - _NAMED} more"
     remedy = (
         "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
         if kind == "NaN"
         else "replace it by a finite number"
     )
     return (
-        f"X contains {kind} in column{'s' if len(found) > 1 else ''} {named} ({len(rows)} "
+        f"X contains {kind} in column{'s' if len(distinct) > 1 else ''} {named} ({len(rows)} "
         f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
-        f"{type(estimator).__name__} needs finite numbers; {remedy}."
+        f"{owner} needs finite numbers; {remedy}."
     )

@@ -4,13 +4,12 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups
+from skfilterrank.ranking._fitting.training_data import TrainingRows
 
 
 class FoldScores(NamedTuple):
@@ -21,40 +20,6 @@ class FoldScores(NamedTuple):
     fit_time: float
     score_time: float
     estimator: object | None
-
-
-class TrainingRows(NamedTuple):
-    """Everything with one entry per row that a fit needs."""
-
-    X: object
-    target: np.ndarray
-    groups: np.ndarray
-    judged: np.ndarray
-    fit_params: dict
-    eval_set: list | None
-    eval_groups: list | None
-
-    def fit(self, estimator, rows=None):
-        """Fit a clone on some rows (None: all); unjudged rows are left out."""
-        estimator = clone(estimator)
-        if rows is None and self.judged.all():
-            X, target, groups, params = self.X, self.target, self.groups, self.fit_params
-        else:
-            rows = np.arange(len(self.judged)) if rows is None else rows
-            rows = rows[self.judged[rows]]
-            X, target, groups, params = cut_rows(
-                rows, self.X, self.target, self.groups, self.fit_params
-            )
-        fit_with_groups(
-            estimator,
-            X,
-            target,
-            groups,
-            eval_set=self.eval_set,
-            eval_groups=self.eval_groups,
-            fit_params=params,
-        )
-        return estimator
 
 
 def fit_and_score(estimator, data: TrainingRows, gains, train, test, keep) -> FoldScores:

@@ -34,12 +34,12 @@ def check_cv(cv) -> None:
 
 
 def make_splits(
-    cv, labels, groups, *, single: bool, or_else: str = ""
+    cv, labels, groups, *, single: bool, advice: str = ""
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Row numbers of the training and the held-out rows of each fold.
 
-    `groups` numbers the query of each row from 0; `single` demands exactly one split; `or_else`
-    is what the caller may do where there are too few queries for folds.
+    `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
+    ends the message where there are too few queries for folds.
     """
     cv = _DEFAULT_FOLDS if cv is None else cv
     if isinstance(cv, Real):
@@ -49,7 +49,7 @@ def make_splits(
             raise InputError(
                 f"cv={cv} needs at least {n_needed} queries but their number is {n_queries} "
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
-                f"queries{or_else}."
+                f"queries{advice}."
             )
     if isinstance(cv, Integral):
         # Shuffled, scikit-learn deals the queries out at once; unshuffled it weighs one after the

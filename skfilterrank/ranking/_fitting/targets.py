@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import is_classifier
 
+from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import group_parameter
@@ -17,8 +18,8 @@ def resolve_target(estimator, target: str) -> str:
     final = final_step(estimator)
     if is_classifier(final):
         return "binary"
-    if hasattr(final, "_ranking_target"):
-        return final._ranking_target
+    if isinstance(final, RankerMixin):
+        return final.ranking_target
     # Rankers of other libraries want grades from 0 up: LightGBM's learns nothing, silently,
     # from a negative one.
     return "gain" if group_parameter(final) in (None, "groups") else "grade"

@@ -1,36 +1,83 @@
-"""Checks of what RankAndFilter is fitted on, and the targets made of it."""
+"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and its targets."""
+
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, count_rows, find_groups, refuse_mask
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.checks import check_groups, count_rows
+from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
-from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
-from skfilterrank.ranking._fitting.rows import count_unjudged
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups, group_parameter
+from skfilterrank.ranking._fitting.held_out import read_eval_set
+from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
+from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
 
 
-def training_rows(
-    estimator, X, y, groups, *, target, gains, prefit, eval_set, eval_groups, fit_params
-) -> tuple[TrainingRows, np.ndarray, bool]:
+class TrainingRows(NamedTuple):
+    """Everything with one entry per row that a fit needs; gains are NaN where unjudged."""
+
+    X: object
+    target: np.ndarray
+    gains: np.ndarray
+    groups: np.ndarray
+    judged: np.ndarray
+    fit_params: dict
+    eval_set: list
+    eval_groups: list
+
+    @property
+    def n_unjudged(self) -> int:
+        """Number of rows without a label."""
+        return int(np.count_nonzero(~self.judged))
+
+    def fit(self, estimator, rows=None):
+        """Fit a clone on some rows (None: all); unjudged rows are left out."""
+        estimator = clone(estimator)
+        if rows is None and self.judged.all():
+            X, target, groups, params = self.X, self.target, self.groups, self.fit_params
+        else:
+            rows = np.arange(len(self.judged)) if rows is None else rows
+            rows = rows[self.judged[rows]]
+            X, target, groups, params = cut_rows(
+                rows, self.X, self.target, self.groups, self.fit_params
+            )
+        fit_with_groups(
+            estimator,
+            X,
+            target,
+            groups,
+            eval_set=self.eval_set,
+            eval_groups=self.eval_groups,
+            fit_params=params,
+        )
+        return estimator
+
+
+def prepare_rows(
+    estimator,
+    X,
+    y,
+    groups,
+    *,
+    gains,
+    target="auto",
+    prefit=False,
+    eval_set=None,
+    eval_groups=None,
+    fit_params=None,
+    without_groups=None,
+) -> TrainingRows:
     """Check everything `fit` was given.
 
-    Returns
-    -------
-    data : TrainingRows
-        Rows, targets and numbered queries.
-    row_gains : ndarray of shape (n_rows,)
-        Gain of each row, NaN where unjudged.
-    has_queries : bool
-        False where each row was taken for a query of its own.
+    Where `groups` is None each row is a query of its own, with the warning `without_groups`, and
+    an error where the estimator learns nothing then.
     """
-    if y is None:
-        raise InputError("RankAndFilter requires y to be passed, but the target y is None.")
     kind = resolve_target(estimator, target)
     row_gains = _gains_of_rows(estimator, y, gains, given_labels=prefit or kind == "label")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
@@ -38,38 +85,42 @@ def training_rows(
     n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
+    fit_params = fit_params or {}
     for name, value in fit_params.items():
         is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
         if is_weight and count_rows(value, name) != n_rows:
             raise InputError(
                 f"{name} has {count_rows(value, name)} entries but X has {n_rows} rows."
             )
-    found = find_groups(groups, y, X)
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
-    eval_set, eval_groups = _check_eval_set(estimator, eval_set, eval_groups, gains, encoder)
-    data = TrainingRows(
+    uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
+    held_out = read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
+    return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
-        groups=_number_queries(estimator, found, n_rows),
+        gains=row_gains,
+        groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
         fit_params=fit_params,
-        eval_set=eval_set,
-        eval_groups=eval_groups,
+        eval_set=[(each.X, encoder.encode(each.gains, each.labels)) for each in held_out],
+        eval_groups=[each.queries for each in held_out],
     )
-    return data, row_gains, found is not None
 
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
     """Gain of each row; an estimator inside that is given gains must not map them once more."""
-    chain = estimators_inside(estimator)
-    inside = [found for found in chain if getattr(found, "gains", None) is not None]
-    if given_labels or not inside:
+    mapping = [
+        type(each).__name__
+        for each in estimators_inside(estimator)
+        if getattr(each, "gains", None) is not None
+    ]
+    if given_labels or not mapping:
         return as_gains(y, gains, name="y")
-    name = type(inside[0]).__name__
+    name = mapping[0]
     given = f"{name} inside is given the gains to learn, not the labels"
     if gains is not None:
         raise InputError(
@@ -78,16 +129,14 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
         )
     try:
         return as_gains(y, None, name="y")
-    except ValueError as error:
-        if "pass gains" not in str(error):
-            raise
+    except LabelsNotNumbers as error:
         raise InputError(
             f"{error} gains is set on {name} alone, but {given}: set it on the estimator around "
             "it instead."
         ) from None
 
 
-def _number_queries(estimator, groups, n_rows):
+def _number_queries(estimator, groups, n_rows, without_groups):
     """Number of the query of each row; without query ids, each row is one."""
     if groups is not None:
         return check_groups(groups, n_rows=n_rows).codes()
@@ -97,11 +146,12 @@ def _number_queries(estimator, groups, n_rows):
             f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
             "with an index level named 'qid'."
         )
-    warn_user(
-        "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
-        "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with an "
-        "index level named 'qid'."
-    )
+    if without_groups is not None:
+        warn_user(
+            f"{without_groups} Pass groups=, the query id of each row, or give y as a Series with "
+            "an index level named 'qid'.",
+            DataWarning,
+        )
     return np.arange(n_rows)
 
 
@@ -116,50 +166,12 @@ def _check_two_kinds(estimator, gains):
         )
 
 
-def _check_eval_set(estimator, eval_set, eval_groups, gains, encoder):
-    """Held-out sets with targets instead of labels, and their numbered queries."""
-    if eval_set is None:
-        return None, None
-    if isinstance(eval_set, tuple) and len(eval_set) == 2:
-        eval_set = [eval_set]
-        eval_groups = None if eval_groups is None else [eval_groups]
-    if not isinstance(eval_set, list) or not all(
-        isinstance(pair, tuple | list) and len(pair) == 2 for pair in eval_set
-    ):
-        raise InputError(
-            "eval_set must be a list of (X, y) pairs, such as eval_set=[(X_valid, y_valid)], got "
-            f"{type(eval_set).__name__}."
-        )
-    if eval_groups is None:
-        eval_groups = [None] * len(eval_set)
-    if len(eval_groups) != len(eval_set):
-        raise InputError(
-            f"eval_groups has {len(eval_groups)} entries but eval_set has {len(eval_set)}: "
-            "expected the query ids of each held-out set."
-        )
-    sets, queries = [], []
-    for (X, y), ids in zip(eval_set, eval_groups):
-        refuse_mask(X, "X of eval_set")
-        held_out = as_gains(y, gains, name="the labels of eval_set")
-        if np.isnan(held_out).any():
-            raise InputError("eval_set holds unjudged rows (NaN labels): leave them out.")
-        found = find_groups(ids, y, X)
-        if found is None and not needs_groups(estimator):
-            found = np.arange(len(held_out))
-        sets.append((*indexable(X), encoder.encode(held_out, label_array(y))))
-        index = check_groups(
-            found, n_rows=len(held_out), name="eval_groups", carrier="the y of eval_set as a Series"
-        )
-        queries.append(index.codes())
-    return sets, queries
-
-
 def _encode_judged(encoder, gains, y, judged):
     """Targets of all rows; those of unjudged rows are never read."""
     labels = label_array(y) if encoder.kind == "label" else None
     if judged.all():
         return encoder.encode(gains, labels)
-    some = encoder.encode(gains[judged], None if labels is None else labels[judged])
-    target = np.zeros(len(gains), dtype=some.dtype)
-    target[judged] = some
+    known = encoder.encode(gains[judged], None if labels is None else labels[judged])
+    target = np.zeros(len(gains), dtype=known.dtype)
+    target[judged] = known
     return target

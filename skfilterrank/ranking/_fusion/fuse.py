@@ -181,7 +181,7 @@ def fuse_runs(
     --------
     fuse_scores : The formulas.
     score_table : The runs side by side.
-    linear_rank_fusion : Learns the weights of the runs from judgments.
+    fuse_learned : Learns the weights of the runs from judgments.
 
     Notes
     -----

@@ -6,22 +6,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import (
-    check_choice,
-    check_groups,
-    count_rows,
-    find_groups,
-    refuse_mask,
-)
+from skfilterrank._core.checks import check_choice, check_groups, find_groups, refuse_mask
 from skfilterrank._core.gains import Gains
+from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.adapters import group_parameter
 from skfilterrank.ranking._fitting.check_features import check_finite_columns
-from skfilterrank.ranking._fitting.training_data import training_rows
+from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fusion.lists import (
     FILTERED,
     NORMALIZATIONS,
@@ -32,7 +26,7 @@ from skfilterrank.ranking._fusion.lists import (
 LEARNERS = ("coordinate_ascent", "logistic")
 
 
-class LinearRankFusion(BaseEstimator):
+class LinearRankFusion(RankerMixin, BaseEstimator):
     """Fuse several systems' scores by weights learned from labels.
 
     Each column of X holds the scores of a system. They are brought to one scale within each query,
@@ -75,7 +69,7 @@ class LinearRankFusion(BaseEstimator):
     See Also
     --------
     fuse_scores : Fusion without labels.
-    linear_rank_fusion : Fuses runs or scores in one call, labelled queries by held-out weights.
+    fuse_learned : Fuses runs or scores in one call, labelled queries by held-out weights.
     RankAndFilter : Adds a threshold.
 
     Notes
@@ -112,13 +106,8 @@ class LinearRankFusion(BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    __metadata_request__predict = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn.
-    _ranking_target = "gain"
-    # A RankAndFilter around it raises without query ids: there is no order to learn.
-    _needs_queries = True
+    needs_groups = True
+    takes_unjudged = True
 
     def __init__(
         self,
@@ -167,30 +156,17 @@ class LinearRankFusion(BaseEstimator):
         check_choice(self.normalize, "normalize", NORMALIZATIONS)
         check_choice(self.filtered, "filtered", FILTERED)
         learner = self._make_learner()
-        if y is None:
-            raise InputError("LinearRankFusion requires y to be passed, but the target y is None.")
-        found = find_groups(groups, y, X)
+        groups = self._find_groups(X, y, groups)
         scores = self._check_X(X, reset=True)
-        self._has_queries = found is not None
         # What the weights are learned for, whatever the parameters are set to before the next fit.
         self._normalize, self._filtered = self.normalize, self.filtered
-        if found is None:
+        if groups is None:
             self._check_single_rows(learner)
-            found = np.arange(len(scores))
-        index = check_groups(found, n_rows=len(scores))
-        data, _, _ = training_rows(
-            learner,
-            normalized(scores, index, self.normalize),
-            y,
-            index,
-            target="auto",
-            gains=self.gains,
-            prefit=False,
-            eval_set=None,
-            eval_groups=None,
-            fit_params={},
-        )
-        self.n_unjudged_ = int(np.count_nonzero(~data.judged))
+            groups = np.arange(len(scores))
+        index = check_groups(groups, n_rows=len(scores))
+        X = normalized(scores, index, self.normalize)
+        data = prepare_rows(learner, X, y, index, gains=self.gains)
+        self.n_unjudged_ = data.n_unjudged
         self.learner_ = data.fit(learner)
         self._read_weights()
         return self
@@ -216,45 +192,15 @@ class LinearRankFusion(BaseEstimator):
         ValueError
             If query ids are missing, a score is +inf, or the number of systems is another.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self)
         scores = self._check_X(X, reset=False)
-        found = find_groups(groups, X)
-        if found is None and self._normalize is None:
-            found = np.arange(len(scores))
-        index = check_groups(found, n_rows=len(scores), carrier="X as a DataFrame")
+        groups = find_groups(groups, X)
+        if groups is None and self._normalize is None:
+            groups = np.arange(len(scores))
+        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         fused = normalized(scores, index, self._normalize) @ self.coef_ + self.intercept_
         fused[is_filtered(scores > -np.inf, self._filtered)] = -np.inf
         return fused
-
-    def score(self, X, y, groups=None) -> float:
-        """Mean of `measure` over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_systems)
-            Scores of each system, whole queries in any order of rows.
-        y : array-like of shape (n_rows,)
-            Labels, as in `fit`; NaN where unjudged.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; where
-            there is none and there was none in `fit`, all rows are one list.
-
-        Returns
-        -------
-        float
-            The measure of the fused lists; negated where lower is better, as scikit-learn's scorers
-            do.
-
-        Raises
-        ------
-        ValueError
-            As `predict`, if `measure` is unknown, or if a label has no gain.
-        """
-        check_is_fitted(self, "coef_")
-        found = find_groups(groups, y, X)
-        if found is None and not self._has_queries:
-            found = np.zeros(count_rows(X), dtype=np.int64)
-        return make_ranking_scorer(self.measure, gains=self.gains)(self, X, y, groups=found)
 
     def _make_learner(self):
         """The unfitted learner."""
@@ -311,11 +257,12 @@ class LinearRankFusion(BaseEstimator):
         refuse_mask(X)
         scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         retrieved = scores > -np.inf
-        check_finite_columns(np.where(retrieved, scores, 0.0), estimator=self)
+        names = getattr(self, "feature_names_in_", None)
+        finite = np.where(retrieved, scores, 0.0)
+        check_finite_columns(finite, owner=type(self).__name__, names=names)
         return np.where(retrieved, scores, -np.inf)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
         return tags

@@ -1,34 +1,30 @@
 """LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import joblib
 import lightgbm as lgb
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import (
-    check_groups,
-    check_k,
-    check_random_state,
-    find_groups,
-    refuse_mask,
-)
-from skfilterrank._core.gains import Gains, as_gains
+from skfilterrank._core.checks import check_k, check_random_state, is_finite_number
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._fitting.rows import check_count, count_unjudged, held_out_sets
+from skfilterrank.ranking._fitting.ranker_input import (
+    FeatureRanker,
+    check_count,
+    check_not_negative,
+)
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
 
-class LambdaRankRanker(BaseEstimator):
+class LambdaRankRanker(FeatureRanker):
     """LambdaRank with boosted trees, for gains of either sign, optionally with cross-entropy.
 
     LightGBM grows the trees; the objective is this package's own. LightGBM's lambdarank divides
@@ -75,6 +71,10 @@ class LambdaRankRanker(BaseEstimator):
         the trees up to its best.
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions. Where `gamma` is above 0, documents that score below 0 are filtered
+        first. Training and `eval_set` go by nDCG_f@k whatever it is.
     random_state : int, RandomState instance or None, default=None
         Seed of what LightGBM draws (rows, features). None takes LightGBM's own seeds, so that
         results repeat then too.
@@ -142,9 +142,8 @@ class LambdaRankRanker(BaseEstimator):
     True
     """
 
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn.
-    _ranking_target = "gain"
+    _sparse_format = "csr"
+    _takes_nan = True
 
     def __init__(
         self,
@@ -166,6 +165,7 @@ class LambdaRankRanker(BaseEstimator):
         reg_lambda: float = 0.0,
         early_stopping_rounds: int | None = None,
         params: dict | None = None,
+        measure: str = "ndcg_f",
         random_state=None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -187,13 +187,14 @@ class LambdaRankRanker(BaseEstimator):
         self.reg_lambda = reg_lambda
         self.early_stopping_rounds = early_stopping_rounds
         self.params = params
+        self.measure = measure
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     @property
-    def _needs_queries(self):
-        """Whether a RankAndFilter around it raises without query ids: gamma filters by itself."""
+    def needs_groups(self) -> bool:
+        """Whether there is nothing to learn without query ids: `gamma` learns from each row."""
         return not self.gamma
 
     @all_or_nothing
@@ -204,20 +205,16 @@ class LambdaRankRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents, in any order; NaN is a missing value.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none and `gamma` is above 0, each row is its own query, with a
+        {features}
+            NaN is a missing value.
+        {y}
+        {groups}
+            Where there is none and `gamma` is above 0, each row is its own query, with a
             warning: filtering is learned and no order.
-        eval_set : (X, y) or list of (X, y), default=None
+        {eval_set}
             Held-out queries, for early stopping. Their scores are measured by nDCG_f@k, with
             scores below 0 filtered where `gamma` is above 0 and nothing filtered otherwise. With
             several sets, training stops when any one has not improved.
-        eval_groups : array-like or list of array-like, default=None
-            Query ids of the held-out rows; None looks for an index level "qid".
 
         Returns
         -------
@@ -232,12 +229,8 @@ class LambdaRankRanker(BaseEstimator):
             missing or no query has two different gains.
         """
         lightgbm_params = self._check_parameters()
-        if y is None:
-            raise InputError("LambdaRankRanker requires y to be passed, but the target y is None.")
-        found = find_groups(groups, y, X)
-        X_checked, gains = self._check_rows(X, y, reset=True)
-        index = self._index(found, len(gains))
-        X_checked, gains, index = self._judged_rows(X_checked, gains, index)
+        X, gains, queries = self._judged_rows(X, y, groups)
+        X, index = _lightgbm_matrix(X), GroupIndex.from_groups(queries)
         loss = LambdaObjective(
             gains,
             index,
@@ -245,7 +238,7 @@ class LambdaRankRanker(BaseEstimator):
             gamma=self.gamma,
             sigmoid=self.sigmoid,
             norm=self.norm,
-            tie_keys=row_keys(X_checked),
+            tie_keys=row_keys(X),
         )
         if self.gamma == 0 and not loss.n_paired_queries:
             raise InputError(
@@ -254,7 +247,7 @@ class LambdaRankRanker(BaseEstimator):
                 "from single documents too."
             )
 
-        train = lgb.Dataset(X_checked, label=np.zeros(len(gains)), params=lightgbm_params)
+        train = lgb.Dataset(X, label=np.zeros(len(gains)), params=lightgbm_params)
         held_out = self._held_out(eval_set, eval_groups, train)
         lightgbm_params["objective"] = _objective(loss, train)
         self.evals_result_ = {}
@@ -270,13 +263,14 @@ class LambdaRankRanker(BaseEstimator):
         self.best_iteration_ = self.booster_.current_iteration()
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Documents.
+        {features}
+            NaN is a missing value.
+        {groups_of_X}
 
         Returns
         -------
@@ -284,7 +278,7 @@ class LambdaRankRanker(BaseEstimator):
             Scores, higher is better; all 0 where no tree could be grown.
         """
         check_is_fitted(self)
-        X = _lightgbm_matrix(self._check_X(X, reset=False))
+        X = _lightgbm_matrix(self._check_features(X))
         return self.booster_.predict(X, num_threads=self._n_threads())
 
     @property
@@ -296,8 +290,9 @@ class LambdaRankRanker(BaseEstimator):
     def _check_parameters(self):
         """Check what LightGBM does not, and return what it is given."""
         check_k(self.k)
-        _check_number(self.gamma, "gamma", "a number, 0 or above", lambda value: value >= 0)
-        _check_number(self.sigmoid, "sigmoid", "a number above 0", lambda value: value > 0)
+        check_not_negative(self.gamma, "gamma")
+        if not is_finite_number(self.sigmoid) or self.sigmoid <= 0:
+            raise InputError(f"sigmoid must be a number above 0, got {brief(self.sigmoid)}.")
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.verbose, "verbose", 0)
         if self.early_stopping_rounds is not None:
@@ -318,60 +313,25 @@ class LambdaRankRanker(BaseEstimator):
         """LightGBM's number of threads, 0 where it decides."""
         return 0 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
-    def _check_X(self, X, *, reset):
-        """A float matrix, dense or csr."""
-        refuse_mask(X)
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
+    def _lost_without_groups(self) -> str:
+        if self.gamma:
+            return "it learns to filter but not to rank"
+        raise InputError(
+            "groups is missing: LambdaRankRanker learns from pairs of documents of one query. Pass "
+            "groups=, the query id of each row, or give y as a pandas Series whose index has a "
+            "level named 'qid'; or use gamma > 0, which learns from single documents."
         )
 
-    def _check_rows(self, X, y, *, reset, name="y"):
-        """Features and gains of as many rows."""
-        X = self._check_X(X, reset=reset)
-        gains = as_gains(y, self.gains, name=name)
-        if len(gains) != X.shape[0]:
-            raise InputError(f"{name} has {len(gains)} labels but X has {X.shape[0]} rows.")
-        return X, gains
-
-    def _index(self, groups, n_rows):
-        """Queries of the training rows."""
-        if groups is not None:
-            return check_groups(groups, n_rows=n_rows)
-        if self.gamma == 0:
-            raise InputError(
-                "groups is missing: LambdaRankRanker learns from pairs of documents of one query. "
-                "Pass groups=, the query id of each row, or give y as a pandas Series whose index "
-                "has a level named 'qid'; or use gamma > 0, which learns from single documents."
-            )
-        warn_user(
-            "LambdaRankRanker was given no query ids: each row is its own query, so that it "
-            "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
-            "an index level named 'qid'."
-        )
-        return GroupIndex.from_groups(np.arange(n_rows))
-
-    def _judged_rows(self, X, gains, index):
-        """Leave out the rows without a label."""
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = count_unjudged(judged)
-        if self.n_unjudged_:
-            X, gains = X[judged], gains[judged]
-            index = GroupIndex.from_groups(index.codes()[judged])
-        return _lightgbm_matrix(X), gains, index
+    def _without_filtered(self, scores):
+        """Scores, below 0 filtered where the loss has made 0 a threshold."""
+        return np.where(scores >= 0, scores, -np.inf) if self.gamma > 0 else scores
 
     def _held_out(self, eval_set, eval_groups, train):
         """Dataset, gains and queries of each held-out set."""
         held_out = []
-        for X, y, groups in held_out_sets(self, eval_set, eval_groups):
-            X, gains = self._check_rows(X, y, reset=False, name="y of eval_set")
-            index = check_groups(groups, n_rows=len(gains))
+        for X, gains, queries in self._held_out_rows(eval_set, eval_groups):
             dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
-            held_out.append((dataset, gains, index))
+            held_out.append((dataset, gains, GroupIndex.from_groups(queries)))
         return held_out
 
     def _measure(self, held_out):
@@ -380,9 +340,11 @@ class LambdaRankRanker(BaseEstimator):
 
         def measure(scores, dataset):
             gains, index = next((g, i) for held, g, i in held_out if held is dataset)
-            if self.gamma > 0:
-                scores = np.where(scores >= 0, scores, -np.inf)
-            return name, ndcg_f_score(gains, scores, groups=index, k=self.k), True
+            return (
+                name,
+                ndcg_f_score(gains, self._without_filtered(scores), groups=index, k=self.k),
+                True,
+            )
 
         return measure
 
@@ -396,13 +358,6 @@ class LambdaRankRanker(BaseEstimator):
         if self.early_stopping_rounds is not None:
             callbacks.append(lgb.early_stopping(self.early_stopping_rounds, verbose=False))
         return callbacks
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _objective(loss, train):
@@ -419,14 +374,3 @@ def _objective(loss, train):
 def _lightgbm_matrix(X):
     """LightGBM knows sparse matrices, not sparse arrays."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
-
-
-def _check_number(value, name, expected, is_allowed):
-    """A finite real number in range."""
-    if (
-        isinstance(value, bool | np.bool_)
-        or not isinstance(value, Real)
-        or not np.isfinite(value)
-        or not is_allowed(value)
-    ):
-        raise InputError(f"{name} must be {expected}, got {brief(value)}.")

@@ -1,11 +1,12 @@
 """OrdinalRanker: one binary classifier for each step between two gains."""
 
+import inspect
+
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,16 +20,13 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._response import check_columns, final_step
-from skfilterrank._sklearn_compat import (
-    metadata_routing_enabled,
-)
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
-from skfilterrank.ranking._fitting.rows import count_unjudged
+from skfilterrank.ranking._fitting.ranker_input import count_unjudged
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
 
-class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
+class OrdinalRanker(WrappingRanker, BaseEstimator):
     r"""Score documents by the chances that their gain exceeds each level.
 
     Of m distinct gains in ascending order, each but the highest gets a clone of a binary
@@ -49,6 +47,9 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         the step in gain it stands for (the weighted ordinal loss).
     n_jobs : int or None, default=None
         Classifiers fitted at a time; results do not depend on it.
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions.
 
     Attributes
     ----------
@@ -91,8 +92,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     Where all rows have one gain there is nothing to learn: the score of every row is that gain.
 
     The scores are on no scale of the gains (unless weighted), so this is neither a classifier nor
-    a regressor to scikit-learn and has no `score` of its own: give model selection a scorer such as
-    ``make_ranking_scorer("ndcg_f@3")``.
+    a regressor to scikit-learn.
 
     References
     ----------
@@ -115,11 +115,7 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
-    __metadata_request__fit = {"groups": True}  # noqa: RUF012
-    # What RankAndFilter gives it to learn, and that its scores need no common scale.
-    _ranking_target = "gain"
-    _scores_are_probabilities = True
+    has_fixed_scale = True
 
     def __init__(
         self,
@@ -128,11 +124,13 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
         gains: Gains = None,
         weights: str | None = None,
         n_jobs: int | None = None,
+        measure: str = "ndcg_f",
     ):
         self.estimator = estimator
         self.gains = gains
         self.weights = weights
         self.n_jobs = n_jobs
+        self.measure = measure
 
     @all_or_nothing
     def fit(self, X, y: ArrayLike, groups=None, **fit_params) -> "OrdinalRanker":
@@ -140,17 +138,12 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Whatever the classifier takes.
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, for classifiers whose `fit` wants it, such as a search; others
-            learn each document by itself. None looks for an index level "qid" on `y`, then on `X`.
-        **fit_params
-            Passed to every classifier's `fit`, such as `sample_weight`; entries with one value
-            per row lose those of unjudged rows. With scikit-learn's metadata routing, what the
-            classifier requests.
+        {X}
+        {y}
+        {groups}
+            Classifiers get them whose `fit` takes them, such as a search; others learn each
+            document by itself.
+        {fit_params}
 
         Returns
         -------
@@ -165,48 +158,45 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             judged.
         """
         check_choice(self.weights, "weights", (None, "gain"))
-        estimator = self._classifier()
+        estimator = self._unfitted_inner()
         if not hasattr(estimator, "predict_proba"):
             raise InputError(
                 "estimator must be a classifier with predict_proba, got "
                 f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
                 "in CalibratedClassifierCV."
             )
-        if y is None:
-            raise InputError("OrdinalRanker requires y to be passed, but the target y is None.")
+        queries = self._find_groups(X, y, groups)
         gains = as_gains(y, self.gains, name="y")
         n_rows = count_rows(X)
         for name, value in fit_params.items():
             refuse_mask(value, name)
         if len(gains) != n_rows:
             raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
-        found = find_groups(groups, y, X)
-        if found is not None:
-            found = check_groups(found, n_rows=n_rows).codes()
-        if metadata_routing_enabled():
-            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        if queries is not None:
+            queries = check_groups(queries, n_rows=n_rows).codes()
+        fit_params = self._inside_parameters(fit_params)
         judged = ~np.isnan(gains)
         self.n_unjudged_ = count_unjudged(judged)
         if self.n_unjudged_:
             (X,) = indexable(X)
             rows = np.flatnonzero(judged)
-            X, gains, found, fit_params = cut_rows(rows, X, gains, found, fit_params)
+            X, gains, queries, fit_params = cut_rows(rows, X, gains, queries, fit_params)
         self.levels_ = np.unique(gains)
         steps = np.diff(self.levels_)
         self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_clone)(estimator, X, (gains > level).astype(np.int64), found, fit_params)
+            delayed(fit_clone)(estimator, X, (gains > level).astype(np.int64), queries, fit_params)
             for level in self.levels_[:-1]
         )
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -214,18 +204,18 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             Scores, higher is better: from 0 to ``n_levels - 1``, or to the span of the gains with
             ``weights="gain"``.
         """
-        above = self.predict_level_proba(X)
+        above = self.predict_level_proba(X, groups=groups)
         if len(self.levels_) == 1:
             return np.full(len(above), self.levels_[0])
         return above @ self._step_weights
 
-    def predict_level_proba(self, X) -> np.ndarray:
+    def predict_level_proba(self, X, groups=None) -> np.ndarray:
         """Probability that each row's gain exceeds each level but the highest.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents.
+        {X}
+        {groups_of_X}
 
         Returns
         -------
@@ -233,44 +223,20 @@ class OrdinalRanker(FeaturesOfInner, MetaEstimatorMixin, BaseEstimator):
             Column i holds P(gain > ``levels_[i]``).
         """
         check_is_fitted(self)
+        groups = find_groups(groups, X)
         above = np.empty((count_rows(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):
             check_columns(classifier, X)
-            above[:, column] = classifier.predict_proba(X)[:, 1]
+            takes_groups = "groups" in inspect.signature(classifier.predict_proba).parameters
+            wanted = {"groups": groups} if takes_groups else {}
+            above[:, column] = classifier.predict_proba(X, **wanted)[:, 1]
         return above
 
-    def _classifier(self):
+    def _unfitted_inner(self):
         """The classifier that is cloned for each level."""
         return LogisticRegression() if self.estimator is None else self.estimator
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this ranker and of the classifier inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self._classifier(),
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
 
     def _fitted_inner(self):
         """The first classifier, or None where one level needed none."""
         classifiers = getattr(self, "estimators_", None)
         return classifiers[0] if classifiers else None
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._classifier())
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.string = inner.input_tags.string
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.target_tags.required = True
-        tags.non_deterministic = inner.non_deterministic
-        return tags

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.wrapping import WrapsFitted
 
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
@@ -23,18 +23,6 @@ def share_features():
     inside this context each is fitted once. The memory is freed at the end. Contexts may be
     nested: the inner one starts empty. Sharing happens within one process and thread, so folds
     that are fitted with ``n_jobs`` above 1 compute their own.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import LogisticRegression, RidgeClassifier
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from skfilterrank.ranking import SharedFeatures, share_features
-    >>> X, y = load_iris(return_X_y=True)
-    >>> with share_features():
-    ...     for model in (LogisticRegression(), RidgeClassifier()):
-    ...         model = make_pipeline(SharedFeatures(StandardScaler()), model).fit(X, y)
     """
     token = _cache.set({})
     try:
@@ -43,7 +31,7 @@ def share_features():
         _cache.reset(token)
 
 
-class SharedFeatures(FeaturesOfInner, TransformerMixin, BaseEstimator):
+class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
     """A transformer that never looks at the labels, so that models can share its output.
 
     Parameters
@@ -64,53 +52,20 @@ class SharedFeatures(FeaturesOfInner, TransformerMixin, BaseEstimator):
     See Also
     --------
     share_features : Where sharing happens; elsewhere this is the transformer and no more.
-
-    Examples
-    --------
-    >>> from sklearn.feature_extraction.text import TfidfVectorizer
-    >>> from skfilterrank.ranking import SharedFeatures
-    >>> SharedFeatures(TfidfVectorizer()).fit_transform(["good answer", "bad answer"]).shape
-    (2, 3)
     """
 
     def __init__(self, transformer):
         self.transformer = transformer
 
     @all_or_nothing
-    def fit(self, X, y=None):
-        """Fit the transformer.
-
-        Parameters
-        ----------
-        X : object
-            Whatever the transformer takes.
-        y : object, default=None
-            Not used.
-
-        Returns
-        -------
-        self : SharedFeatures
-            The fitted transformer.
-        """
+    def fit(self, X, y=None) -> "SharedFeatures":
+        """Fit the transformer on whatever X it takes; y is not used."""
         self._fit(X)
         return self
 
     @all_or_nothing
     def fit_transform(self, X, y=None):
-        """Fit the transformer and transform X.
-
-        Parameters
-        ----------
-        X : object
-            Whatever the transformer takes.
-        y : object, default=None
-            Not used.
-
-        Returns
-        -------
-        object
-            What the transformer gives.
-        """
+        """Fit the transformer and transform X."""
         return self._fit(X)
 
     def _fit(self, X):
@@ -121,35 +76,13 @@ class SharedFeatures(FeaturesOfInner, TransformerMixin, BaseEstimator):
         return features
 
     def transform(self, X):
-        """Transform X.
-
-        Parameters
-        ----------
-        X : object
-            Whatever the transformer takes.
-
-        Returns
-        -------
-        object
-            What the transformer gives.
-        """
+        """Transform whatever X the transformer takes."""
         check_is_fitted(self)
         fitted = self.transformer_
         return _remember(fitted, X, lambda: (fitted, fitted.transform(X)))[1]
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the features, where the transformer knows them.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Passed to the transformer.
-
-        Returns
-        -------
-        ndarray of str
-            The names.
-        """
+        """Names of the features, where the transformer knows them; ndarray of str."""
         check_is_fitted(self)
         return self.transformer_.get_feature_names_out(input_features)
 

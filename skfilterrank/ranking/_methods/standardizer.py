@@ -7,10 +7,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank.ranking._fitting.delegation import FeaturesOfInner
+from skfilterrank.ranking._fitting.wrapping import WrapsFitted
 
 
-class Standardizer(FeaturesOfInner, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Bring every feature to the standard deviation 1, and dense ones to the mean 0.
 
     Sparse X keeps its zeros. A model with a free intercept learns the same from both.

@@ -1,39 +1,26 @@
-"""Carry the folds' scores over to the scale of the refitted model, so that its threshold fits."""
+"""Bring the folds' scores to the scale of the refitted model, so that its threshold fits."""
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from skfilterrank._response import document_scores
-from skfilterrank._sklearn_compat import BaseSearchCV, safe_indexing
-from skfilterrank.ranking._fitting.adapters import final_step, group_parameter
-from skfilterrank.ranking._fitting.query_ranker import QueryRanker
+from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank.ranking._fitting.wrapping import has_fixed_scale
 
-CARRIES = ("auto", "raw", "standardize")
+RESCALES = ("auto", True, False)
 # Enough for a mean and a standard deviation; scoring all training rows again would take time.
 _SAMPLE_ROWS = 10_000
 
 
-def needs_common_scale(carry: str, estimator) -> bool:
-    """Whether to put the folds' scores on one scale; "auto" asks whether there is none already.
-
-    Probabilities and predicted gains have the scale of what is learned. A ranker learns from the
-    order of a query's documents, and no loss says how large its scores should be.
-    """
-    if carry != "auto":
-        return carry == "standardize"
-    final = final_step(estimator)
-    while isinstance(final, BaseSearchCV | QueryRanker):
-        final = final_step(final.estimator)
-    if getattr(final, "_scores_are_probabilities", False):
-        return False
-    return not is_classifier(final) and group_parameter(final) is not None
+def needs_rescaling(rescale, estimator) -> bool:
+    """Whether to put the folds' scores on one scale; "auto" asks whether there is none already."""
+    return not has_fixed_scale(estimator) if rescale == "auto" else rescale
 
 
 def to_refitted_scale(folds, splits, refitted, data, gains) -> list:
     """Folds with their held-out scores on the scale of the refitted model.
 
-    Each model's scale is the mean and the standard deviation of the scores it gives to rows it
-    was trained on. Comparing like with like, what a model is too sure of there cancels out.
+    A model's scale is the mean and the standard deviation of its scores of rows that it was
+    trained on. All models are too sure of such rows, so that their scales compare.
 
     Parameters
     ----------
@@ -55,12 +42,12 @@ def to_refitted_scale(folds, splits, refitted, data, gains) -> list:
         scores are shifted but not stretched.
     """
     mean, deviation = _training_scale(refitted, np.arange(len(data.groups)), data, gains)
-    carried = []
+    rescaled = []
     for fold, (train, _) in zip(folds, splits):
         own_mean, own_deviation = _training_scale(fold.estimator, train, data, gains)
         stretch = deviation / own_deviation if deviation > 0 and own_deviation > 0 else 1.0
-        carried.append(fold._replace(scores=mean + (fold.scores - own_mean) * stretch))
-    return carried
+        rescaled.append(fold._replace(scores=mean + (fold.scores - own_mean) * stretch))
+    return rescaled
 
 
 def _training_scale(model, rows, data, gains):

@@ -12,19 +12,19 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
 from skfilterrank.ranking._fusion.lists import as_score_matrix
 
 
-def linear_rank_fusion(
+def fuse_learned(
     systems,
     y_true,
     *,
     groups=None,
-    fusion: LinearRankFusion | None = None,
+    fusion="coordinate_ascent",
     cv=5,
     unjudged: str = "zero",
     random_state=0,
@@ -48,9 +48,10 @@ def linear_rank_fusion(
         where unjudged; a Series may carry the query ids in an index level "qid".
     groups : array-like of shape (n_rows,), default=None
         Query id of each row of scores; None looks for an index level "qid". Runs bring their own.
-    fusion : LinearRankFusion or None, default=None
-        What learns the weights; it is cloned. None means ``LinearRankFusion()``, whose coordinate
-        ascent may take a minute where ``LinearRankFusion("logistic")`` takes a second.
+    fusion : {"coordinate_ascent", "logistic"}, estimator or LinearRankFusion
+        What learns the weights, coordinate ascent by default: the `learner` of a
+        :class:`LinearRankFusion`, or one with settings of its own, which is cloned. Coordinate
+        ascent may take a minute where "logistic" takes a second.
     cv : int, float, splitter, iterable or None, default=5
         How queries with judgments are held out in turn, as in :class:`RankAndFilter`; every one of
         them must be held out once. None holds out nothing: the weights have seen all judgments.
@@ -94,7 +95,7 @@ def linear_rank_fusion(
     --------
     >>> import numpy as np
     >>> from skfilterrank.metrics import ndcg_score
-    >>> from skfilterrank.ranking import fuse_scores, linear_rank_fusion
+    >>> from skfilterrank.ranking import fuse_scores, fuse_learned
     >>> rng = np.random.default_rng(0)
     >>> groups, y_true = np.repeat(np.arange(50), 20), rng.integers(0, 3, size=1000)
     >>> systems = {
@@ -102,19 +103,13 @@ def linear_rank_fusion(
     ...     "fair": y_true + 2 * rng.normal(size=1000),
     ...     "poor": rng.normal(size=1000),
     ... }
-    >>> fused = linear_rank_fusion(systems, y_true, groups=groups)
+    >>> fused = fuse_learned(systems, y_true, groups=groups)
     >>> learned = ndcg_score(y_true, fused, groups=groups, k=10)
     >>> bool(learned > ndcg_score(y_true, fuse_scores(systems, groups=groups), groups=groups, k=10))
     True
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
-    fusion = LinearRankFusion() if fusion is None else fusion
-    if not isinstance(fusion, LinearRankFusion):
-        raise InputError(
-            f"fusion must be a LinearRankFusion or None, got {type(fusion).__name__}: put another "
-            "learner inside, as in LinearRankFusion(Ridge())."
-        )
-    fusion = clone(fusion)
+    fusion = clone(fusion) if isinstance(fusion, LinearRankFusion) else LinearRankFusion(fusion)
     check_random_state(random_state)
     if fusion.random_state is None:
         fusion.set_params(random_state=random_state)
@@ -180,7 +175,7 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
 def _fit(fusion, scores, gains, codes, rows):
     """A clone fitted on some rows; that unjudged ones are left out was asked for."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*unjudged", category=UserWarning)
+        warnings.simplefilter("ignore", DataWarning)
         return clone(fusion).fit(scores[rows], gains[rows], groups=codes[rows])
 
 
@@ -189,7 +184,7 @@ def _checked_splits(cv, gains, numbers):
     check_cv(cv)
     if is_prefit(cv):
         raise InputError(
-            "cv='prefit' is not for linear_rank_fusion: call predict of a fitted LinearRankFusion."
+            "cv='prefit' is not for fuse_learned: call predict of a fitted LinearRankFusion."
         )
     splits = make_splits(cv, gains, numbers, single=False)
     times = np.zeros(len(numbers), dtype=np.int64)

@@ -3,19 +3,24 @@ import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
-    LEARNERS,
-    LOSSES,
     LambdaRankRanker,
     OrdinalRanker,
     RankAndFilter,
-    SharedFeatures,
+    RankerMixin,
+    get_ranker_names,
     make_ranker,
 )
+from skfilterrank.ranking._methods.shared_features import SharedFeatures
+
+LOSSES = get_ranker_names("loss")
+LEARNERS = ("linear", "trees", "blend")
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +52,14 @@ def test_every_recipe_ranks_and_filters(loss, learner, data, tmp_path):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_what_each_loss_is(learner):
-    assert is_classifier(make_ranker("bce", learner=learner))
-    assert is_regressor(make_ranker("mse", learner=learner))
+    assert is_classifier(make_ranker("bce", learner=learner).estimator)
+    assert is_regressor(make_ranker("mse", learner=learner).estimator)
     for loss, weights in (("ordinal", None), ("weighted-ordinal", "gain")):
         ranker = make_ranker(loss, learner=learner)
         assert isinstance(ranker, OrdinalRanker)
         assert ranker.weights == weights
     for loss in ("lambdarank", "lambdarank+bce"):
-        final = make_ranker(loss, learner=learner).steps[-1][1]
+        final = make_ranker(loss, learner=learner)
         assert isinstance(final, LambdaRankRanker)
         assert (final.gamma > 0) == (loss == "lambdarank+bce")
 
@@ -77,7 +82,7 @@ def test_the_seed_repeats_the_trees(data):
 
     def fit(seed):
         ranker = with_few_trees(make_ranker("bce", learner="trees", random_state=seed))
-        return ranker.fit(X, good).predict_proba(X)
+        return ranker.fit(X, good).predict(X)
 
     np.testing.assert_array_equal(fit(1), fit(1))
     assert (fit(1) != fit(2)).any()
@@ -86,9 +91,10 @@ def test_the_seed_repeats_the_trees(data):
 def test_features_for_all_and_for_each_kind():
     words, letters = TfidfVectorizer(), TfidfVectorizer(analyzer="char")
     one = make_ranker("bce", learner="blend", features=words)
-    assert {str(m.steps[0][1].transformer) for _, m in one.estimators} == {str(words)}
+    members = one.estimator.estimators
+    assert {str(member.steps[0][1].transformer) for _, member in members} == {str(words)}
     each = make_ranker("bce", learner="blend", features={"linear": words, "trees": letters})
-    found = {name: member.steps[0][1] for name, member in each.estimators}
+    found = {name: member.steps[0][1] for name, member in each.estimator.estimators}
     assert found["linear"].transformer is words
     assert found["trees"].transformer is letters
     assert all(isinstance(features, SharedFeatures) for features in found.values())
@@ -110,14 +116,36 @@ def test_recipes_are_clonable():
         assert str(clone(ranker).get_params()) == str(ranker.get_params())
 
 
+@pytest.mark.parametrize("name", get_ranker_names())
+def test_every_name_makes_a_ranker_that_features_may_stand_before(name, data):
+    X, y, groups = data
+    ranker = with_few_trees(make_ranker(name))
+    assert isinstance(ranker, RankerMixin)
+    assert np.isfinite(ranker.fit(X, y, groups=groups).predict(X, groups=groups)).all()
+    scaled = make_ranker(name, features=StandardScaler(), gains="exp2")
+    assert isinstance(scaled, RankerMixin)
+    assert scaled.gains == "exp2"
+    scaled = with_few_trees(scaled.set_params(gains=None))
+    model = RankAndFilter(scaled, k=3, cv=2).fit(X, y, groups=groups)
+    assert model.score(X, y, groups=groups) > 0.5
+
+
+def test_params_go_to_the_learner():
+    assert make_ranker("bce", C=0.5).estimator["model"].C == 0.5
+    assert make_ranker("ordinal", learner="trees", num_leaves=3).estimator["model"].num_leaves == 3
+    assert make_ranker("lambdarank", gamma=2.0).gamma == 2.0
+    assert make_ranker("coordinate_ascent", measure="ap").measure == "ap"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("name", "settings", "message"),
     [
-        (("hinge",), "loss must be one of 'bce'"),
-        (("bce", "forest"), "learner must be one of 'linear'"),
+        ("hinge", {}, "name must be one of 'bce'"),
+        ("bce", {"learner": "forest"}, "learner must be one of 'linear'"),
+        ("lambdamart", {"learner": "trees"}, "learner='trees' is for losses"),
+        ("bce", {"learner": "blend", "C": 1.0}, "learner='blend' takes no further parameters"),
     ],
 )
-def test_unknown_names(arguments, message):
-    loss, *learner = arguments
-    with pytest.raises(ValueError, match=message):
-        make_ranker(loss, **({"learner": learner[0]} if learner else {}))
+def test_what_does_not_go_together(name, settings, message):
+    with pytest.raises(InputError, match=message):
+        make_ranker(name, **settings)

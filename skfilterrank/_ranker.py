@@ -1,0 +1,210 @@
+"""RankerMixin: the one surface of all rankers."""
+
+import inspect
+import re
+import textwrap
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._core.checks import count_rows, find_groups
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.exceptions import InputError
+
+# What a line "{X}" and the like in the docstring of a ranker's method stands for.
+_PARTS = {
+    "X": """
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, rows in any order; whatever the estimator inside takes.
+    """,
+    "features": """
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order.
+    """,
+    "y": """
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
+            query ids in an index level "qid".
+    """,
+    "groups": """
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`.
+    """,
+    "eval_set": """
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, with labels as in `y`; rows with a NaN label are
+            left out, with a warning.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set; None looks for an index level "qid". They
+            may be missing where `fit` has no query ids either, or has no use for them.
+    """,
+    "fit_params": """
+        **fit_params
+            Passed to the estimator's `fit`, such as `sample_weight`; with scikit-learn's metadata
+            routing, what the estimator requests. Entries with one value per row are cut as the
+            rows are. In a Pipeline "step__parameter" names the step, and plain names go to the
+            last.
+    """,
+    "groups_of_X": """
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, which the scores of some rankers depend on; others ignore it.
+            None looks for an index level "qid" on `X`.
+    """,
+    "scores": """
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
+    """,
+}
+
+
+class RankerMixin:
+    """What makes an estimator a ranker: queries in `fit`, in `predict` and in `score`.
+
+    A ranker of your own inherits from this class and from :class:`sklearn.base.BaseEstimator`, in
+    this order, and has two methods: ``fit(X, y, groups=None)`` and ``predict(X, groups=None)``,
+    which returns one score per row, -inf where it filters. `score` and the routing of `groups`
+    through scikit-learn come with the mixin, and :class:`RankAndFilter`,
+    :class:`CalibratedRanker`, :class:`QueryRanker` and :class:`FilterOnly` take the ranker as they
+    take those of this library.
+
+    Attributes
+    ----------
+    measure : str, default="ndcg_f"
+        What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions. Usually a parameter of the constructor.
+    gains : None, "exp2", dict or callable, default=None
+        How `score` turns a label into a gain. Usually a parameter of the constructor.
+    ranking_target : {"gain", "binary", "grade", "label"}, default="gain"
+        What :class:`RankAndFilter` gives the ranker to learn where ``target="auto"``.
+    needs_groups : bool, default=False
+        Whether there is nothing to learn without query ids, so that a missing `groups` is an
+        error of the estimators around the ranker.
+    has_fixed_scale : bool, default=False
+        Whether scores of rankers fitted on other rows mean the same, as probabilities and expected
+        gains do. Otherwise ``rescale="auto"`` brings the scores of folds to one scale.
+    takes_unjudged : bool, default=False
+        Whether `fit` takes NaN labels. Otherwise the estimators around it leave such rows out.
+    fitted_with_groups_ : bool, default=True
+        Whether `fit` found query ids. A `fit` that does without them sets it.
+
+    See Also
+    --------
+    RankAndFilter : Adds the threshold that filters.
+    QueryRanker : Makes a ranker of an estimator of another library.
+
+    Notes
+    -----
+    **Without queries.** A ranker that was fitted without query ids took each row for a query of its
+    own, and without query ids `score` does the same: what is reported is the mean that `fit` saw,
+    and what a filter does to single documents. Where nothing is filtered such a score cannot tell
+    one ranker from another. A ranker that was fitted with query ids raises instead of guessing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.base import BaseEstimator
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter, RankerMixin
+    >>> class FirstFeature(RankerMixin, BaseEstimator):
+    ...     def __init__(self, *, sign=1.0, measure="ndcg_f"):
+    ...         self.sign = sign
+    ...         self.measure = measure
+    ...
+    ...     def fit(self, X, y, groups=None):
+    ...         self.n_features_in_ = X.shape[1]
+    ...         return self
+    ...
+    ...     def predict(self, X, groups=None):
+    ...         return self.sign * X[:, 0]
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=100, random_state=0)
+    >>> up, down = (FirstFeature(sign=sign).fit(X, y, groups=groups) for sign in (1.0, -1.0))
+    >>> up.score(X, y, groups=groups) > down.score(X, y, groups=groups)
+    True
+    >>> RankAndFilter(up, k=3).fit(X, y, groups=groups).threshold_ is not None
+    True
+    """
+
+    measure = "ndcg_f"
+    gains = None
+    ranking_target = "gain"
+    needs_groups = False
+    has_fixed_scale = False
+    takes_unjudged = False
+    fitted_with_groups_ = True
+
+    # scikit-learn's metadata routing brings `groups` without being asked to.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__predict = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True}  # noqa: RUF012
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for method in vars(cls).values():
+            if inspect.isfunction(method) and method.__doc__:
+                method.__doc__ = complete_documentation(method.__doc__)
+
+    def score(self, X, y, groups=None) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, as in `fit`; whole queries.
+        y : array-like of shape (n_rows,)
+            Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+
+        Returns
+        -------
+        float
+            The measure, negated where lower is better, as scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing though `fit` had some, `measure` is unknown, arrays have
+            different lengths, or a label has no gain.
+        """
+        check_is_fitted(self)
+        groups = find_groups(groups, y, X)
+        if groups is None and not self.fitted_with_groups_:
+            groups = np.arange(count_rows(X))
+        scores = self._without_filtered(self.predict(X, groups=groups))
+        return self._score_measure().utility(y, scores, groups=groups, gains=self.gains)
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The measure that `score` returns."""
+        return parse_measure(self.measure)
+
+    def _without_filtered(self, scores):
+        """Scores, -inf also where `predict` leaves it to its caller to filter."""
+        return scores
+
+    def _find_groups(self, X, y, groups):
+        """Query ids of the rows that `fit` is given, or None; there must be labels."""
+        if y is None:
+            name = type(self).__name__
+            raise InputError(f"{name} requires y to be passed, but the target y is None.")
+        groups = find_groups(groups, y, X)
+        self.fitted_with_groups_ = groups is not None
+        return groups
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def complete_documentation(doc: str) -> str:
+    """A docstring with the shared parts in the place of lines such as "{groups}"."""
+
+    def part(found):
+        return textwrap.indent(textwrap.dedent(_PARTS[found[2]]).strip("\n"), found[1])
+
+    return re.sub(rf"^( *)\{{({'|'.join(_PARTS)})\}}$", part, doc, flags=re.MULTILINE)

@@ -1,0 +1,136 @@
+"""What the rankers of this package that learn from features share: their checked input."""
+
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from skfilterrank._core.checks import check_groups, is_finite_number, refuse_mask
+from skfilterrank._core.gains import as_gains
+from skfilterrank._ranker import RankerMixin
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.ranking._fitting.check_features import check_finite_columns
+from skfilterrank.ranking._fitting.held_out import read_eval_set
+
+
+class QueryRows(NamedTuple):
+    """Checked rows: features, gains, and the number of the query of each row."""
+
+    X: np.ndarray | sparse.csc_array
+    gains: np.ndarray
+    queries: np.ndarray
+
+    def take(self, rows) -> "QueryRows":
+        """Some of the rows: a mask, or row numbers in the order that is wanted."""
+        return QueryRows(self.X[rows], self.gains[rows], self.queries[rows])
+
+
+class FeatureRanker(RankerMixin, BaseEstimator):
+    """A ranker that learns from a matrix of features, dense or sparse."""
+
+    takes_unjudged = True
+    _sparse_format = "csc"
+    # Whether NaN is a missing value of a feature, or an error.
+    _takes_nan = False
+
+    def _check_features(self, X, *, reset=False):
+        """A float matrix, dense or sparse; what is not a number is an error naming the column."""
+        refuse_mask(X)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=self._sparse_format,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        check_finite_columns(X, owner=type(self).__name__, names=names, allow_nan=self._takes_nan)
+        if sparse.issparse(X) and not X.has_canonical_format:
+            # A cell may be stored in parts, which count as their sum.
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+    def _judged_rows(self, X, y, groups, *, reset=True) -> QueryRows:
+        """The judged rows of what `fit` is given; sets `n_unjudged_`."""
+        groups = self._find_groups(X, y, groups)
+        X = self._check_features(X, reset=reset)
+        gains = as_gains(y, self.gains, name="y")
+        if len(gains) != X.shape[0]:
+            raise InputError(f"y has {len(gains)} labels but X has {X.shape[0]} rows.")
+        if groups is None:
+            name, loss = type(self).__name__, self._lost_without_groups()
+            warn_user(
+                f"{name} was given no query ids: each row is its own query, so that {loss}. Pass "
+                "groups=, the query id of each row, or give y an index level named 'qid'."
+            )
+            queries = np.arange(len(gains))
+        else:
+            queries = check_groups(groups, n_rows=len(gains)).codes()
+        rows = QueryRows(X, gains, queries)
+        judged = ~np.isnan(gains)
+        self.n_unjudged_ = count_unjudged(judged)
+        return rows if judged.all() else rows.take(judged)
+
+    def _lost_without_groups(self) -> str:
+        """What cannot be learned from rows without query ids; raises where nothing can."""
+        return "there is no order to learn and all scores are 0"
+
+    def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:
+        """The judged rows of each held-out set that `fit` is given."""
+        if eval_set is None and self.early_stopping_rounds is not None:
+            raise InputError(
+                "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop by, "
+                "with eval_groups, their query ids."
+            )
+        sets = read_eval_set(
+            eval_set, eval_groups, self.gains, needs_groups=self.fitted_with_groups_
+        )
+        return [QueryRows(self._check_features(X), gains, codes) for X, _, gains, codes in sets]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_nan
+        return tags
+
+
+def column(X, number) -> np.ndarray:
+    """A column as a dense float64 vector, to be read only."""
+    if not sparse.issparse(X):
+        return X[:, number].astype(np.float64, copy=False)
+    dense = np.zeros(X.shape[0])
+    stored = slice(X.indptr[number], X.indptr[number + 1])
+    dense[X.indices[stored]] = X.data[stored]
+    return dense
+
+
+def count_unjudged(judged) -> int:
+    """How many rows have no label, with a warning; an error where none has one."""
+    n_unjudged = len(judged) - int(np.count_nonzero(judged))
+    if n_unjudged == len(judged):
+        raise InputError("y holds no judged row: expected at least one label that is not NaN.")
+    if n_unjudged:
+        warn_user(
+            f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are not "
+            "learned from.",
+            DataWarning,
+        )
+    return n_unjudged
+
+
+def check_count(value, name, least) -> None:
+    """A whole number from `least` up."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number from {least} up, got {brief(value)}.")
+
+
+def check_not_negative(value, name) -> None:
+    """A finite real number from 0 up."""
+    if not is_finite_number(value) or value < 0:
+        raise InputError(f"{name} must be a number, 0 or above, got {brief(value)}.")
