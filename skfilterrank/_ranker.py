@@ -12,53 +12,8 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 
-# What a line "{X}" and the like in the docstring of a ranker's method stands for.
-_PARTS = {
-    "X": """
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents, rows in any order; whatever the estimator inside takes.
-    """,
-    "features": """
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features of documents, rows in any order.
-    """,
-    "y": """
-        y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
-            query ids in an index level "qid".
-    """,
-    "groups": """
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`.
-    """,
-    "eval_set": """
-        eval_set : (X, y) or list of (X, y), default=None
-            Held-out queries for early stopping, with labels as in `y`; rows with a NaN label are
-            left out, with a warning.
-        eval_groups : array-like or list of array-like, default=None
-            Query ids of the rows of each held-out set; None looks for an index level "qid". They
-            may be missing where `fit` has no query ids either, or has no use for them.
-    """,
-    "fit_params": """
-        **fit_params
-            Passed to the estimator's `fit`, such as `sample_weight`; with scikit-learn's metadata
-            routing, what the estimator requests. Entries with one value per row are cut as the
-            rows are. In a Pipeline "step__parameter" names the step, and plain names go to the
-            last.
-    """,
-    "groups_of_X": """
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row, which the scores of some rankers depend on; others ignore it.
-            None looks for an index level "qid" on `X`.
-    """,
-    "scores": """
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
-    """,
-}
+# A parameter in a docstring: its line, and the indented lines below.
+_PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
 
 
 class RankerMixin:
@@ -143,9 +98,64 @@ class RankerMixin:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        for method in vars(cls).values():
+        for name, method in vars(cls).items():
             if inspect.isfunction(method) and method.__doc__:
-                method.__doc__ = complete_documentation(method.__doc__)
+                said_once = RankerMixin.fit if name == "fit" else RankerMixin.predict
+                method.__doc__ = _completed(method.__doc__, said_once.__doc__)
+
+    def fit(self, X, y, groups=None, **fit_params) -> "RankerMixin":
+        """Learn from the rows of X.
+
+        What is said here of a parameter holds for every ranker that has it; the docstring of a
+        ranker's own `fit` takes it over with a line such as "{groups}".
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order. A ranker around another estimator takes
+            whatever that takes, such as a list of texts.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning. A Series may carry the
+            query ids in an index level "qid".
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
+            `X`.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, with labels as in `y`; rows with a NaN label are
+            left out, with a warning.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set; None looks for an index level "qid". They
+            may be missing where `fit` has no query ids either, or has no use for them.
+        **fit_params
+            Passed to the `fit` of the estimator inside, such as `sample_weight`; with
+            scikit-learn's metadata routing, what the estimator requests. Entries with one value
+            per row are cut as the rows are. In a Pipeline "step__parameter" names the step, and
+            plain names go to the last.
+
+        Returns
+        -------
+        self : RankerMixin
+            The fitted ranker.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit(X, y, groups=None).")
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row, which the scores of some rankers depend on; others ignore it.
+            None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no predict(X, groups=None).")
 
     def score(self, X, y, groups=None) -> float:
         """Mean of `measure` over the queries of X.
@@ -201,10 +211,14 @@ class RankerMixin:
         return tags
 
 
-def complete_documentation(doc: str) -> str:
-    """A docstring with the shared parts in the place of lines such as "{groups}"."""
-
-    def part(found):
-        return textwrap.indent(textwrap.dedent(_PARTS[found[2]]).strip("\n"), found[1])
-
-    return re.sub(rf"^( *)\{{({'|'.join(_PARTS)})\}}$", part, doc, flags=re.MULTILINE)
+def _completed(doc, said_once):
+    """A docstring with the parameters of another in the place of lines such as "{groups}"."""
+    known = {
+        found[1]: found[0] for found in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
+    }
+    return re.sub(
+        r"^( *)\{(\w+)\}\n",
+        lambda found: textwrap.indent(known[found[2]].rstrip("\n") + "\n", found[1]),
+        doc,
+        flags=re.MULTILINE,
+    )

@@ -1,14 +1,9 @@
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
@@ -18,7 +13,7 @@ from skfilterrank.metrics import (
     make_ranking_scorer,
     ndcg_f_score,
 )
-from skfilterrank.ranking import AdaRankRanker, RankAndFilter
+from skfilterrank.ranking import AdaRankRanker
 
 # --- the algorithm -----------------------------------------------------------------------------
 
@@ -255,15 +250,6 @@ def test_no_query_ids_warn(small):
     assert not ranker.predict(X).any()
 
 
-def test_unjudged_rows_are_left_out(small):
-    X, y, groups = small
-    unjudged = np.arange(len(y)) % 5 == 0
-    with pytest.warns(UserWarning, match="rows are unjudged"):
-        ranker = AdaRankRanker().fit(X, np.where(unjudged, np.nan, y), groups)
-    assert ranker.n_unjudged_ == unjudged.sum()
-    same_model(ranker, AdaRankRanker().fit(X[~unjudged], y[~unjudged], groups[~unjudged]))
-
-
 # --- held-out queries and warm start -----------------------------------------------------------
 
 
@@ -340,36 +326,6 @@ def test_warm_start_keeps_to_its_measure(halves):
 
 
 # --- as a scikit-learn estimator ---------------------------------------------------------------
-
-
-def test_pickle_and_clone(judged):
-    X, y, groups = judged
-    ranker = AdaRankRanker(measure="ap").fit(X, y, groups)
-    copy = pickle.loads(pickle.dumps(ranker))
-    np.testing.assert_array_equal(copy.predict(X), ranker.predict(X))
-    assert len(pickle.dumps(ranker)) < 5000
-    fresh = clone(ranker)
-    assert fresh.get_params() == ranker.get_params()
-    assert not hasattr(fresh, "coef_")
-
-
-def test_in_rank_and_filter_and_grid_search(judged):
-    X, y, groups = judged
-    ranker = AdaRankRanker(measure="ndcg_f@3", both_directions=True)
-    model = RankAndFilter(ranker, k=3).fit(X, y, groups=groups)
-    assert model.score(X, y, groups=groups) > 0.5
-    search = {
-        "estimator": ranker,
-        "param_grid": {"measure": ["ap", "ndcg_f@3"]},
-        "cv": GroupKFold(2),
-        "scoring": make_ranking_scorer("ndcg_f@3"),
-        "error_score": "raise",
-    }
-    with_ids = pd.Series(y, index=pd.Index(groups, name="qid"))
-    by_index = GridSearchCV(**search).fit(X, with_ids, groups=groups)
-    with config_context(enable_metadata_routing=True):
-        routed = GridSearchCV(**search).fit(X, y, groups=groups)
-    assert by_index.best_score_ == routed.best_score_ > 0.3
 
 
 def test_verbose_shows_a_bar(small, capsys):

@@ -17,9 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.metrics import (
     average_precision_score,
-    forbidden_at_k,
     make_ranking_scorer,
-    ndcg_f_score,
     ndcg_score,
 )
 from skfilterrank.ranking import (
@@ -138,20 +136,6 @@ class TestWeights:
 
 
 class TestScore:
-    def test_is_the_measure(self, data):
-        X, y, groups = data
-        X = np.where(np.arange(len(X))[:, None] % 5 == 0, nan, X)
-        gains = {0: -1, 1: 1, 2: 4}
-        fusion = LinearRankFusion(Ridge(), gains=gains).fit(X, y, groups=groups)
-        fused = fusion.predict(X, groups=groups)
-        expected = ndcg_f_score(y, fused, groups=groups, k=10, gains=gains)
-        assert fusion.score(X, y, groups=groups) == expected
-        frame = pd.DataFrame(X, index=pd.Index(groups, name="qid"))
-        assert fusion.score(frame, y) == expected
-        assert fusion.score(X, pd.Series(y, index=frame.index)) == expected
-        with pytest.raises(ValueError, match="groups is missing"):
-            fusion.score(X, y)
-
     def test_of_coordinate_ascent_it_is_what_was_optimized(self, data):
         X, y, groups = data
         fusion = LinearRankFusion(measure="ap", random_state=0).fit(X, y, groups=groups)
@@ -159,34 +143,6 @@ class TestScore:
         assert found == pytest.approx(fusion.learner_.best_score_)
         fused = fusion.predict(X, groups=groups)
         assert found == average_precision_score(y, fused, groups=groups)
-
-    def test_is_negated_where_lower_is_better(self, data):
-        X, y, groups = data
-        fusion = LinearRankFusion(Ridge(), measure="forbidden@3", gains={0: -1, 1: 1, 2: 2})
-        fusion.fit(X, y, groups=groups)
-        fused = fusion.predict(X, groups=groups)
-        expected = forbidden_at_k(y, fused, groups=groups, k=3, gains=fusion.gains)
-        assert fusion.score(X, y, groups=groups) == -expected < 0
-
-    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-    def test_in_a_search_without_scoring(self, data, routing):
-        X, y, groups = data
-        series = pd.Series(y, index=pd.Index(groups, name="qid"))
-        with sklearn.config_context(enable_metadata_routing=routing):
-            search = GridSearchCV(
-                LinearRankFusion("logistic"),
-                {"normalize": ["minmax", "rank"]},
-                cv=GroupKFold(3),
-                error_score="raise",
-            ).fit(X, y if routing else series, groups=groups)
-        assert 0.8 < search.best_score_ < 1
-
-    def test_without_queries_each_row_is_one(self, data):
-        X, y, _ = data
-        with pytest.warns(UserWarning, match="was given no query ids"):
-            fusion = LinearRankFusion(Ridge(), normalize=None).fit(X, y)
-        expected = ndcg_f_score(y, fusion.predict(X), groups=np.arange(len(y)), k=10)
-        assert fusion.score(X, y) == expected
 
 
 class TestMissing:

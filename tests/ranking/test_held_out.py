@@ -1,5 +1,9 @@
 """How `fit` reads held-out sets: one law for every ranker that takes them."""
 
+import gc
+import pickle
+import weakref
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,3 +118,15 @@ def test_rows_are_queries_where_they_are_in_training(parts, ranker):
     alone = {"eval_set": (X_val, y_val), "eval_groups": np.arange(len(y_val))}
     expected = curves(ranker, (X, y), **alone)
     assert curves(ranker, (X, y), eval_set=(X_val, y_val)) == expected
+
+
+@every_ranker
+def test_a_fitted_ranker_keeps_no_rows(parts, ranker):
+    X, y, groups = parts[0]
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(len(y), 60))])
+    reference, n_bytes = weakref.ref(X), X.nbytes
+    fitted = clone(ranker).fit(X, y, groups=groups, eval_set=(X, y), eval_groups=groups)
+    del X
+    gc.collect()
+    assert reference() is None
+    assert len(pickle.dumps(fitted)) < n_bytes / 2

@@ -1,6 +1,4 @@
-import gc
 import pickle
-import weakref
 from math import log2
 
 import joblib
@@ -10,10 +8,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import expit
-from sklearn import config_context
-from sklearn.base import clone
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank._core.queries import GroupIndex
@@ -239,15 +233,6 @@ def test_gamma_learns_from_single_documents(separable):
     np.testing.assert_array_equal(ranker.predict(X) >= 0, y > 0)
 
 
-def test_gains_map_labels(separable):
-    X, y, groups = separable
-    labels = np.array(["bad", "", "fair", "good"], dtype=object)[(y + 1).astype(int)]
-    gains = {"bad": -1, "fair": 1, "good": 2}
-    named = LambdaRankRanker(gains=gains, **FEW).fit(X, labels, groups)
-    plain = LambdaRankRanker(**FEW).fit(X, y, groups)
-    np.testing.assert_array_equal(named.predict(X), plain.predict(X))
-
-
 @pytest.mark.parametrize("gamma", [0.0, 0.5])
 def test_order_of_rows_and_names_of_queries_do_not_matter(judged, gamma):
     X, y, groups = judged
@@ -259,18 +244,6 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(judged, gamma):
     names = np.array([f"q{(37 * int(q)) % 1009}" for q in groups])
     ranker = LambdaRankRanker(gamma=gamma, **FEW).fit(X, y, names)
     np.testing.assert_allclose(ranker.predict(X), expected, atol=1e-5)
-
-
-def test_queries_are_found_in_the_index(judged):
-    X, y, groups = judged
-    expected = LambdaRankRanker(**FEW).fit(X, y, groups).predict(X)
-    by_qid = pd.Index(groups, name="qid")
-    ranker = LambdaRankRanker(**FEW).fit(X, pd.Series(y, index=by_qid))
-    np.testing.assert_array_equal(ranker.predict(X), expected)
-    frame = pd.DataFrame(X, index=by_qid, columns=[f"f{j}" for j in range(X.shape[1])])
-    ranker = LambdaRankRanker(**FEW).fit(frame, y)
-    np.testing.assert_array_equal(ranker.predict(frame), expected)
-    assert list(ranker.feature_names_in_) == list(frame.columns)
 
 
 def test_sparse_equals_dense(judged):
@@ -287,19 +260,6 @@ def test_missing_features_are_learned_from(separable):
     X = np.where(X < 0, np.nan, X)
     scores = LambdaRankRanker(**FEW).fit(X, y, groups).predict(X)
     assert ndcg_score(y, scores, groups=groups) == pytest.approx(1.0)
-
-
-def test_unjudged_rows_are_left_out(judged):
-    X, y, groups = judged
-    with_unjudged = y.copy()
-    with_unjudged[::7] = np.nan
-    kept = ~np.isnan(with_unjudged)
-    with pytest.warns(UserWarning, match="are unjudged"):
-        ranker = LambdaRankRanker(gamma=0.3, **FEW).fit(X, with_unjudged, groups)
-    assert ranker.n_unjudged_ == np.count_nonzero(~kept)
-    expected = LambdaRankRanker(gamma=0.3, **FEW).fit(X[kept], y[kept], groups[kept])
-    assert expected.n_unjudged_ == 0
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
 
 
 def test_nothing_to_split_on_gives_constant_scores(separable):
@@ -422,22 +382,6 @@ def test_silent(separable, capfd):
     assert "ndcg_f@30" in capfd.readouterr().out
 
 
-def test_keeps_nothing_of_the_training_data(judged):
-    X, y, groups = judged
-    X = np.array(X)
-    reference = weakref.ref(X)
-    ranker = LambdaRankRanker(**FEW, gamma=0.1)
-    ranker.fit(X, y, groups, eval_set=(X, y), eval_groups=groups)
-    del X
-    gc.collect()
-    assert reference() is None
-    small = LambdaRankRanker(**FEW).fit(judged[0][:60], y[:60], groups[:60])
-    assert len(pickle.dumps(ranker)) < len(pickle.dumps(small)) + 20_000
-    fresh = clone(ranker)
-    assert not hasattr(fresh, "booster_")
-    assert fresh.get_params() == ranker.get_params()
-
-
 def test_the_loss_is_not_copied(separable, monkeypatch):
     def refuse(self, memo):
         raise AssertionError("copied")
@@ -445,34 +389,6 @@ def test_the_loss_is_not_copied(separable, monkeypatch):
     monkeypatch.setattr(LambdaObjective, "__deepcopy__", refuse, raising=False)
     X, y, groups = separable
     LambdaRankRanker(**FEW).fit(X, y, groups)
-
-
-def test_grid_search_with_ids_in_the_index(judged):
-    X, y, groups = judged
-    y = pd.Series(y, index=pd.Index(groups, name="qid"))
-    search = GridSearchCV(
-        LambdaRankRanker(**FEW),
-        {"num_leaves": [2, 7]},
-        cv=GroupKFold(2),
-        scoring=make_scorer(ndcg_f_score, k=3),
-        error_score="raise",
-    ).fit(X, y, groups=groups)
-    assert search.best_score_ > 0.4
-
-
-def test_metadata_routing_asks_for_groups_by_default(judged):
-    X, y, groups = judged
-    with config_context(enable_metadata_routing=True):
-        request = LambdaRankRanker().get_metadata_routing().fit.requests
-        assert request["groups"] is True
-        search = GridSearchCV(
-            LambdaRankRanker(**FEW),
-            {"num_leaves": [2, 7]},
-            cv=GroupKFold(2),
-            scoring=make_scorer(ndcg_f_score, k=3).set_score_request(groups=True),
-            error_score="raise",
-        ).fit(X, y, groups=groups)
-    assert search.best_score_ > 0.4
 
 
 # --- bad input ---------------------------------------------------------------------------------

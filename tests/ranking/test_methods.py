@@ -139,11 +139,6 @@ class TestEveryMethod:
         ranker = make(name, random_state=7)
         assert repr(clone(ranker)) == repr(ranker)
 
-    def test_series_and_groups_say_the_same(self, data, series, name):
-        given = make(name).fit(data.X, data.y, groups=data.groups).predict(data.X)
-        carried = make(name).fit(data.X, series).predict(data.X)
-        np.testing.assert_array_equal(given, carried)
-
     def test_queries_that_tell_nothing_are_harmless(self, data, name):
         # One document, and several of one label, in queries of their own.
         X = np.vstack([data.X, data.X[:1], data.X[1:6]])
@@ -163,20 +158,6 @@ class TestEveryMethod:
 
 @pytest.mark.parametrize("name", RECIPES)
 class TestRecipes:
-    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-    def test_grid_search(self, data, series, name, routing):
-        with sklearn.config_context(enable_metadata_routing=routing):
-            search = GridSearchCV(
-                make(name),
-                GRIDS[name],
-                scoring=make_ranking_scorer("ndcg_f@3"),
-                cv=GroupKFold(3),
-                error_score="raise",
-            ).fit(data.X, data.y if routing else series, groups=data.groups)
-        means = search.cv_results_["mean_test_score"]
-        assert len(set(means)) == 2
-        assert search.best_score_ == max(means) > 0.6
-
     @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
     def test_grid_search_around_the_filter(self, data, series, name, routing):
         grid = {f"estimator__{key}": values for key, values in GRIDS[name].items()}

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
+from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
@@ -155,33 +155,3 @@ class TestFitParameters:
             make("ranknet").fit(
                 data.X, data.y, groups=data.groups, sample_weight=np.arange(len(data.y))
             )
-
-
-class TestScore:
-    @pytest.mark.parametrize("name", SMALL)
-    def test_is_ndcg_f_of_whole_lists(self, data, series, name):
-        gains = {-1: -2, 1: 1, 2: 5}
-        ranker = make(name, gains=gains).fit(data.X, data.y, groups=data.groups)
-        scores = ranker.predict(data.X)
-        expected = ndcg_f_score(data.y, scores, groups=data.groups, gains=gains)
-        assert ranker.score(data.X, data.y, groups=data.groups) == expected
-        assert ranker.score(data.X, series) == expected
-        with pytest.raises(ValueError, match="groups is missing"):
-            ranker.score(data.X, data.y)
-
-    def test_without_queries_each_row_is_one(self, data):
-        ranker = make_logistic().fit(data.X, data.y)
-        rows = np.arange(len(data.y))
-        expected = ndcg_f_score(data.y, ranker.predict(data.X), groups=rows)
-        assert ranker.score(data.X, data.y) == expected < 1
-
-    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-    def test_in_a_search_without_scoring(self, data, series, routing):
-        with sklearn.config_context(enable_metadata_routing=routing):
-            search = GridSearchCV(
-                make("lambdamart"),
-                {"estimator__num_leaves": [4, 15]},
-                cv=GroupKFold(3),
-                error_score="raise",
-            ).fit(data.X, data.y if routing else series, groups=data.groups)
-        assert 0.6 < search.best_score_ < 1

@@ -1,14 +1,11 @@
 """What CoordinateAscentRanker, AdaRankRanker and RankBoostRanker do alike with their rows."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn import config_context
-from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import forbidden_at_k, ndcg_f_score
+from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
@@ -126,21 +123,6 @@ def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds):
     assert (found, learner.n_rounds) == (n_best, n_rounds)
 
 
-@RANKERS
-def test_score_is_the_mean_of_the_measure(judged, make):
-    X, y, groups = judged
-    ranker = make(n=2).fit(X, y, groups)
-    expected = ndcg_f_score(y, ranker.predict(X), groups=groups, k=3)
-    assert ranker.score(X, y, groups) == ranker.score(X, y, groups=groups) == expected
-    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
-    assert ranker.score(X, by_qid) == expected
-    with pytest.raises(ValueError, match="groups is missing"):
-        ranker.score(X, y)
-    ranker = make("forbidden@3", n=2, gains=lambda label: -label).fit(X, y, groups)
-    expected = -forbidden_at_k(-y, ranker.predict(X), groups=groups, k=3)
-    assert ranker.score(X, y, groups) == expected < 0
-
-
 def test_filtering_needs_no_queries_in_rank_and_filter(judged):
     X, y, _ = judged
     with pytest.warns(UserWarning, match="fitted without query ids"):
@@ -160,18 +142,6 @@ def test_score_of_a_threshold_filters(judged):
     ranker = CoordinateAscentRanker(measure="rbp(persistence=0.5)@3", max_iter=1)
     ranker.fit(X, y, groups)
     assert ranker.score(X, y, groups) == pytest.approx(ranker.best_score_)
-
-
-@RANKERS
-def test_grid_search_without_scoring(judged, make):
-    X, y, groups = judged
-    settings = {"cv": GroupKFold(2), "error_score": "raise"}
-    name = "max_iter" if make is coordinate_ascent else "n_estimators"
-    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
-    plain = GridSearchCV(make(), {name: [1, 2]}, **settings).fit(X, by_qid, groups=groups)
-    with config_context(enable_metadata_routing=True):
-        routed = GridSearchCV(make(), {name: [1, 2]}, **settings).fit(X, y, groups=groups)
-    assert plain.best_score_ == routed.best_score_ > 0.3
 
 
 @RANKERS

@@ -52,12 +52,13 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
+    RankerMixin,
 )
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
 
 # Of these only what is derived from them is ever fitted.
-BASES = {TopicSelector, ActiveSelector}
+BASES = {TopicSelector, ActiveSelector, RankerMixin}
 
 
 def all_estimators() -> set[type]:

@@ -12,8 +12,6 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,
-    check_rounds,
-    run_rounds,
 )
 from skfilterrank.ranking._boosting.feature_boosting import (
     FeatureBoosting,
@@ -21,7 +19,6 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     optimizable_measures,
 )
 from skfilterrank.ranking._fitting.ranker_input import (
-    check_count,
     check_not_negative,
     column,
 )
@@ -178,14 +175,14 @@ class AdaRankRanker(BoostedRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is an error.
         {y}
         {groups}
             Where there is none, each row is its own query, with a warning.
         {eval_set}
-            Held-out queries to measure after each round; rows with a NaN label count as gain 0.
-            Of several sets the mean counts for early stopping.
+            Measured after each round. Of several sets the mean counts.
+        {eval_groups}
 
         Returns
         -------
@@ -218,25 +215,15 @@ class AdaRankRanker(BoostedRanker):
             n_jobs=self.n_jobs,
         )
         if continued:
-            check_rounds(self, len(self.alphas_))
+            self._check_continues(len(self.alphas_))
             learner.resume(self.features_, self.alphas_, self.train_scores_)
-        n_best = run_rounds(
-            learner,
-            held_out,
-            n_rounds=self.n_estimators,
-            patience=self.early_stopping_rounds,
-            verbose=self.verbose,
-        )
+        n_best = self._run_rounds(learner, held_out, parsed)
         self.features_ = np.array(learner.features, dtype=np.int64)
         self.alphas_ = np.array(learner.alphas, dtype=np.float64)
         self.train_scores_ = np.array(learner.train_scores, dtype=np.float64)
         self._learned_measure = parsed.text
         self.n_queries_ = learner.n_queries
-        n_best = len(self.alphas_) if n_best is None else n_best
         self.best_iteration_ = n_best
-        self.evals_result_ = {
-            f"valid_{number}": {parsed.text: held.curve} for number, held in enumerate(held_out)
-        }
         self.coef_ = np.zeros(self.n_features_in_)
         np.add.at(self.coef_, self.features_[:n_best], self.alphas_[:n_best])
         return self
@@ -246,9 +233,9 @@ class AdaRankRanker(BoostedRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is an error.
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
@@ -265,13 +252,9 @@ class AdaRankRanker(BoostedRanker):
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and return the measure."""
-        check_count(self.n_estimators, "n_estimators", 1)
+        self._check_rounds()
         check_flag(self.both_directions, "both_directions")
         check_not_negative(self.tol, "tol")
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
-        check_flag(self.warm_start, "warm_start")
-        check_count(self.verbose, "verbose", 0)
         parsed = parse_measure(self.measure)
         if not is_optimizable(parsed.measure):
             low, high = parsed.measure.value_range

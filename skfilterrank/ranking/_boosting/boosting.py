@@ -4,11 +4,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
+from skfilterrank._core.checks import check_flag
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows
+from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows, check_count
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:
@@ -25,6 +26,36 @@ class BoostedRanker(FeatureRanker):
     """A sum of weighted rounds, each of one feature, that needs the order within queries."""
 
     needs_groups = True
+
+    def _check_rounds(self):
+        """Raise for parameters of the rounds that are out of range."""
+        check_count(self.n_estimators, "n_estimators", 1)
+        if self.early_stopping_rounds is not None:
+            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_flag(self.warm_start, "warm_start")
+        check_count(self.verbose, "verbose", 0)
+
+    def _check_continues(self, n_done):
+        """Raise where a warm start would have to take rounds away."""
+        if self.n_estimators < n_done:
+            raise InputError(
+                f"n_estimators={self.n_estimators} must be at least {n_done}, the rounds of the "
+                "earlier fit, with warm_start=True: raise it, or use warm_start=False."
+            )
+
+    def _run_rounds(self, learner, held_out, parsed) -> int:
+        """Run the rounds, set `evals_result_`, and return how many rounds predict."""
+        n_best = run_rounds(
+            learner,
+            held_out,
+            n_rounds=self.n_estimators,
+            patience=self.early_stopping_rounds,
+            verbose=self.verbose,
+        )
+        self.evals_result_ = {
+            f"valid_{number}": {parsed.text: held.curve} for number, held in enumerate(held_out)
+        }
+        return learner.n_rounds if n_best is None else n_best
 
     def _held_out_curves(self, eval_set, eval_groups, parsed) -> list["HeldOutCurve"]:
         """The held-out sets that `fit` is given, to be measured after each round."""
@@ -78,15 +109,6 @@ def run_rounds(learner, held_out: list[HeldOutCurve], *, n_rounds, patience, ver
             elif number + 1 - n_best >= patience:
                 break
     return None if patience is None else n_best
-
-
-def check_rounds(ranker, n_done) -> None:
-    """A warm start cannot take rounds away."""
-    if ranker.n_estimators < n_done:
-        raise InputError(
-            f"n_estimators={ranker.n_estimators} must be at least {n_done}, the rounds of the "
-            "earlier fit, with warm_start=True: raise it, or use warm_start=False."
-        )
 
 
 def first_best(values) -> int:

@@ -5,17 +5,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice, check_flag
+from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,
-    check_rounds,
     first_best,
     rows_with_order,
-    run_rounds,
 )
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
 from skfilterrank.ranking._fitting.ranker_input import (
@@ -180,14 +178,14 @@ class RankBoostRanker(BoostedRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is a missing value.
         {y}
         {groups}
             Where there is none, each row is its own query, with a warning.
         {eval_set}
-            Held-out queries to measure after each round; rows with a NaN label count as gain 0.
-            Of several sets the mean counts for early stopping.
+            Measured after each round. Of several sets the mean counts.
+        {eval_groups}
 
         Returns
         -------
@@ -206,15 +204,9 @@ class RankBoostRanker(BoostedRanker):
         held_out = self._held_out_curves(eval_set, eval_groups, parsed)
         learner = _ThresholdBoosting(rows, self)
         if continued:
-            check_rounds(self, len(self.alphas_))
+            self._check_continues(len(self.alphas_))
             learner.resume(self)
-        n_best = run_rounds(
-            learner,
-            held_out,
-            n_rounds=self.n_estimators,
-            patience=self.early_stopping_rounds,
-            verbose=self.verbose,
-        )
+        n_best = self._run_rounds(learner, held_out, parsed)
         features, thresholds, missing_above, alphas = (
             zip(*learner.rounds) if learner.rounds else [()] * 4
         )
@@ -223,10 +215,7 @@ class RankBoostRanker(BoostedRanker):
         self.missing_above_ = np.array(missing_above, dtype=bool)
         self.alphas_ = np.array(alphas, dtype=np.float64)
         self.train_loss_ = np.array(learner.losses, dtype=np.float64)
-        self.best_iteration_ = len(self.alphas_) if n_best is None else n_best
-        self.evals_result_ = {
-            f"valid_{number}": {parsed.text: held.curve} for number, held in enumerate(held_out)
-        }
+        self.best_iteration_ = n_best
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -234,9 +223,9 @@ class RankBoostRanker(BoostedRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is a missing value.
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
@@ -258,12 +247,8 @@ class RankBoostRanker(BoostedRanker):
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and return the measure of held-out sets."""
         check_choice(self.pair_weights, "pair_weights", PAIR_WEIGHTS)
-        check_count(self.n_estimators, "n_estimators", 1)
+        self._check_rounds()
         check_count(self.max_bins, "max_bins", 2)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
-        check_flag(self.warm_start, "warm_start")
-        check_count(self.verbose, "verbose", 0)
         return parse_measure(self.measure)
 
 

@@ -193,6 +193,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         {groups}
             Where there is none, each row is its own query, with a warning; rankers raise.
         {eval_set}
+        {eval_groups}
         {fit_params}
             The curve counts each row once, whatever `sample_weight`.
 
@@ -243,7 +244,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
@@ -265,7 +266,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
@@ -281,7 +282,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------

@@ -228,16 +228,16 @@ class CoordinateAscentRanker(FeatureRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is an error.
         {y}
         {groups}
             Where there is none, each row is its own query, with a warning: with `filter`,
             filtering is learned and no order; without, all scores are 0.
         {eval_set}
-            Held-out queries. The best of several starts is the one that is best on them, and
-            with `early_stopping_rounds` they decide when to stop. Of several sets the mean counts;
-            rows with a NaN label count as gain 0.
+            The best of several starts is the one that is best on them. Of several sets the mean
+            counts.
+        {eval_groups}
 
         Returns
         -------
@@ -284,9 +284,9 @@ class CoordinateAscentRanker(FeatureRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is an error.
-        {groups_of_X}
+        {groups}
 
         Returns
         -------

@@ -230,7 +230,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------

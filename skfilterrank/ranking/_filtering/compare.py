@@ -15,7 +15,7 @@ from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
-from skfilterrank.ranking._fitting.splits import is_prefit, make_splits
+from skfilterrank.ranking._fitting.splits import check_each_held_out_once, is_prefit, make_splits
 from skfilterrank.ranking._methods.shared_features import share_features
 
 
@@ -132,7 +132,7 @@ def compare_rankers(
     train = (X, y, codes)
     if X_test is None:
         splits = make_splits(cv, label_array(y), codes, single=False)
-        _check_cover(splits, len(codes))
+        check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
             cv_scores = {name: _value(models[name], y, kept[name], codes) for name in models}
@@ -145,7 +145,7 @@ def compare_rankers(
             fixed = {}
         splits = make_splits(cv, label_array(y), codes, single=False) if fixed else []
         if fixed:
-            _check_cover(splits, len(codes))
+            check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) + len(fixed) * len(splits), verbose) as bar:
             fitted, kept, ranked = {}, {}, {}
             with share_features():
@@ -196,17 +196,6 @@ def _check_models(models):
 def _measure_name(model):
     """Name of the measure a model is tuned for, with its cut-off."""
     return measure_and_places(model.measure, model.k)[0].text
-
-
-def _check_cover(splits, n_rows):
-    """Every row must be held out once."""
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
-    if (times != 1).any():
-        row = int((times != 1).argmax())
-        raise InputError(
-            f"cv must hold out each row once, but row {row} is held out {times[row]} times: use a "
-            "number of folds, or GroupKFold."
-        )
 
 
 def _progress(n_fits, verbose):

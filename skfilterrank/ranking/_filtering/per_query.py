@@ -7,13 +7,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_groups, check_scores
-from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import dcg_bounds
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
+# Folds by query for the thresholds of the rows that were learned from.
+_FOLDS = 5
 
 
 class QueryThreshold:
@@ -27,8 +27,6 @@ class QueryThreshold:
     ----------
     k : int or None, default=None
         Cut-off of nDCG_f; None means all places.
-    n_splits : int, default=5
-        Folds by query for the thresholds of the rows it was fitted on.
 
     Attributes
     ----------
@@ -53,24 +51,10 @@ class QueryThreshold:
     It learns from the first 2 k places of each list, between which and nothing the decision
     lies. Unjudged rows are not learned from. Rows that score -inf are neither learned from nor
     kept, and are no part of their list. Nothing here is random.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.ranking import RankAndFilter
-    >>> X, y, groups, _ = make_rank_and_filter(
-    ...     600, documents_per_query=10, query_effect=0.5, bayes=False, random_state=0
-    ... )
-    >>> single = RankAndFilter(LogisticRegression(), k=3).fit(X, y, groups=groups)
-    >>> model = RankAndFilter(LogisticRegression(), k=3, threshold="per_query")
-    >>> model.fit(X, y, groups=groups).best_score_ > single.best_score_
-    True
     """
 
-    def __init__(self, k: int | None = None, n_splits: int = 5):
+    def __init__(self, k: int | None = None):
         self.k = k
-        self.n_splits = n_splits
 
     @all_or_nothing
     def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex) -> "QueryThreshold":
@@ -82,16 +66,14 @@ class QueryThreshold:
             Gain of each row, NaN where unjudged.
         scores : ndarray of shape (n_rows,), float64
             Scores from models that have not seen the row; -inf where filtered.
-        index : GroupIndex or array-like of shape (n_rows,)
-            The queries, or the query id of each row.
+        index : GroupIndex
+            The queries.
 
         Returns
         -------
         self : QueryThreshold
             The fitted thresholds.
         """
-        gains = as_gains(gains, None, name="gains")
-        scores, index = _scores_and_queries(scores, index, len(gains))
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         self.deviation_ = (float(finite.std()) if len(finite) else 0.0) or 1.0
@@ -104,7 +86,7 @@ class QueryThreshold:
             learned &= places(scores, index) < 2 * self.k
         self.regressor_ = _fit_worth(features[learned], worth[learned])
         expected = self.regressor_.predict(features)
-        n_splits = min(self.n_splits, index.n_queries)
+        n_splits = min(_FOLDS, index.n_queries)
         if n_splits > 1:
             folds = GroupKFold(n_splits, shuffle=True, random_state=0)
             for train, test in folds.split(features, groups=index.codes()):
@@ -123,8 +105,8 @@ class QueryThreshold:
         scores : ndarray of shape (n_rows,), float64
             Scores of all documents of each query, on the scale of those it was fitted on; -inf
             where filtered.
-        index : GroupIndex or array-like of shape (n_rows,)
-            The queries, or the query id of each row.
+        index : GroupIndex
+            The queries.
 
         Returns
         -------
@@ -132,7 +114,6 @@ class QueryThreshold:
             The same for all rows of a query, which are to be kept where ``score >= threshold``:
             -inf where all are, +inf where none is.
         """
-        scores, index = _scores_and_queries(scores, index)
         features = list_features(self._standardised(scores), index)
         expected = self.regressor_.predict(np.clip(features, *self.range_))
         return best_prefix(expected, scores, index, self.k)
@@ -150,12 +131,6 @@ def _fit_worth(features, worth):
         StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
     )
     return model.fit(features, worth)
-
-
-def _scores_and_queries(scores, index, n_rows=None):
-    """Checked scores and queries of the same rows."""
-    scores = check_scores(scores, n_rows=n_rows, name="scores").astype(np.float64, copy=False)
-    return scores, check_groups(index, n_rows=len(scores), name="index")
 
 
 def normalised_gains(gains, index, k):

@@ -241,6 +241,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         {y}
         {groups}
         {eval_set}
+        {eval_groups}
         {fit_params}
 
         Returns
@@ -295,9 +296,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ----------
         {X}
             With ``threshold="per_query"`` all documents of each query.
-        {groups_of_X}
+        {groups}
 
-        {scores}
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
         """
         scores, thresholds = self._scores_and_thresholds(X, groups)
         if thresholds is None:
@@ -314,7 +318,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------

@@ -101,6 +101,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         {groups}
             Classifiers and regressors do without.
         {eval_set}
+        {eval_groups}
         {fit_params}
             XGBoost's ranker weighs whole queries: one weight for all rows of a query.
 
@@ -149,9 +150,12 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
-        {scores}
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
         """
         check_is_fitted(self)
         try:

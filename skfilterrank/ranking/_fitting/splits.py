@@ -101,6 +101,17 @@ def _given_splits(cv):
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
 
 
+def check_each_held_out_once(cv, splits, n_rows) -> None:
+    """Raise where some row is held out by no split, or by several."""
+    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
+    if (times != 1).any():
+        raise InputError(
+            f"cv={brief(cv)} must hold out each row once, but holds out "
+            f"{np.count_nonzero(times == 0)} rows never and {np.count_nonzero(times > 1)} several "
+            "times: use a number of folds, or GroupKFold."
+        )
+
+
 def count_shared(left, right):
     """Number of queries that occur on both sides; queries are numbered from 0."""
     n_queries = int(max(left.max(initial=0), right.max(initial=0))) + 1

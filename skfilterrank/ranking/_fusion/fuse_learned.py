@@ -13,7 +13,12 @@ from skfilterrank._core.checks import check_choice, check_groups, check_random_s
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
+from skfilterrank.ranking._fitting.splits import (
+    check_cv,
+    check_each_held_out_once,
+    is_prefit,
+    make_splits,
+)
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
 from skfilterrank.ranking._fusion.lists import as_score_matrix
@@ -168,15 +173,11 @@ def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
 
 def _fit_and_fuse(fusion, scores, gains, codes, train, test):
     """Fused scores of some rows by weights learned from others."""
-    model = _fit(fusion, scores, gains, codes, train)
-    return model.predict(scores[test], groups=codes[test])
-
-
-def _fit(fusion, scores, gains, codes, rows):
-    """A clone fitted on some rows; that unjudged ones are left out was asked for."""
     with warnings.catch_warnings():
+        # That unjudged rows are left out was asked for.
         warnings.simplefilter("ignore", DataWarning)
-        return clone(fusion).fit(scores[rows], gains[rows], groups=codes[rows])
+        model = clone(fusion).fit(scores[train], gains[train], groups=codes[train])
+    return model.predict(scores[test], groups=codes[test])
 
 
 def _checked_splits(cv, gains, numbers):
@@ -187,15 +188,7 @@ def _checked_splits(cv, gains, numbers):
             "cv='prefit' is not for fuse_learned: call predict of a fitted LinearRankFusion."
         )
     splits = make_splits(cv, gains, numbers, single=False)
-    times = np.zeros(len(numbers), dtype=np.int64)
-    for _, test in splits:
-        times[test] += 1
-    if (times != 1).any():
-        raise InputError(
-            f"cv={brief(cv)} holds out {np.count_nonzero(times == 0)} rows never and "
-            f"{np.count_nonzero(times > 1)} several times: every query with judgments must be held "
-            "out once, as GroupKFold does."
-        )
+    check_each_held_out_once(cv, splits, len(numbers))
     return splits
 
 

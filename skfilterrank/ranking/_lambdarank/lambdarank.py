@@ -205,16 +205,17 @@ class LambdaRankRanker(FeatureRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is a missing value.
         {y}
         {groups}
             Where there is none and `gamma` is above 0, each row is its own query, with a
             warning: filtering is learned and no order.
         {eval_set}
-            Held-out queries, for early stopping. Their scores are measured by nDCG_f@k, with
-            scores below 0 filtered where `gamma` is above 0 and nothing filtered otherwise. With
-            several sets, training stops when any one has not improved.
+            Measured after each tree by nDCG_f@k, with scores below 0 filtered where `gamma` is
+            above 0 and nothing filtered otherwise. With several sets, training stops when any one
+            has not improved.
+        {eval_groups}
 
         Returns
         -------
@@ -268,9 +269,9 @@ class LambdaRankRanker(FeatureRanker):
 
         Parameters
         ----------
-        {features}
+        {X}
             NaN is a missing value.
-        {groups_of_X}
+        {groups}
 
         Returns
         -------

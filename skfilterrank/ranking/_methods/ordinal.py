@@ -196,7 +196,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
@@ -215,7 +215,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-        {groups_of_X}
+        {groups}
 
         Returns
         -------
