@@ -103,7 +103,9 @@ class RankerMixin:
                 said_once = RankerMixin.fit if name == "fit" else RankerMixin.predict
                 method.__doc__ = _completed(method.__doc__, said_once.__doc__)
 
-    def fit(self, X, y, groups=None, **fit_params) -> "RankerMixin":
+    def fit(
+        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+    ) -> "RankerMixin":
         """Learn from the rows of X.
 
         What is said here of a parameter holds for every ranker that has it; the docstring of a

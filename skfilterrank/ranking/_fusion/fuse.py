@@ -180,7 +180,6 @@ def fuse_runs(
     See Also
     --------
     fuse_scores : The formulas.
-    score_table : The runs side by side.
     fuse_learned : Learns the weights of the runs from judgments.
 
     Notes
@@ -248,7 +247,7 @@ def score_table(runs: Mapping) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> from skfilterrank.ranking import score_table
+    >>> from skfilterrank.ranking._fusion.fuse import score_table
     >>> words = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [9.0, 4.0]})
     >>> links = pd.DataFrame({"qid": "1", "docno": ["b"], "score": [0.3]})
     >>> score_table({"words": words, "links": links})
