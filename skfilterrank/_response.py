@@ -73,7 +73,7 @@ def _classifier_scores(estimator, X, gains):
         return probabilities[:, : len(classes)][:, is_good].sum(axis=1)
     if len(classes) == 2 and is_good.sum() == 1 and hasattr(estimator, "decision_function"):
         margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
-        # Margins speak for the second class in sorted order, which "spam" is, behind "good".
+        # decision_function is positive for classes_[1]: with "good" and "spam" that is "spam".
         return margins if is_good[1] else -margins
     raise InputError(
         f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "

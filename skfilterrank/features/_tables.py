@@ -128,7 +128,7 @@ class ListFeatures(_NamedColumns):
         return [self.query, self.document, *order, *(c for pair in self.same for c in pair)]
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "ListFeatures":
         """Learn the vocabulary for the similarities within a list."""
         X = _frame(X, self._columns())
         self.words_ = _fit_tfidf(_text(X[self.document]), self.document)

@@ -111,18 +111,18 @@ class _NamedColumns(_TableTransformer):
     """Base of the stateless transformers: `_compute` does the work."""
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "_NamedColumns":
         """Check the columns of `X`; nothing is learned but the names of the features."""
         frame = self._compute(self._learn_columns(X).iloc[:1])
         self.feature_names_out_ = np.asarray(frame.columns, dtype=object)
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Return the features, ndarray of float64 of shape (n_samples, n_features)."""
         check_is_fitted(self)
         return self._compute(_frame(X, self._columns())).to_numpy(dtype=float)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the features, ndarray of str."""
         check_is_fitted(self)
         return self.feature_names_out_
@@ -155,13 +155,13 @@ class TextVectors(_TableTransformer):
         return [self.document]
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "TextVectors":
         """Learn the terms, their idf and the reduction from `X`."""
         self._fit(X)
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None) -> np.ndarray | sparse.csr_array:
         """Fit and transform `X` in one pass."""
         return self._fit(X)
 
@@ -182,13 +182,13 @@ class TextVectors(_TableTransformer):
     def _vectors(self, text):
         return sparse.hstack([self.words_.transform(text), self.chars_.transform(text)]).tocsr()
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray | sparse.csr_array:
         """Return the vectors, sparse or (with `n_components`) dense, one row per row of `X`."""
         check_is_fitted(self)
         vectors = self._vectors(_text(_frame(X, self._columns())[self.document]))
         return vectors if self.svd_ is None else self.svd_.transform(vectors)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the terms, or numbered components."""
         check_is_fitted(self)
         if self.svd_ is not None:
@@ -262,7 +262,7 @@ class TextSimilarity(_TableTransformer):
         return [self.document, *self.query_text]
 
     @all_or_nothing
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "TextSimilarity":
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
         columns = self._columns()
         X = self._learn_columns(X)
@@ -273,7 +273,7 @@ class TextSimilarity(_TableTransformer):
         self.chars_ = _fit_tfidf(texts, columns, **chars)
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Return the similarities, ndarray of shape (n_samples, 3 * n_query_columns)."""
         check_is_fitted(self)
         X = _frame(X, self._columns())
@@ -293,7 +293,7 @@ class TextSimilarity(_TableTransformer):
             out.append(_divide(covered, total))
         return np.column_stack(out)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the features."""
         kinds = ("word_cosine", "char_cosine", "coverage")
         return np.asarray([f"{q}_{kind}" for q in self.query_text for kind in kinds], dtype=object)

@@ -1,4 +1,4 @@
-"""What the boosting rankers share: held-out queries, the loop over rounds, the score."""
+"""Rounds of the boosting rankers: their loop, their parameters, their held-out sets."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted

@@ -94,7 +94,7 @@ class FeatureBoosting:
         return is_better
 
     def contribution(self, number, X):
-        """What a round adds to the scores of X."""
+        """Scores that a round adds to those of X."""
         return self.alphas[number] * column(X, self.features[number])
 
     def _is_perfect(self):
@@ -139,7 +139,7 @@ def _rows_that_count(rows, parsed):
 
 
 def _strength_of_feature(strength, X, number, sign):
-    """How well a feature by itself ranks each query."""
+    """Measure of each query, ranked by one feature alone."""
     return strength(sign * column(X, number))
 
 

@@ -300,7 +300,7 @@ class _ThresholdBoosting:
         return True
 
     def contribution(self, number, X):
-        """What a round adds to the scores of X."""
+        """Scores that a round adds to those of X."""
         return _contribution(self.rounds[number], X)
 
     def _orders_all(self):
@@ -309,7 +309,7 @@ class _ThresholdBoosting:
 
 
 def _contribution(round_, X):
-    """What a round adds to the scores of X."""
+    """Scores that a round adds to those of X."""
     feature, threshold, missing_above, alpha = round_
     values = column(X, feature)
     above = values > threshold

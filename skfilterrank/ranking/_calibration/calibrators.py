@@ -20,8 +20,8 @@ def probabilities(calibrator, scores: np.ndarray) -> np.ndarray:
     """P(good) of finite scores."""
     if isinstance(calibrator, IsotonicRegression):
         return calibrator.predict(scores)
-    found = calibrator.predict_proba(scores[:, None])[:, 1]
-    return np.clip(found, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    good = calibrator.predict_proba(scores[:, None])[:, 1]
+    return np.clip(good, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
 
 
 def _fit_isotonic(scores, good):

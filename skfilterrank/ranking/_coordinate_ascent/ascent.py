@@ -12,7 +12,7 @@ _THRESHOLD = -1
 
 @dataclass
 class Ascent:
-    """What came of one start.
+    """Result of one start.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Ascent:
 
     @property
     def value(self) -> float:
-        """What starts are compared by: the mean on held-out sets, else the training data."""
+        """Value that starts are compared by: of the held-out sets, else of the training data."""
         if self.held_out:
             return float(np.mean([values[self.n_kept] for values in self.held_out]))
         return self.history[self.n_kept]
@@ -44,7 +44,7 @@ class Ascent:
 
 @dataclass(frozen=True)
 class Problem:
-    """What all starts share.
+    """Data and settings that all starts share.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class Problem:
 
     def ascend(self, coef, threshold, rng, after_sweep) -> Ascent:
         """Optimize the weights and, where it is not None, the threshold."""
-        found = Ascent(coef, threshold, held_out=[[] for _ in self.held_out])
-        scores, value = self._record(found, coef, threshold)
+        ascent = Ascent(coef, threshold, held_out=[[] for _ in self.held_out])
+        scores, value = self._record(ascent, coef, threshold)
         coordinates = np.flatnonzero(self.spreads)
         if threshold is not None:
             coordinates = np.append(coordinates, _THRESHOLD)
@@ -102,31 +102,31 @@ class Problem:
                     coef[j] += t
                     scores, value = moved, reached
             coef, threshold = self._rescaled(coef, threshold)
-            scores, value = self._record(found, coef, threshold)
+            scores, value = self._record(ascent, coef, threshold)
             after_sweep(self.objective.sign * value)
-            if self._is_best(found):
-                found.coef, found.threshold, found.n_kept = coef.copy(), threshold, sweep
-            elif sweep - found.n_kept >= self.patience:
+            if self._is_best(ascent):
+                ascent.coef, ascent.threshold, ascent.n_kept = coef.copy(), threshold, sweep
+            elif sweep - ascent.n_kept >= self.patience:
                 break
-            if found.history[-1] - found.history[-2] <= self.tol:
+            if ascent.history[-1] - ascent.history[-2] <= self.tol:
                 break
-        return found
+        return ascent
 
-    def _record(self, found, coef, threshold):
+    def _record(self, ascent, coef, threshold):
         """Compute scores anew, and note what they reach."""
         scores = self.columns.scores(coef)
         value = self.objective(scores, threshold)
-        found.history.append(value)
-        for values, (columns, objective) in zip(found.held_out, self.held_out):
+        ascent.history.append(value)
+        for values, (columns, objective) in zip(ascent.held_out, self.held_out):
             values.append(objective(columns.scores(coef), threshold))
         return scores, value
 
-    def _is_best(self, found):
+    def _is_best(self, ascent):
         """Whether the latest weights are to be kept; with early stopping, the best held out are."""
         if self.patience is None:
             return True
-        means = np.mean(found.held_out, axis=0)
-        return means[-1] > means[found.n_kept]
+        means = np.mean(ascent.held_out, axis=0)
+        return means[-1] > means[ascent.n_kept]
 
     def _rescaled(self, coef, threshold):
         """Bring the weights to a total from 1 to 2, by a power of 2, which changes no order."""

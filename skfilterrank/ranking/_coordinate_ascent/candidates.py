@@ -33,7 +33,7 @@ class CandidateSearch:
     ):
         self._objective = objective
         self._n_candidates, self._penalty = n_candidates, penalty
-        # A sum that every crossing of a document of some gain changes.
+        # A dummy measure: its steps are all crossings of documents whose gain is not 0.
         every = Additive(
             weights=(objective.gains != 0).astype(np.float64),
             worth=lambda place, level, query: place.astype(np.float64),

@@ -115,17 +115,17 @@ class LineSearch:
     def _stretched(self, scores, feature):
         """Yield the long queries, each as the stretches of its line."""
         for query, rows in self._long:
-            found = list(stretches(scores[rows], feature[rows], self.terms.k))
-            padded = np.full((len(found), max(len(each.members) for each in found)), -1)
-            for row, each in zip(padded, found, strict=True):
+            parts = list(stretches(scores[rows], feature[rows], self.terms.k))
+            padded = np.full((len(parts), max(len(each.members) for each in parts)), -1)
+            for row, each in zip(padded, parts, strict=True):
                 row[: len(each.members)] = rows[each.members]
-            begins, ends = (np.array(edges) for edges in list(zip(*found))[:2])
+            begins, ends = (np.array(edges) for edges in list(zip(*parts))[:2])
             yield _Block(
-                padded, np.full(len(found), query), *self._those_that_count(padded), begins, ends
+                padded, np.full(len(parts), query), *self._those_that_count(padded), begins, ends
             )
 
     def steps(self, scores, feature, threshold: float | None = None) -> Steps:
-        """The mean over queries, higher is better, but for a constant, as a function of t.
+        """The mean over queries as a function of t, up to a constant; higher is better.
 
         Parameters
         ----------
@@ -221,8 +221,8 @@ def _crossings(a, x, owner, column, marks, *, has_threshold):
     np.clip(times, -_LARGEST, _LARGEST, out=times)
     never = rise == 0
     np.copyto(times, np.nan, where=never)
-    # Before all crossings, who rises less is above; of those that never cross, who leads; and of
-    # those that are equal in both, the lower gain, which has the lower column.
+    # As t goes to -inf, the document of the smaller slope ranks first. Equal slopes never cross:
+    # the higher intercept ranks first, and of equal documents the lower gain (the lower column).
     above = never & ((lead < 0) | ((lead == 0) & (np.arange(a.shape[1]) < column[:, None])))
     above |= rise < 0
     bits = times.view(np.int64)

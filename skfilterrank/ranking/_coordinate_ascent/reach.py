@@ -26,7 +26,7 @@ class Stretch(NamedTuple):
 
 
 class _End(NamedTuple):
-    """Where a stretch ends: t, which may be infinite, and what a score is proportional to there."""
+    """End of a stretch: t, which may be infinite, and a number that scores are proportional to."""
 
     t: float
     of_score: float
@@ -69,7 +69,7 @@ def stretches(scores, feature, n_places: int):
 
 
 def _cut(scores, feature, begin, end):
-    """Where neighbours cross within a stretch, in the middle of them; None where none do."""
+    """Middle one of the crossings of neighbours within a stretch; None where none cross."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
     times = times[(times > begin) & (times < end)]

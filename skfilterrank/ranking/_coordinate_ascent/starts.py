@@ -1,4 +1,4 @@
-"""Where coordinate ascent begins."""
+"""Weights that coordinate ascent starts from."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg

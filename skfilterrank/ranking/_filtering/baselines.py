@@ -204,13 +204,13 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         return self
 
     @property
-    def measure(self):
-        """What `score` returns: the measure of the estimator, nDCG_f where it has none."""
+    def measure(self) -> str:
+        """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
         return self._ranker_inside().measure
 
     @property
-    def gains(self):
-        """How `score` turns a label into a gain: as the estimator does."""
+    def gains(self) -> Gains:
+        """Gains of labels in `score`: those of the estimator."""
         return self._ranker_inside().gains
 
     def _ranker_inside(self):

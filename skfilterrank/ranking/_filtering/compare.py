@@ -21,7 +21,7 @@ from skfilterrank.ranking._methods.shared_features import share_features
 
 @dataclass(frozen=True)
 class RankerComparison:
-    """What :func:`compare_rankers` found.
+    """Models and scores, as :func:`compare_rankers` returns them.
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ def _value(model, y, scores, codes):
 
 
 def _baselines(kept, ranked, random_state):
-    """What each model's ranking, each one's filter, and an empty list are worth by themselves."""
+    """Scores by each model's ranking alone, by its filter alone, and of the empty list."""
     (n_rows,) = next(iter(kept.values())).shape
     drawn = check_random_state(random_state).uniform(size=n_rows)
     out = {f"rank-only ({name})": scores for name, scores in ranked.items()}

@@ -1,4 +1,4 @@
-"""What each document adds to a measure when a falling threshold shows it.
+"""Steps of a measure: the change by each document that a falling threshold shows.
 
 Under a threshold each query keeps a prefix of its ranking, so a measure is a step function of the
 threshold, and its steps can be told query by query. A measure that is a sum over documents rises

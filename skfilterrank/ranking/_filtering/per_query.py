@@ -143,7 +143,7 @@ def normalised_gains(gains, index, k):
 
 
 def list_features(scores, index):
-    """What a document's score and the rest of its list look like.
+    """Features of a document: its score, and the rest of its list.
 
     Parameters
     ----------

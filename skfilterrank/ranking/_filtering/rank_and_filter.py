@@ -10,7 +10,8 @@ from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import MEASURES, ParsedMeasure
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
@@ -278,8 +279,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(self.estimator, self.target, prefit=is_prefit(self.cv))
         self._score_gains = self.gains if as_labels else None
-        self._measure_name, self._k, self._measure_options = parsed.measure.name, k, parsed.options
-        self.tuned_measure_ = parsed.text
+        self.tuned_measure_, self._k = parsed.text, k
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if isinstance(self.threshold, str) and self.threshold in SEARCHES:
@@ -380,8 +380,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _score_measure(self) -> ParsedMeasure:
         """The tuned measure, whatever `measure` is set to before the next fit."""
-        entry = MEASURES[self._measure_name]
-        return ParsedMeasure(entry, self._k if entry.takes_k else None, self._measure_options)
+        return parse_measure(self.tuned_measure_)
 
     def _tune(self, data, labels):
         """Find the threshold from out-of-fold scores, and fit the final model."""

@@ -21,7 +21,7 @@ from skfilterrank.ranking._filtering.threshold import (
 
 @dataclass(frozen=True)
 class RiskCertificate:
-    """What is promised of a threshold, and on what grounds; its `str` is a sentence.
+    """Promise of a threshold, and its grounds; `str` gives a sentence.
 
     Attributes
     ----------

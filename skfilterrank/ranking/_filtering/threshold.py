@@ -183,7 +183,7 @@ def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
 
 
 def best_position(values) -> int:
-    """First position of the maximum: of ascending thresholds the one that keeps most."""
+    """Index of the highest value; equal values, up to rounding, give the lowest threshold."""
     extremes = [abs(value) for value in (values.min(), values.max()) if np.isfinite(value)]
     slack = _SAME_VALUE * max(extremes, default=0.0)
     return int(np.argmax(values >= values.max() - slack))

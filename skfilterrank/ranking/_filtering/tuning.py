@@ -1,4 +1,4 @@
-"""What a threshold is tuned on: scores of rows that the models have not seen."""
+"""Scores of rows that the models have not seen, to tune a threshold on."""
 
 from typing import NamedTuple
 

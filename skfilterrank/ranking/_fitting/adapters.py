@@ -168,7 +168,7 @@ def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
 
 
 def _check_grades(ranker, y, wanted):
-    """Stop what LightGBM and XGBoost refuse in words of their own, or learn nothing from."""
+    """Raise for targets that LightGBM and XGBoost refuse unclearly, or learn nothing from."""
     if wanted not in ("group", "qid"):
         return
     name, settings, n_grades = type(ranker).__name__, ranker.get_params(), len(np.unique(y))

@@ -37,7 +37,7 @@ def _places(X, is_bad):
 
 
 def _message(kind, rows, columns, owner, names):
-    """What is wrong, where, and what to do."""
+    """Text that says which values are wrong, where, and what to do."""
     distinct = np.unique(columns)
     named = ", ".join(
         str(column) if names is None else f"{column} ({brief(names[column])})"

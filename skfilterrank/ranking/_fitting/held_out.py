@@ -66,7 +66,7 @@ def _is_set(item):
 
 
 def _described(value):
-    """What came instead of a pair."""
+    """Kind and size of a value that came instead of a pair."""
     shape = getattr(value, "shape", None)
     if shape is None and hasattr(value, "__len__"):
         return f"a {type(value).__name__} of {len(value)}"

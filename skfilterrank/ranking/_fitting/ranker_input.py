@@ -1,4 +1,4 @@
-"""What the rankers of this package that learn from features share: their checked input."""
+"""Checked input of the rankers of this package that learn from features."""
 
 from numbers import Integral
 from typing import NamedTuple
@@ -78,7 +78,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows if judged.all() else rows.take(judged)
 
     def _lost_without_groups(self) -> str:
-        """What cannot be learned from rows without query ids; raises where nothing can."""
+        """Say what cannot be learned from rows without query ids; raise where nothing can."""
         return "there is no order to learn and all scores are 0"
 
     def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:
@@ -111,7 +111,7 @@ def column(X, number) -> np.ndarray:
 
 
 def count_unjudged(judged) -> int:
-    """How many rows have no label, with a warning; an error where none has one."""
+    """Number of rows without a label, with a warning; an error where none has one."""
     n_unjudged = len(judged) - int(np.count_nonzero(judged))
     if n_unjudged == len(judged):
         raise InputError("y holds no judged row: expected at least one label that is not NaN.")

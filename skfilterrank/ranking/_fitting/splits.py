@@ -1,4 +1,4 @@
-"""How the rows are split by query for out-of-fold scores."""
+"""Splits of the rows by query, for out-of-fold scores."""
 
 import itertools
 from numbers import Integral, Real

@@ -1,4 +1,4 @@
-"""What an estimator is given to learn: the gain, its sign, or its grade."""
+"""Targets that an estimator is given to learn: the gain, its sign, its grade, or the label."""
 
 import numpy as np
 from sklearn.base import is_classifier

@@ -35,7 +35,7 @@ def fuse_learned(
     random_state=0,
     n_jobs: int | None = None,
     verbose: int = 0,
-):
+) -> pd.DataFrame | np.ndarray:
     """Fuse runs, or score matrices, by weights learned from judgments.
 
     Queries with judgments are fused by weights that were learned from other queries, so that the
@@ -162,10 +162,10 @@ def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
         rest[test] = False
     if rest.any():
         folds.append((rows, np.flatnonzero(rest)))
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(
+    parts = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fit_and_fuse)(fusion, scores, gains, codes, train, test) for train, test in folds
     )
-    bar = tqdm(found, total=len(folds), desc="folds", unit="fold", disable=not verbose, leave=None)
+    bar = tqdm(parts, total=len(folds), desc="folds", unit="fold", disable=not verbose, leave=None)
     for (_, test), values in zip(folds, bar):
         fused[test] = values
     return fused
@@ -216,10 +216,10 @@ def _labels(table, qrels):
             f"y_true holds document {brief(document)} twice in topic {brief(topic)}: keep one of "
             "the rows."
         )
-    found = labels.reindex(table.index)
-    if found.isna().all():
+    of_rows = labels.reindex(table.index)
+    if of_rows.isna().all():
         raise InputError(
             "no document that a run retrieves is judged: the runs hold topics and documents such "
             f"as {table.index[0]}, the judgments {labels.index[0]}; bring them to one form."
         )
-    return found.to_numpy()
+    return of_rows.to_numpy()

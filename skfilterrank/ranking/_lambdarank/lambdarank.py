@@ -336,7 +336,7 @@ class LambdaRankRanker(FeatureRanker):
         return held_out
 
     def _measure(self, held_out):
-        """What LightGBM calls for each held-out set after each tree."""
+        """Function that LightGBM calls for each held-out set after each tree."""
         name = "ndcg_f" if self.k is None else f"ndcg_f@{self.k}"
 
         def measure(scores, dataset):

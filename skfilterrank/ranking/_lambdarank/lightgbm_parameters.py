@@ -62,7 +62,7 @@ _FIXED = ("objective", "objective_type", "app", "application", "loss", "metric",
 
 
 def tree_parameters(estimator) -> dict:
-    """What the estimator says of its trees, by LightGBM's names."""
+    """Parameters of the estimator's trees, by LightGBM's names."""
     return {_LIGHTGBM_NAMES[name][0]: getattr(estimator, name) for name in _TREE_PARAMETERS}
 
 

@@ -103,7 +103,7 @@ def _fit_transform(transformer, X):
 
 
 def _remember(fitted, what, compute):
-    """What `compute` gives, a (transformer, result); inside the context it is computed once."""
+    """(transformer, result) as `compute` returns them; inside the context computed once."""
     cache = _cache.get()
     if cache is None:
         return compute()
