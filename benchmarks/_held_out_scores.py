@@ -84,8 +84,7 @@ class EarlyStoppedRanker(BaseEstimator):
             X[train],
             y[train],
             groups[train],
-            eval_set=[(X[stop], y[stop])],
-            eval_groups=[groups[stop]],
+            held_out=[(X[stop], y[stop], groups[stop])],
             fit_params=callbacks,
         )
         return self

@@ -47,7 +47,7 @@ class Scores(BaseEstimator):
 def rows(X, judged=None):
     n = len(X)
     judged = np.ones(n, dtype=bool) if judged is None else judged
-    return TrainingRows(X, np.zeros(n), np.zeros(n), np.arange(n) // 2, judged, {}, [], [])
+    return TrainingRows(X, np.zeros(n), np.zeros(n), np.arange(n) // 2, judged, {}, [])
 
 
 def rescaled(models, refitted, X, judged=None):

@@ -61,7 +61,7 @@ def fit_clone(estimator, X, y, groups, fit_params):
     return estimator
 
 
-def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None, fit_params=None):
+def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) -> None:
     """Fit an estimator or Pipeline in place, queries and held-out sets included.
 
     Parameters
@@ -74,16 +74,13 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
         Target.
     groups : array-like of shape (n_rows,)
         Query ids.
-    eval_set : list of (X, y) or None
+    held_out : list of (X, y, groups), default=()
         Held-out sets for early stopping; transformed by the Pipeline's earlier steps.
-    eval_groups : list of array-like or None
-        Query ids of each held-out set.
     fit_params : dict or None
         Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
         go to the last.
     """
     params = dict(fit_params or {})
-    evaluations = list(zip(eval_set or [], eval_groups or [None] * len(eval_set or [])))
     while isinstance(estimator, Pipeline):
         last = estimator.steps[-1][1]
         earlier, params = _split_parameters(estimator, params)
@@ -92,7 +89,7 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
             X = before.fit_transform(X, y, **earlier)
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
-            evaluations = [((before.transform(X_), y_), g) for (X_, y_), g in evaluations]
+            held_out = [(before.transform(X_), y_, ids) for X_, y_, ids in held_out]
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
@@ -111,15 +108,20 @@ def fit_with_groups(estimator, X, y, groups, *, eval_set=None, eval_groups=None,
             wanted = None
     if wanted == "groups":
         params["groups"] = groups
-        if evaluations:
-            params["eval_set"] = [pair for pair, _ in evaluations]
-            params["eval_groups"] = [ids for _, ids in evaluations]
+        if held_out:
+            params["eval_set"] = _pairs(held_out)
+            params["eval_groups"] = [ids for *_, ids in held_out]
         estimator.fit(X, y, **params)
     elif wanted is None:
-        params |= _eval_parameters(estimator, [pair for pair, _ in evaluations])
+        params |= _eval_parameters(estimator, _pairs(held_out))
         estimator.fit(X, y, **params)
     else:
-        _fit_contiguous(estimator, X, y, groups, wanted, evaluations, params)
+        _fit_contiguous(estimator, X, y, groups, wanted, held_out, params)
+
+
+def _pairs(held_out):
+    """X and y of each held-out set."""
+    return [(X, y) for X, y, _ in held_out]
 
 
 def _split_parameters(pipeline, params):
@@ -139,30 +141,30 @@ def _split_parameters(pipeline, params):
     return earlier, last
 
 
-def _fit_contiguous(ranker, X, y, groups, wanted, evaluations, params):
+def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
     """Fit a ranker of another library, which wants each query's rows together."""
     _check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
-    evaluations = [together(X_, y_, ids, {})[:3] for (X_, y_), ids in evaluations]
-    sets = [(X_, y_) for X_, y_, _ in evaluations]
+    held_out = [together(*each, {})[:3] for each in held_out]
+    sets = _pairs(held_out)
     if wanted == "group":
         params["group"] = index.sizes
-        if evaluations:
+        if held_out:
             params |= _eval_parameters(ranker, sets)
-            params["eval_group"] = [held.sizes for _, _, held in evaluations]
+            params["eval_group"] = [held.sizes for _, _, held in held_out]
     elif wanted == "qid":
         params["qid"] = row_codes(index)
         if params.get("sample_weight") is not None:
             params["sample_weight"] = _weight_of_queries(ranker, params["sample_weight"], index)
-        if evaluations:
-            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i in evaluations]}
+        if held_out:
+            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i in held_out]}
     else:
         params["group_id"] = row_codes(index)
-        if evaluations:
+        if held_out:
             from catboost import Pool
 
             params["eval_set"] = [
-                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in evaluations
+                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in held_out
             ]
     ranker.fit(X, y, **params)
 

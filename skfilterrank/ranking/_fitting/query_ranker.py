@@ -139,7 +139,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         try:
             self.estimator_ = data.fit(self.estimator)
         except ValueError as error:
-            for each in (X, *(pair[0] for pair in data.eval_set)):
+            for each in (X, *(held_out[0] for held_out in data.held_out)):
                 _raise_for_bad_columns(each, self.estimator, error)
             raise
         return self

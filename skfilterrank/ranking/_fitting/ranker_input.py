@@ -12,7 +12,7 @@ from skfilterrank._core.checks import check_groups, is_finite_number, refuse_mas
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 
@@ -67,7 +67,8 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             name, loss = type(self).__name__, self._lost_without_groups()
             warn_user(
                 f"{name} was given no query ids: each row is its own query, so that {loss}. Pass "
-                "groups=, the query id of each row, or give y an index level named 'qid'."
+                "groups=, the query id of each row, or give y an index level named 'qid'.",
+                FitWarning,
             )
             queries = np.arange(len(gains))
         else:

@@ -11,7 +11,7 @@ from skfilterrank._core.checks import check_groups, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups, group_parameter
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
@@ -28,8 +28,7 @@ class TrainingRows(NamedTuple):
     groups: np.ndarray
     judged: np.ndarray
     fit_params: dict
-    eval_set: list
-    eval_groups: list
+    held_out: list
 
     @property
     def n_unjudged(self) -> int:
@@ -47,15 +46,7 @@ class TrainingRows(NamedTuple):
             X, target, groups, params = cut_rows(
                 rows, self.X, self.target, self.groups, self.fit_params
             )
-        fit_with_groups(
-            estimator,
-            X,
-            target,
-            groups,
-            eval_set=self.eval_set,
-            eval_groups=self.eval_groups,
-            fit_params=params,
-        )
+        fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
         return estimator
 
 
@@ -106,8 +97,7 @@ def prepare_rows(
         groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
         fit_params=fit_params,
-        eval_set=[(each.X, encoder.encode(each.gains, each.labels)) for each in held_out],
-        eval_groups=[each.queries for each in held_out],
+        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries) for s in held_out],
     )
 
 
@@ -150,7 +140,7 @@ def _number_queries(estimator, groups, n_rows, without_groups):
         warn_user(
             f"{without_groups} Pass groups=, the query id of each row, or give y as a Series with "
             "an index level named 'qid'.",
-            DataWarning,
+            FitWarning,
         )
     return np.arange(n_rows)
 
