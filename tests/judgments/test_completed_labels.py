@@ -13,12 +13,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import CompletedLabels, LabelPredictor, make_completed_scorer
 from skfilterrank.metrics import average_precision_score, make_ranking_scorer
-from skfilterrank.ranking import OrdinalRanker, RankAndFilter
+from skfilterrank.ranking import RankAndFilter
 
 NAN = np.nan
 
@@ -176,7 +177,7 @@ def test_the_estimators_methods(data):
     assert is_classifier(model)
     assert is_regressor(CompletedLabels(Ridge()))
     assert not hasattr(CompletedLabels(Ridge()), "predict_proba")
-    assert not hasattr(CompletedLabels(OrdinalRanker()), "score")
+    assert not hasattr(CompletedLabels(OneClassSVM()), "score")
     model = CompletedLabels(RankAndFilter(Ridge(), threshold=0.5)).fit(X, y, groups=groups)
     scores = model.predict(X)
     assert np.isneginf(scores).any()

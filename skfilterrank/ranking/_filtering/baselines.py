@@ -61,6 +61,7 @@ class FilterAll(RankerMixin, BaseEstimator):
         self.measure = measure
         self.gains = gains
 
+    @all_or_nothing
     def fit(self, X, y=None, groups=None) -> "FilterAll":
         """Look whether there are query ids, and at nothing else.
 
