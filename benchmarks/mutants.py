@@ -50,7 +50,7 @@ RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
 THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")
-MODELS = ("_calibration", "_lambdarank", "../features")
+MODELS = ("_calibration", "_lambdarank")
 # Files to break, the tests that should notice, and how many changes of each file are drawn.
 GROUPS = {
     "threshold": (
@@ -62,10 +62,12 @@ GROUPS = {
     "metrics": (["skfilterrank/metrics"], ["tests/metrics"], 25),
     "fitting": (
         [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/score_scale.py"]
-        + [f"{RANKING}/{name}" for name in MODELS],
+        + ["skfilterrank/features", *(f"{RANKING}/{name}" for name in MODELS)],
         [
-            TESTS_OF_RANKING.format(name)
-            for name in ("score_scale", "calibrated", "lambdarank", "features", *WITH_MODELS)
+            "tests/features",
+            *map(
+                TESTS_OF_RANKING.format, ("score_scale", "calibrated", "lambdarank", *WITH_MODELS)
+            ),
         ],
         25,
     ),
