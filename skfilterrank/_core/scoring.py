@@ -56,18 +56,18 @@ def check_measure_parameters(entry: Measure, params) -> None:
 
 
 def check_undefined(undefined) -> None:
-    """A number, or "skip"."""
+    """A number, or "drop"."""
     is_number = isinstance(undefined, Real) and not isinstance(undefined, bool)
-    if (isinstance(undefined, str) and undefined == "skip") or (
+    if (isinstance(undefined, str) and undefined == "drop") or (
         is_number and abs(undefined) <= sys.float_info.max
     ):
         return
-    raise InputError(f"undefined must be a finite number or 'skip', got {brief(undefined)}.")
+    raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
 
 
 def with_undefined(values, undefined) -> np.ndarray:
     """Give undefined queries (NaN) their value."""
-    if undefined != "skip":
+    if undefined != "drop":
         values[np.isnan(values)] = undefined
     return values
 

@@ -57,11 +57,10 @@ from skfilterrank.metrics._robustness.preferences import (
     PreferenceMatrix,
     lexicographic_preference,
     preference_matrix,
-    preference_matrix_of_positions,
 )
 from skfilterrank.metrics._robustness.search_effort import (
-    recall_error_score,
-    search_length_score,
+    recall_error,
+    search_length,
     total_search_efficiency_score,
 )
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
@@ -100,7 +99,6 @@ __all__ = [
     "ndcg_score",
     "precision_at_k_score",
     "preference_matrix",
-    "preference_matrix_of_positions",
     "q_measure_score",
     "query_informativeness",
     "qwa_score",
@@ -109,10 +107,10 @@ __all__ = [
     "rank_filter_report",
     "rbp_score",
     "recall_at_k_score",
-    "recall_error_score",
+    "recall_error",
     "reciprocal_rank_score",
     "relevant_positions",
-    "search_length_score",
+    "search_length",
     "stat_ap_score",
     "success_at_k_score",
     "sum_precision_score",

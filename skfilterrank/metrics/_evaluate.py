@@ -57,8 +57,8 @@ default=None
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged row stands in the list as a document of gain 0, or is taken out of it
         first. Measures that are defined by unjudged documents do as their definition says.
-    undefined : float or "skip", default=0.0
-        Value of a query for which a measure is undefined; "skip" gives NaN, which pandas leaves
+    undefined : float or "drop", default=0.0
+        Value of a query for which a measure is undefined; "drop" gives NaN, which pandas leaves
         out of means.
     **options
         Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to

@@ -21,7 +21,7 @@ from skfilterrank.metrics import (
     get_measure_names,
     ndcg_f_score,
     ndcg_score,
-    search_length_score,
+    search_length,
 )
 from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
 
@@ -125,7 +125,7 @@ def test_lower_is_better(judged):
     X, y, groups = judged
     for measure, function in (
         ("forbidden@3", lambda s: forbidden_at_k(y, s, groups=groups, k=3)),
-        ("search_length", lambda s: search_length_score(y, s, groups=groups)),
+        ("search_length", lambda s: search_length(y, s, groups=groups)),
     ):
         ranker = CoordinateAscentRanker(measure=measure, max_iter=2, random_state=0, init="uniform")
         ranker.fit(X, y, groups)

@@ -62,7 +62,7 @@ def thresholds_to_try(y_score):
     return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
 
 
-@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+@pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 @pytest.mark.parametrize("measure", EXACT)
 @settings(max_examples=80)
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
@@ -130,7 +130,7 @@ OPTIONS = [
     "ul_normalized(measure=ndcg_f)",
     "ul_normalized(measure=ndcg,variant=v1)",
     "ul_normalized(measure=rbp@2,variant=v1)",
-    "ul_normalized(measure=sp,variant=v1,norm=k)",
+    "ul_normalized(measure=sp,variant=v1,normalize=k)",
     "ul_normalized(measure=err)",
     "ul_normalized(expectation=paper)",
     "ul_normalized(measure=lexirecall,n_samples=3)",
@@ -142,7 +142,7 @@ OPTIONS = [
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, 1, 2, 10]),
-    undefined=st.sampled_from([0.25, "skip"]),
+    undefined=st.sampled_from([0.25, "drop"]),
     has_ties=st.booleans(),
 )
 def test_every_measure_at_every_threshold(measure, rows, k, undefined, has_ties):
@@ -237,7 +237,7 @@ def test_documents_below_the_cut_off_are_kept():
 
 
 @pytest.mark.parametrize("measure", EXACT)
-@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+@pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 def test_nothing_to_choose(measure, undefined):
     for y_true, y_score in (([0, 0], [1, 2]), ([np.nan, np.nan], [1, 2]), ([1, -1], [NO, NO])):
         curve = threshold_curve(
@@ -360,7 +360,7 @@ def test_large_data_equals_brute_force_at_some_thresholds():
         ({"k": 0}, "k must be None"),
         ({"k": 2, "measure": "ndcg_f@3"}, "k=2 contradicts the cut-off of 'ndcg_f@3'"),
         ({"measure": "ndcg_g"}, "'ndcg_g' is not a measure: expected one of"),
-        ({"undefined": "drop"}, "undefined must be a finite number or 'skip'"),
+        ({"undefined": "skip"}, "undefined must be a finite number or 'drop'"),
         ({"gains": {1: 1}}, "no entry in gains: -1"),
     ],
 )

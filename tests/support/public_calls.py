@@ -46,12 +46,6 @@ CALLS = {
     },
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
     "metrics.preference_matrix": _SYSTEMS,
-    "metrics.preference_matrix_of_positions": {
-        "positions": {
-            name: metrics.relevant_positions(LABELS, scores, groups=GROUPS)
-            for name, scores in SYSTEMS.items()
-        }
-    },
     "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
     "metrics.random_ranking_bound": {**_ROWS, "n_samples": 10},
     "metrics.rank_filter_report": _SYSTEMS,

@@ -21,7 +21,7 @@ from skfilterrank.comparison._scores.system_scores import SystemScores, greater_
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_run
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -396,7 +396,7 @@ def _values_of(results, at, named, queries, wanted):
             found.append(sign * np.array(values))
         else:
             positions = {name: each[at][1] for (name, _), each in zip(named, results)}
-            preferences = preference_matrix_of_positions(positions, kind=kind)
+            preferences = PreferenceMatrix.from_positions(positions, kind=kind)
             scores = SystemScores.from_preferences(preferences)
             found.append(scores.select(queries=queries).values)
     return found

@@ -165,9 +165,9 @@ default=None
         default.
     unjudged : {"zero", "drop"}, default="zero"
         As in :func:`ndcg_f_score`. The random ranking has judged documents alone.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value, achieved and expected, of a query for which the measure is undefined, at each
-        cut-off: such a query is level with chance. "skip" leaves it out of both sets.
+        cut-off: such a query is level with chance. "drop" leaves it out of both sets.
     n_queries : int or float, default=0.1
         Size of each set: a number of queries, or their share, rounded down, at least 1. The paper
         takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.

@@ -233,8 +233,8 @@ def random_ranking_bound(
         Number of rankings drawn per query, at least 2.
     random_state : int, RandomState instance or None, default=0
         Seed of the drawn rankings. None draws others at each call.
-    undefined : float or "skip", default=0.0
-        Value of a query for which the measure is undefined; "skip" leaves such queries out of
+    undefined : float or "drop", default=0.0
+        Value of a query for which the measure is undefined; "drop" leaves such queries out of
         the mean and gives NaN in the per-query values.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
@@ -301,7 +301,7 @@ def random_ranking_bound(
     else:
         values = lists.per_query(lambda block: kernel(tied_list(block)))
         errors, numbers = 0.0 * values, np.arange(len(values))
-    if undefined != "skip":
+    if undefined != "drop":
         errors[np.isnan(values)] = 0.0
     values = with_undefined(values, undefined)
     if average is None:

@@ -50,20 +50,22 @@ def check_expectation(expectation) -> str:
     return expectation
 
 
-def check_norm(norm) -> str:
+def check_normalize(normalize) -> str:
     """The upper bound of SP."""
-    check_choice(norm, "norm", ("ideal", "k"))
-    return norm
+    check_choice(normalize, "normalize", ("ideal", "k"))
+    return normalize
 
 
 def ul_normalized(
-    block: ListBlock, k, *, measure, variant, expectation, norm, n_samples, random_state
+    block: ListBlock, k, *, measure, variant, expectation, normalize, n_samples, random_state
 ):
     """Equation 5 or 6."""
     found = measure.with_cutoff(k)
     name = found.measure.name
-    if name != "sp" and norm == "k":
-        raise InputError(f"norm='k' is the upper bound of measure='sp' alone, got {brief(name)}.")
+    if name != "sp" and normalize == "k":
+        raise InputError(
+            f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
+        )
     if name not in ("sp", "dcg") and expectation == "paper":
         raise InputError(
             f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
@@ -79,7 +81,7 @@ def ul_normalized(
     kernel = found.measure.bind(found.k, found.options)
     achieved = kernel(block)
     if "average" in found.measure.ties:
-        lower, upper = _exact_bounds(block, found, norm, expectation)
+        lower, upper = _exact_bounds(block, found, normalize, expectation)
     else:
         upper = kernel(ideal_list(block))
         rankings = SimulatedRankings(kernel, n_samples, random_state)
@@ -94,14 +96,14 @@ def ul_normalized(
     return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
 
 
-def _exact_bounds(block, inner, norm, expectation):
+def _exact_bounds(block, inner, normalize, expectation):
     """Random and ideal value of a measure whose mean over all orders is known."""
     if inner.measure.name == "dcg":
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
     if inner.measure.name == "sp":
         places = np.minimum(block.n_judged, block.depth(inner.k))
         perfect = np.minimum(places, block.n_relevant)
-        upper = np.where(perfect > 0, places, 0.0) if norm == "k" else perfect
+        upper = np.where(perfect > 0, places, 0.0) if normalize == "k" else perfect
         return mean_sum_precision(block, inner.k, method=expectation), upper
     kernel = inner.measure.bind(inner.k, inner.options)
     return kernel(tied_list(block)), kernel(ideal_list(block))
@@ -113,8 +115,8 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
         return None
-    norm, method = facts.option("norm"), facts.option("expectation")
-    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, norm, method))
+    normalize, method = facts.option("normalize"), facts.option("expectation")
+    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, normalize, method))
     make = _v1 if facts.option("variant") == "v1" else _v2
 
     def finish(values, query):
@@ -160,7 +162,7 @@ def _is_defined(lower, upper):
         "measure": check_measure,
         "variant": check_variant,
         "expectation": check_expectation,
-        "norm": check_norm,
+        "normalize": check_normalize,
         "n_samples": check_n_samples,
         "random_state": check_seed,
     },
@@ -179,7 +181,7 @@ def ul_normalized_score(
     measure: str = "dcg",
     variant: str = "v2",
     expectation: str = "exact",
-    norm: str = "ideal",
+    normalize: str = "ideal",
     n_samples: int = 1000,
     random_state=0,
 ):
@@ -201,7 +203,7 @@ def ul_normalized_score(
         How the random ranking's sum of precisions is computed, see
         :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
         for other measures.
-    norm : {"ideal", "k"}, default="ideal"
+    normalize : {"ideal", "k"}, default="ideal"
         Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
         the number of places, ``min(k, n)``, with which no list scores 1 where fewer documents
         are relevant. Other measures have "ideal" alone.
@@ -232,7 +234,7 @@ def ul_normalized_score(
     measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
 
     Section 3.2 there calls k the upper bound of the sum of precisions, but on MQ2007 its Table 15
-    goes with k as ``norm="ideal"`` does. Its Table 5 has values of DCG that are higher than
+    goes with k as ``normalize="ideal"`` does. Its Table 5 has values of DCG that are higher than
     equation 7 gives for lists of the same nDCG.
 
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.

@@ -401,9 +401,9 @@ def success_at_k_score(
     --------
     >>> from skfilterrank.metrics import success_at_k_score
     >>> y_true, groups = [0, 1, 0, -1], ["a", "a", "b", "b"]
-    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=2, undefined="skip")
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=2, undefined="drop")
     1.0
-    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="skip")
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="drop")
     0.0
     """
     return score("success", **locals())

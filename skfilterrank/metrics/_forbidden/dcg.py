@@ -334,7 +334,7 @@ def filtering_difficulty(
         Number of places that count; None means all.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value of a query whose gains are all 0 or unjudged.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.

@@ -112,7 +112,7 @@ def false_reject_rate(
     Notes
     -----
     "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
-    ``undefined="skip"``.
+    ``undefined="drop"``.
 
     Filtered documents are what is counted, if they are good. Unjudged documents do not count.
 

@@ -100,7 +100,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def search_length(block: ListBlock, k, n_items=None):
+def _search_length(block: ListBlock, k, n_items=None):
     """Documents that are not relevant above the last relevant one."""
     last, is_complete = _last_positions(block, n_items)
     last = last.astype(np.float64)
@@ -121,7 +121,7 @@ def search_length_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def recall_error(block: ListBlock, k, n_items=None):
+def _recall_error(block: ListBlock, k, n_items=None):
     """Mean position of the relevant items, above that of the ideal ranking."""
     found = _n_found(block)
     n = items_of(block, block.n_relevant - found, n_items)
@@ -191,7 +191,7 @@ def total_search_efficiency_score(
 
     See Also
     --------
-    search_length_score : The same position, as a number of documents.
+    search_length : The same position, as a number of documents.
     lexirecall_score : Goes on to the other relevant items where the last ones tie.
 
     Notes
@@ -228,7 +228,7 @@ def total_search_efficiency_score(
 
 @measure(
     "search_length",
-    search_length,
+    _search_length,
     additive=search_length_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -236,7 +236,7 @@ def total_search_efficiency_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def search_length_score(
+def search_length(
     y_true,
     y_score,
     *,
@@ -264,7 +264,7 @@ def search_length_score(
     See Also
     --------
     total_search_efficiency_score : The same position, as an exposure.
-    recall_error_score : The mean over all relevant documents.
+    recall_error : The mean over all relevant documents.
 
     Notes
     -----
@@ -284,8 +284,8 @@ def search_length_score(
 
     Examples
     --------
-    >>> from skfilterrank.metrics import search_length_score
-    >>> search_length_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    >>> from skfilterrank.metrics import search_length
+    >>> search_length([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     2.0
     """
     return score("search_length", **locals())
@@ -293,7 +293,7 @@ def search_length_score(
 
 @measure(
     "recall_error",
-    recall_error,
+    _recall_error,
     additive=recall_error_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -301,7 +301,7 @@ def search_length_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def recall_error_score(
+def recall_error(
     y_true,
     y_score,
     *,
@@ -328,7 +328,7 @@ def recall_error_score(
 
     See Also
     --------
-    search_length_score : The same for the last relevant document alone.
+    search_length : The same for the last relevant document alone.
 
     Notes
     -----
@@ -350,8 +350,8 @@ def recall_error_score(
     --------
     Relevant at 1 and 4, ``(1 + 4) / 2 - 3 / 2``:
 
-    >>> from skfilterrank.metrics import recall_error_score
-    >>> recall_error_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    >>> from skfilterrank.metrics import recall_error
+    >>> recall_error([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     1.0
     """
     return score("recall_error", **locals())

@@ -68,7 +68,7 @@ def threshold_curve(
         What to make best: any name of the measure table, with options where wanted, such as
         "rbp(persistence=0.95)@10"; "ndcg_f@10" sets `k` too. Ties count as is the measure's
         default.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
 
     Returns
