@@ -44,8 +44,8 @@ class Measure:
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}
         The gains for which `value_range` holds.
     options : mapping of str to callable
-        Parameters that only this measure and its kin have, each with the function that checks a
-        value, and returns what the kernel gets.
+        Parameters that only this measure and its kin have, each with a function
+        ``check(value, name)`` that returns what the kernel gets.
     columns : mapping of str to callable
         The same for options that hold one entry per row: ``check(value, n_rows)``; the kernel
         finds them with ``block.column(name)``.
@@ -95,7 +95,7 @@ class Measure:
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
         """Kernel of a block alone; options that are not given take their defaults."""
         known = {
-            name: check(options.get(name, self.defaults[name]))
+            name: check(options.get(name, self.defaults[name]), name)
             for name, check in self.options.items()
         }
         return partial(self.kernel, k=k, **known)

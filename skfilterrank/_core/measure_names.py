@@ -1,6 +1,7 @@
 """Text such as "rbp(persistence=0.9)@100" and the measure, options and cut-off that it names."""
 
 import re
+from collections.abc import Callable
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
@@ -34,26 +35,32 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
     """The measures by the text that names them; what is parsed already is taken as it is."""
     if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
         return measures
-    texts = [measures] if isinstance(measures, str) else as_list(measures, "measures", "names")
-    if not all(isinstance(text, str) for text in texts):
+    is_one = isinstance(measures, str) or callable(measures)
+    given = [measures] if is_one else as_list(measures, "measures", "names")
+    if not all(isinstance(each, str) or callable(each) for each in given):
         raise InputError(
             f"measures must be a name or a list of names, such as ['ap', 'ndcg_f@10'], got "
             f"{brief(measures)}."
         )
-    if not texts:
+    if not given:
         raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
     parsed = {}
-    for text in texts:
+    for each in given:
+        found = parse_measure(each)
+        text = each if isinstance(each, str) else found.text
         if text in parsed:
             raise InputError(f"measures names {brief(text)} twice: name each once.")
-        parsed[text] = parse_measure(text)
+        parsed[text] = found
     return parsed
 
 
-def parse_measure(text: str | ParsedMeasure) -> ParsedMeasure:
-    """Read the string form of a measure: "ap", "ndcg_f@10", "rbp(persistence=0.9)@100"."""
+def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
+    """Read a measure: its function, or text, such as "ndcg_f@10", "rbp(persistence=0.9)@100"."""
     if isinstance(text, ParsedMeasure):
         return text
+    entry = getattr(text, "measure", None)
+    if isinstance(entry, Measure) and entry.function is text:
+        return ParsedMeasure(entry, None, {})
     if isinstance(getattr(text, "_measure", None), Measure):
         raise InputError(
             f"{brief(text)} is a scorer, and a name is wanted: write {brief(text.name)} "

@@ -1,11 +1,8 @@
 """The one path from arrays to the mean of a measure over queries."""
 
-import sys
-from numbers import Real
-
 import numpy as np
 
-from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.checks import check_choice, check_k, is_finite_number
 from skfilterrank._core.gains import check_gains
 from skfilterrank._core.lists import UNJUDGED
 from skfilterrank._core.measure import MEASURES, Measure
@@ -57,12 +54,9 @@ def check_measure_parameters(entry: Measure, params) -> None:
 
 def check_undefined(undefined) -> None:
     """A number, or "drop"."""
-    is_number = isinstance(undefined, Real) and not isinstance(undefined, bool)
-    if (isinstance(undefined, str) and undefined == "drop") or (
-        is_number and abs(undefined) <= sys.float_info.max
-    ):
-        return
-    raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
+    is_drop = isinstance(undefined, str) and undefined == "drop"
+    if not is_drop and not is_finite_number(undefined):
+        raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
 
 
 def with_undefined(values, undefined) -> np.ndarray:

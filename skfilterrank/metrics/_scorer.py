@@ -6,7 +6,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import Measure, ParsedMeasure
+from skfilterrank._core.measure import Measure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.scoring import check_measure_parameters
 from skfilterrank._response import document_scores
@@ -99,7 +99,12 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
     >>> bool(0 < search.best_score_ < 1)
     True
     """
-    found, cutoff, options = _find_measure(measure).with_cutoff(k)
+    if callable(measure) and not hasattr(measure, "measure"):
+        raise InputError(
+            f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
+            "scikit-learn's make_scorer for a function of your own."
+        )
+    found, cutoff, options = parse_measure(measure).with_cutoff(k)
     if cutoff is not None:
         params["k"] = cutoff
     if gains is not None:
@@ -119,16 +124,3 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
     check_measure_parameters(found, params)
     name = found.name if cutoff is None else f"{found.name}@{cutoff}"
     return RankingScorer(name, found, params)
-
-
-def _find_measure(measure):
-    """The entry of a name or of a public function, and the cut-off in the name."""
-    if callable(measure):
-        entry = getattr(measure, "measure", None)
-        if isinstance(entry, Measure) and entry.function is measure:
-            return ParsedMeasure(entry, None, {})
-        raise InputError(
-            f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
-            "scikit-learn's make_scorer for a function of your own."
-        )
-    return parse_measure(measure)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_count, check_counts
-from skfilterrank.robustness._metrics import resolve_metric
+from skfilterrank.robustness._recall_levels import resolve_measure
 
 
 def metric_orientation(
-    metric,
+    measure,
     n_items: int,
     n_relevant,
     *,
@@ -19,7 +19,7 @@ def metric_orientation(
 
     Parameters
     ----------
-    metric : str or callable
+    measure : str or callable
         As in :func:`recall_level_metric`.
     n_items : int
         Number n of items that are ranked.
@@ -38,7 +38,7 @@ def metric_orientation(
     -------
     float or ndarray of shape (n_values,), dtype float64
         Value before the move minus value after it; 0 where all items are relevant. At most 1 for
-        the named metrics.
+        the named measures.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def metric_orientation(
     check_choice(kind, "kind", ("recall", "precision"))
     n_items = check_count(n_items, "n_items")
     counts = check_counts(n_relevant, "n_relevant", most=n_items)
-    values = resolve_metric(metric, exposure=exposure, persistence=persistence)
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
     moves = _first_moves if kind == "precision" else _last_moves
     before_and_after = np.array([values(moves(n_items, count)) for count in counts])
     fall = before_and_after[:, 0] - before_and_after[:, 1]

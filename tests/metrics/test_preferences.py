@@ -246,7 +246,7 @@ class TestErrors:
             ({"kind": "f1"}, "kind must be one of 'recall', 'precision'"),
             ({"imputation": "none"}, "imputation must be one of"),
             ({"ties": "average"}, "ties='average' is not possible for positions"),
-            ({"n_items": 0}, "n_items, the number of items"),
+            ({"n_items": 0}, "n_items must be a whole number"),
             ({"n_items": 1}, "n_items=1 is too small for query 'q'"),
         ):
             with pytest.raises(ValueError, match=message):

@@ -152,14 +152,16 @@ class TestErrors:
             )
 
     def test_persistence(self):
-        with pytest.raises(ValueError, match=r"persistence.*above 0 and below 1, got 1\.5"):
+        with pytest.raises(
+            ValueError, match=r"persistence must be a number between 0 and 1.*got 1\.5"
+        ):
             measure(total_search_efficiency_score, [1], [1], exposure="rbp", persistence=1.5)
 
     @pytest.mark.parametrize(
         "function", [total_search_efficiency_score, search_length, recall_error]
     )
     def test_n_items(self, function):
-        with pytest.raises(ValueError, match="n_items, the number of items"):
+        with pytest.raises(ValueError, match="n_items must be a whole number"):
             measure(function, [1], [1], n_items=0)
         with pytest.raises(ValueError, match="n_items=2 is too small for query 'q'"):
             measure(function, [1, 0, 0], [NO, 2, 1], n_items=2)

@@ -5,13 +5,17 @@ Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluat
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column
-from skfilterrank._core.checks import check_groups, check_numbers
+from skfilterrank._core.checks import (
+    check_groups,
+    check_numbers,
+    is_finite_number,
+    is_whole_number,
+)
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
@@ -278,11 +282,10 @@ default=None
 
 def _set_size(n_queries, n_defined):
     """Number of queries in each set."""
-    is_whole = isinstance(n_queries, Integral) and not isinstance(n_queries, bool)
-    is_share = isinstance(n_queries, Real) and not is_whole and not isinstance(n_queries, bool)
+    is_whole = is_whole_number(n_queries)
     if is_whole and n_queries >= 1:
         size = int(n_queries)
-    elif is_share and 0 < n_queries <= 0.5:
+    elif not is_whole and is_finite_number(n_queries) and 0 < n_queries <= 0.5:
         # 0.29 * 100 is a little less than 29.
         size = max(1, int(n_queries * n_defined + 1e-9))
     else:

@@ -7,18 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._core.checks import check_choice, check_k
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.checks import check_choice, check_count, check_k
+from skfilterrank._core.exposure import first_places, log_discount, reciprocal
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.scoring import check_undefined, mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
-from skfilterrank.metrics._bounds.simulated_rankings import (
-    SimulatedRankings,
-    check_n_samples,
-    check_seed,
-)
+from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 
 _METHODS = ("auto", "exact", "simulation")
 
@@ -33,7 +29,7 @@ class RandomRankingBound(NamedTuple):
 def mean_dcg(block: ListBlock, k) -> np.ndarray:
     """E[DCG@k], equation 7."""
     depth, n = block.depth(k), block.n_judged
-    discount_sums = np.concatenate([[0.0], np.cumsum(discounts(depth))])
+    discount_sums = np.concatenate([[0.0], np.cumsum(log_discount(first_places(depth)))])
     return block.gains.sum(axis=1) / np.maximum(n, 1) * discount_sums[np.minimum(n, depth)]
 
 
@@ -44,7 +40,7 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
     share = block.n_relevant / np.maximum(n, 1)
     if method == "paper":
         return places * share**2
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, depth + 1))])[places]
+    harmonic = np.concatenate([[0.0], np.cumsum(reciprocal(first_places(depth)))])[places]
     # Of the other documents, this share is relevant where one relevant document is taken out.
     others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
     return share * (harmonic + others * (places - harmonic))
@@ -282,7 +278,7 @@ def random_ranking_bound(
     """
     entry, k, options = parse_measure(measure).with_cutoff(k)
     check_choice(method, "method", _METHODS)
-    check_n_samples(n_samples)
+    n_samples = check_count(n_samples, "n_samples", least=2)
     check_undefined(undefined)
     check_choice(average, "average", ("mean", None))
     if method == "exact" and "average" not in entry.ties:

@@ -1,11 +1,12 @@
 """Measures between what a random and what a perfect ranking of the query's documents scores."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_count, one_of
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure import measure as enter
@@ -14,46 +15,24 @@ from skfilterrank._core.scoring import score
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
-from skfilterrank.metrics._bounds.simulated_rankings import (
-    SimulatedRankings,
-    check_n_samples,
-    check_seed,
-)
+from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
 # Bounds that differ by less, in parts of the upper one, differ by rounding alone.
 _ROUNDING = 1e-12
 
 
-def check_measure(measure) -> ParsedMeasure:
+def _check_measure(measure, name) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
     found = parse_measure(measure)
     if found.measure.name == "ul_normalized":
-        raise InputError("measure must be another measure than 'ul_normalized' itself.")
+        raise InputError(f"{name} must be another measure than 'ul_normalized' itself.")
     if not found.measure.greater_is_better:
         raise InputError(
-            f"measure must be one for which higher is better, got {brief(measure)}: the paper's "
+            f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "
             "formulas have no meaning for it."
         )
     return found
-
-
-def check_variant(variant) -> str:
-    """V1 or V2."""
-    check_choice(variant, "variant", ("v1", "v2"))
-    return variant
-
-
-def check_expectation(expectation) -> str:
-    """How E[SP] is computed."""
-    check_choice(expectation, "expectation", ("exact", "paper"))
-    return expectation
-
-
-def check_normalize(normalize) -> str:
-    """The upper bound of SP."""
-    check_choice(normalize, "normalize", ("ideal", "k"))
-    return normalize
 
 
 def ul_normalized(
@@ -159,11 +138,11 @@ def _is_defined(lower, upper):
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     options={
-        "measure": check_measure,
-        "variant": check_variant,
-        "expectation": check_expectation,
-        "normalize": check_normalize,
-        "n_samples": check_n_samples,
+        "measure": _check_measure,
+        "variant": one_of("v1", "v2"),
+        "expectation": one_of("exact", "paper"),
+        "normalize": one_of("ideal", "k"),
+        "n_samples": partial(check_count, least=2),
         "random_state": check_seed,
     },
 )

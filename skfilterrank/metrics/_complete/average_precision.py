@@ -1,20 +1,18 @@
 """Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
 
-import sys
 from dataclasses import replace
-from numbers import Real
+from functools import partial
 
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_number, one_of
+from skfilterrank._core.exposure import first_places, reciprocal
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
 from skfilterrank._core.share import share
-from skfilterrank.exceptions import InputError, brief
-
-NORMALIZATIONS = ("R", "min", "k")
+from skfilterrank.exceptions import InputError
 
 
 def sum_precision(block: ListBlock, k):
@@ -27,7 +25,7 @@ def sum_precision(block: ListBlock, k):
         return found.total(precision)
     relevant = block.ranked_relevant(k)
     total = _worth_at_relevant(block, k, relevant, relevant)
-    return total @ (1.0 / np.arange(1, total.shape[1] + 1))
+    return total @ reciprocal(first_places(total.shape[1]))
 
 
 def _worth_at_relevant(block, k, relevant, worth):
@@ -113,21 +111,7 @@ def _divisor(n_relevant, k, normalize):
     return divisor
 
 
-def check_normalize(normalize):
-    """One of the divisors."""
-    check_choice(normalize, "normalize", NORMALIZATIONS)
-    return normalize
-
-
-def check_beta(beta) -> float:
-    """A finite number from 0 up."""
-    is_number = isinstance(beta, Real) and not isinstance(beta, bool)
-    if not (is_number and 0 <= beta <= sys.float_info.max):
-        raise InputError(
-            "beta, the weight of the gains in the Q-measure, must be a finite number from 0 up, "
-            f"got {brief(beta)}."
-        )
-    return float(beta)
+_check_normalize = one_of("R", "min", "k")
 
 
 @measure(
@@ -200,7 +184,7 @@ def sum_precision_score(
     additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"normalize": check_normalize},
+    options={"normalize": _check_normalize},
 )
 def average_precision_score(
     y_true,
@@ -291,7 +275,7 @@ def average_precision_score(
     q_measure,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"beta": check_beta, "normalize": check_normalize},
+    options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
 )
 def q_measure_score(
     y_true,

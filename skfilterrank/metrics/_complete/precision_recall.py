@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.exposure import first_places, reciprocal
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
@@ -20,7 +21,7 @@ def precision_sum(facts: Facts) -> Additive | None:
     """1 / k of each relevant document in the top; without k it depends on how many are shown."""
     if facts.k is None:
         return None
-    return Additive(facts.relevant / facts.k, facts.table(np.ones(len(facts.places))))
+    return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall(block: ListBlock, k):
@@ -30,7 +31,7 @@ def recall(block: ListBlock, k):
 
 def recall_sum(facts: Facts) -> Additive:
     """1 / m of each relevant document in the top."""
-    worth = facts.table(np.ones(len(facts.places)))
+    worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
@@ -59,7 +60,7 @@ def reciprocal_rank(block: ListBlock, k):
     if (ties := block.ties(k)) is not None:
         none_yet = mean_none_relevant(ties, relevant[ties.lists])
         here = -np.diff(none_yet, axis=1, prepend=1.0)
-        values[ties.lists] = here @ (1.0 / np.arange(1, here.shape[1] + 1))
+        values[ties.lists] = here @ reciprocal(first_places(here.shape[1]))
     return np.where(block.n_relevant > 0, values, np.nan)
 
 

@@ -7,14 +7,14 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.share import share
 
 
 def _discounted(gains):
     """Discounted sum of each row of a matrix of gains in list order."""
-    return gains @ discounts(gains.shape[1])
+    return gains @ log_discount(first_places(gains.shape[1]))
 
 
 def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
@@ -39,7 +39,7 @@ def dcg(block: ListBlock, k):
 
 def dcg_sum(facts: Facts, bounds=None) -> Additive:
     """DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
-    worth = facts.table(discounts(len(facts.places)))
+    worth = facts.by_place(log_discount)
     if bounds is None:
         return Additive(facts.gains, worth)
     low, high = facts.per_query(lambda block: bounds(block, facts.k))
@@ -54,7 +54,7 @@ def ndcg_0_sum(facts: Facts) -> Additive:
     """Positive gain / I / log2(place + 1)."""
     ideal = facts.per_query(lambda block: ideal_dcg(block, facts.k, filtering=True))
     weights = facts.over(ideal, np.maximum(facts.gains, 0.0))
-    return Additive(weights, facts.table(discounts(len(facts.places))))
+    return Additive(weights, facts.by_place(log_discount))
 
 
 # The measures between two bounds.

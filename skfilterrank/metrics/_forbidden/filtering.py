@@ -21,7 +21,7 @@ def forbidden_sum(facts: Facts) -> Additive:
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
-    return Additive(weights, facts.table(np.ones(len(facts.places))), by_shown=True)
+    return Additive(weights, facts.by_place(np.ones_like), by_shown=True)
 
 
 def false_reject(block: ListBlock, k):

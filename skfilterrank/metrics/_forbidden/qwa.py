@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
@@ -14,7 +14,7 @@ def qwa(block: ListBlock, k):
     positive = np.maximum(block.best_first(None), 0.0)
     n_relevant = np.count_nonzero(positive, axis=1)
     n_shown = block.n_retained
-    discount = discounts(block.width + 1)
+    discount = log_discount(first_places(block.width + 1))
     total = ranked.sum(axis=1)
     terminal = np.ones(len(total))
     np.divide(total, n_relevant, out=terminal, where=n_relevant > 0)

@@ -3,14 +3,12 @@
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import one_of
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
 from skfilterrank._core.share import share
 from skfilterrank._core.ties import Ties
-
-VARIANTS = ("trec_eval", "buckley2004", "printed")
 
 
 def judged(block: ListBlock, k):
@@ -103,12 +101,6 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
 
 
-def check_variant(variant):
-    """One of the readings of bpref."""
-    check_choice(variant, "variant", VARIANTS)
-    return variant
-
-
 @measure(
     "judged",
     judged,
@@ -178,7 +170,7 @@ def judged_at_k_score(
     value_range=(0, 1),
     range_holds_for="any gains, but not for variant='printed'",
     takes_k=False,
-    options={"variant": check_variant},
+    options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
 def bpref_score(

@@ -3,36 +3,19 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.
 """
 
-from numbers import Real
-
 import numpy as np
 from scipy.special import gammaln
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_share, one_of
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
-from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.placements import Placements
 from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items, collection_sizes
 
-SCALES = ("share", "log")
 # Beyond, a table of factorials is too long, and their differences too inexact.
 _MOST_ITEMS = 10**6
-
-
-def check_scale(scale) -> str:
-    """How the number of worse placements becomes a score."""
-    check_choice(scale, "scale", SCALES)
-    return scale
-
-
-def check_epsilon(epsilon) -> float:
-    """A number above 0 and below 1."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < epsilon < 1:
-        raise InputError(f"epsilon must be a number above 0 and below 1, got {brief(epsilon)}.")
-    return float(epsilon)
 
 
 def _per_query(block, values):
@@ -137,7 +120,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-_SHARED = {"n_items": check_n_items, "scale": check_scale}
+_SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
 
 
 @measure(
@@ -315,7 +298,7 @@ def lexiprecision_score(
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
-    options={"n_items": check_n_items, "epsilon": check_epsilon},
+    options={"n_items": check_n_items, "epsilon": check_share},
     ties=WHOLE_ORDERS,
 )
 def metric_lexirecall_score(

@@ -6,23 +6,18 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.exposure import check_persistence, resolve_exposure
+from skfilterrank._core.checks import check_share
+from skfilterrank._core.exposure import resolve_exposure
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
 from skfilterrank._core.scoring import score
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 
-def _check_exposure(exposure):
+def _check_exposure(exposure, name):
     """A known name or a callable."""
     resolve_exposure(exposure)
     return exposure
-
-
-def _check_persistence(persistence):
-    """A number above 0 and below 1."""
-    check_persistence(persistence)
-    return float(persistence)
 
 
 def _n_found(block):
@@ -151,7 +146,7 @@ def recall_error_sum(facts: Facts) -> Additive:
     takes_k=False,
     options={
         "exposure": _check_exposure,
-        "persistence": _check_persistence,
+        "persistence": check_share,
         "n_items": check_n_items,
     },
 )
