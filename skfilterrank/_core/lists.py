@@ -15,6 +15,8 @@ from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("average", "stable", "worst", "best")
+# Of measures that look at one order and have no mean over several.
+WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
 # As None is what a caller may pass who forgot the scores.
 _NO_SCORES = object()

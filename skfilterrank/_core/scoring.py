@@ -8,6 +8,9 @@ from skfilterrank._core.lists import UNJUDGED
 from skfilterrank._core.measure import MEASURES, Measure
 from skfilterrank.exceptions import InputError, brief
 
+# What a measure returns: the mean over queries, or one value per query with average=None.
+Scores = float | np.ndarray
+
 
 def score(
     name,

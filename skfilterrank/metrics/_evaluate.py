@@ -43,9 +43,10 @@ def evaluate(
         the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
         Score of each row, higher is better; -inf means filtered out or not retrieved.
-    measures : str or list of str
+    measures : str, callable or list of these
         Names of the measure table with a cut-off and options where wanted, such as "ap",
-        "ndcg_f@20" or "rbp(persistence=0.95)"; see :func:`get_measure_names`.
+        "ndcg_f@20" or "rbp(persistence=0.95)", see :func:`get_measure_names`; or functions of
+        measures, such as :func:`ndcg_f_score`, whose columns have the names in the table.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None

@@ -4,14 +4,16 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_count, one_of
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure import measure as enter
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
@@ -147,13 +149,13 @@ def _is_defined(lower, upper):
     },
 )
 def ul_normalized_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
@@ -163,7 +165,7 @@ def ul_normalized_score(
     normalize: str = "ideal",
     n_samples: int = 1000,
     random_state=0,
-):
+) -> Scores:
     """Any measure, normalised by what a perfect and what a random ranking score.
 
     On a query with many relevant documents every ranking scores high. Here a system is credited

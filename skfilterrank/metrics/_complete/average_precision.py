@@ -4,13 +4,15 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_number, one_of
 from skfilterrank._core.exposure import first_places, reciprocal
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.share import share
 from skfilterrank.exceptions import InputError
 
@@ -122,17 +124,17 @@ _check_normalize = one_of("R", "min", "k")
     value_range=(0, np.inf),
 )
 def sum_precision_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Sum of the precisions at the relevant documents of the top k.
 
     Average precision before it is divided by anything: what is compared with the sum that a
@@ -187,18 +189,18 @@ def sum_precision_score(
     options={"normalize": _check_normalize},
 )
 def average_precision_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     normalize: str = "R",
-):
+) -> Scores:
     """Precision at each relevant document, averaged over the relevant documents.
 
     The standard measure of a whole ranking where documents are relevant or not; its mean over
@@ -278,19 +280,19 @@ def average_precision_score(
     options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
 )
 def q_measure_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     beta: float = 1.0,
     normalize: str = "min",
-):
+) -> Scores:
     """Average precision for graded gains.
 
     Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the

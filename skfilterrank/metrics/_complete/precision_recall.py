@@ -1,12 +1,14 @@
 """Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.exposure import first_places, reciprocal
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.share import share
 from skfilterrank._core.ties import mean_none_relevant
 
@@ -95,17 +97,17 @@ def success_sum(facts: Facts) -> Additive:
     value_range=(0, 1),
 )
 def precision_at_k_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the top k that is relevant.
 
     How much of what a user sees is worth seeing, when she looks at k documents and their order
@@ -169,17 +171,17 @@ def precision_at_k_score(
     value_range=(0, 1),
 )
 def recall_at_k_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the relevant documents that are in the top k.
 
     For a first stage whose list is ranked again by another, or where nothing relevant may be
@@ -236,16 +238,16 @@ def recall_at_k_score(
     takes_k=False,
 )
 def r_precision_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Precision at R, where R is the number of relevant documents.
 
     One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
@@ -291,17 +293,17 @@ def r_precision_score(
     value_range=(0, 1),
 )
 def reciprocal_rank_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """One over the place of the first relevant document.
 
     For a user who wants one answer: known items, question answering, navigation. Its mean over
@@ -361,17 +363,17 @@ def reciprocal_rank_score(
     value_range=(0, 1),
 )
 def success_at_k_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Whether a relevant document is in the top k.
 
     Its mean is the share of the queries that get an answer at all: "hit rate" where items are

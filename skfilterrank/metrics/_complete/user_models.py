@@ -3,13 +3,15 @@
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_number, check_share, one_of
 from skfilterrank._core.exposure import first_places, geometric, reciprocal
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.ties import mean_stops
 from skfilterrank.exceptions import InputError
 
@@ -79,19 +81,19 @@ def _satisfied(gains, max_grade):
     options={"persistence": check_share, "relevance": one_of("binary", "graded")},
 )
 def rbp_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     persistence: float = 0.8,
     relevance: str = "binary",
-):
+) -> Scores:
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
@@ -155,18 +157,18 @@ def rbp_score(
     options={"max_grade": partial(check_number, above=0, most=50)},
 )
 def err_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     max_grade: float = 4,
-):
+) -> Scores:
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
     Each document satisfies the user with a probability that grows with its grade, and then she

@@ -9,11 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import check_undefined, mean_over_queries, score, with_undefined
+from skfilterrank._core.scoring import (
+    Scores,
+    check_undefined,
+    mean_over_queries,
+    score,
+    with_undefined,
+)
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 
@@ -25,17 +33,17 @@ from skfilterrank.metrics._forbidden import dcg_kernels as kernels
     value_range=(-np.inf, np.inf),
 )
 def dcg_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Discounted cumulative gain of the returned list.
 
     The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
@@ -79,17 +87,17 @@ def dcg_score(
     range_holds_for="nonnegative gains",
 )
 def ndcg_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
@@ -138,17 +146,17 @@ def ndcg_score(
     value_range=(0, 1),
 )
 def ndcg_0_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
     Negative gains count as 0, so showing a forbidden document costs no more than showing a
@@ -187,17 +195,17 @@ def ndcg_0_score(
     value_range=(-np.inf, np.inf),
 )
 def ndcg_min_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
@@ -244,17 +252,17 @@ def ndcg_min_score(
     value_range=(0, 1),
 )
 def ndcg_f_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
     1 for the list of all documents of positive gain in their best order, 0 for the list that

@@ -1,11 +1,13 @@
 """The filter's own rates: what was shown that should not be, and hidden that should be seen."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.share import share
 
 
@@ -46,17 +48,17 @@ def empty(block: ListBlock, k):
     greater_is_better=False,
 )
 def forbidden_at_k(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the shown top k that is forbidden.
 
     {parameters}
@@ -95,16 +97,16 @@ def forbidden_at_k(
     greater_is_better=False,
 )
 def false_reject_rate(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the good documents (gain above 0) that are filtered out.
 
     {parameters}
@@ -140,16 +142,16 @@ def false_reject_rate(
     greater_is_better=False,
 )
 def empty_list_rate(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the queries left with no document at all.
 
     {parameters}

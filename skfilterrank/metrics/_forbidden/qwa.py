@@ -1,11 +1,13 @@
 """Quit While Ahead: rewarding a list for stopping in time."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.exposure import first_places, log_discount
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 
 
 def qwa(block: ListBlock, k):
@@ -34,16 +36,16 @@ def qwa(block: ListBlock, k):
     takes_k=False,
 )
 def qwa_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
     The terminal document is worth the more the more relevant documents stand before it, and

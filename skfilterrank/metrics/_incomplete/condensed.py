@@ -1,12 +1,14 @@
 """Measures of what is judged alone: bpref, AP of the condensed list, and how much is judged."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import one_of
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.share import share
 from skfilterrank._core.ties import Ties
 
@@ -110,17 +112,17 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     reads_unjudged=True,
 )
 def judged_at_k_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Share of the shown top k that is judged.
 
     It says how far any other measure at the same cut-off rests on judgments: where it is low,
@@ -174,17 +176,17 @@ def judged_at_k_score(
     reads_unjudged=True,
 )
 def bpref_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     variant: str = "trec_eval",
-):
+) -> Scores:
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     For judgments that are incomplete: only the order of judged documents counts, so that a
@@ -255,17 +257,17 @@ def bpref_score(
     reads_unjudged=True,
 )
 def induced_ap_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """Average precision of the list without its unjudged documents.
 
     The simplest way to keep average precision where judgments are incomplete: what nobody looked

@@ -1,12 +1,14 @@
 """Average precision estimated from judgments of a sample: infAP and statAP."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_numbers
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank._core.share import share
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
@@ -149,17 +151,17 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     reads_unjudged=True,
 )
 def inferred_ap_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     pooled=None,
-):
+) -> Scores:
     """Average precision, inferred from judgments of a random sample of the pool.
 
     For pools of which a random part was judged: where relevant documents stand, precision is
@@ -240,17 +242,17 @@ def inferred_ap_score(
     reads_unjudged=True,
 )
 def stat_ap_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     inclusion_probability=None,
-):
+) -> Scores:
     """Average precision, estimated from a sample of known inclusion probabilities.
 
     For judgments of documents that were drawn with different probabilities, as when documents

@@ -4,15 +4,17 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share, one_of
-from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank.metrics._robustness.placements import Placements
-from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items, collection_sizes
+from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
 
 # Beyond, a table of factorials is too long, and their differences too inexact.
 _MOST_ITEMS = 10**6
@@ -134,18 +136,18 @@ _SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
     ties=WHOLE_ORDERS,
 )
 def lexirecall_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="worst",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     n_items: int | None = None,
     scale: str = "share",
-):
+) -> Scores:
     """Lexicographic recall: the share of worse placements, from the last relevant item up.
 
     How robust a ranking is for the searcher who is served worst: rankings are compared by the
@@ -221,18 +223,18 @@ def lexirecall_score(
     ties=WHOLE_ORDERS,
 )
 def lexiprecision_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="worst",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     n_items: int | None = None,
     scale: str = "share",
-):
+) -> Scores:
     """Lexicographic precision: the share of worse placements, from the first relevant item down.
 
     Reciprocal rank without its ties: rankings are compared by the position of their first
@@ -302,18 +304,18 @@ def lexiprecision_score(
     ties=WHOLE_ORDERS,
 )
 def metric_lexirecall_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="worst",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     n_items: int | None = None,
     epsilon: float = 0.5,
-):
+) -> Scores:
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
     The number that the paper gives for lexicographic recall, here for comparison with it. To

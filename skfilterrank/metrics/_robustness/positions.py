@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count
-from skfilterrank._core.lists import TIES, ListBlock, RankedLists
+from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45
-WHOLE_ORDERS = ("worst", "best", "stable")
 IMPUTATIONS = ("pessimistic", "optimistic")
 
 

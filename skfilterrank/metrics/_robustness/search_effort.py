@@ -4,13 +4,15 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share
 from skfilterrank._core.exposure import resolve_exposure
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.scoring import Scores, score
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 
@@ -151,19 +153,19 @@ def recall_error_sum(facts: Facts) -> Additive:
     },
 )
 def total_search_efficiency_score(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     exposure="ap",
     persistence: float = 0.8,
     n_items: int | None = None,
-):
+) -> Scores:
     """Total search efficiency: the exposure of the last relevant item.
 
     Reciprocal rank's counterpart for recall: how easily a searcher finds everything that is
@@ -232,17 +234,17 @@ def total_search_efficiency_score(
     options={"n_items": check_n_items},
 )
 def search_length(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     n_items: int | None = None,
-):
+) -> Scores:
     """Search length for everything relevant: documents read in vain until all are found.
 
     Cooper's search length of type 3. Lower is better. Use it to say in documents what a
@@ -297,17 +299,17 @@ def search_length(
     options={"n_items": check_n_items},
 )
 def recall_error(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     average: str | None = "mean",
     n_items: int | None = None,
-):
+) -> Scores:
     """Recall error: mean position of the relevant items, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
