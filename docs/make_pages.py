@@ -52,8 +52,15 @@ def pages() -> dict[str, str]:
 
 def stub() -> str:
     """The public names of metrics, where editors look for them: measures enter when it runs."""
-    things = {name: getattr(skfilterrank.metrics, name) for name in skfilterrank.metrics.__all__}
-    lines = [f"from {each.__module__} import {name} as {name}" for name, each in things.items()]
+    lines = ["from numpy.typing import ArrayLike", "from skfilterrank._core.gains import Gains"]
+    lines += ["from skfilterrank._core.scoring import Scores"]
+    for name in sorted(skfilterrank.metrics.__all__):
+        thing = getattr(skfilterrank.metrics, name)
+        if hasattr(thing, "measure"):
+            signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
+            lines.append(f"def {name}{signature}: ...")
+        else:
+            lines.append(f"from {thing.__module__} import {name} as {name}")
     return (
         "\n".join(
             ["# Written by docs/make_pages.py.", "# ruff: noqa", "# fmt: off", *sorted(lines)]
@@ -89,11 +96,16 @@ def families() -> dict[str, list[str]]:
     """Names of the measures under the first line of the file that defines them."""
     found = {}
     # What the library is for stands first.
-    public = [each for each in MEASURES.values() if module_of(each).startswith("skfilterrank.")]
+    public = [each for each in MEASURES.values() if is_public(each)]
     for measure in sorted(public, key=lambda each: "_forbidden" not in module_of(each)):
         title = inspect.getdoc(sys.modules[module_of(measure)]).splitlines()[0].rstrip(".")
         found.setdefault(title, []).append(measure.name)
     return found
+
+
+def is_public(measure) -> bool:
+    """Whether a measure is the library's own."""
+    return measure.function.__name__ in skfilterrank.metrics.__all__
 
 
 def module_of(measure) -> str:

@@ -120,7 +120,11 @@ def test_a_function_of_ones_own(copy):
     [
         ("ndcg_f", lambda ranked, pool: 1.0, "name='ndcg_f' is taken by skfilterrank.metrics"),
         ("my measure", lambda ranked, pool: 1.0, "name must be letters, digits"),
-        ("mine", lambda ranked, pool, depth: 1.0, "has no default for depth"),
+        (
+            "mine",
+            lambda ranked, pool, depth: 1.0,
+            "depth of .* must be keyword-only and have a default",
+        ),
     ],
 )
 def test_what_cannot_be_registered(name, function, message):

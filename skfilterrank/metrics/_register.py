@@ -7,8 +7,7 @@ import numpy as np
 
 from skfilterrank._core.checks import check_flag, is_finite_number
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import MEASURES, measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.measure import MEASURES, declare_measure
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 
@@ -95,24 +94,18 @@ def register_measure(
             raise InputError(f"name={brief(name)} is taken by {'.'.join(_origin(known.function))}.")
         options = list(inspect.signature(function).parameters.values())[2:]
         for option in options:
-            if option.default is option.empty:
+            if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
                 raise InputTypeError(
-                    f"{brief(function)} has no default for {option}: after the list and the pool, "
-                    "a measure takes options, each with a default."
+                    f"{option} of {brief(function)} must be keyword-only and have a default: a "
+                    "measure is a function of the list and the pool, and of options."
                 )
-        shared = inspect.signature(_shared_parameters).parameters.values()
-        own = [option.replace(kind=option.KEYWORD_ONLY) for option in options]
-        signature = inspect.Signature([*shared, *own])
 
         @functools.wraps(function)
-        def measured(*args, **given):
-            bound = signature.bind(*args, **given)
-            bound.apply_defaults()
-            return score(name, **bound.arguments)
+        def declaration():
+            """Only its parameters are read."""
 
-        measured.__signature__ = signature
-        measured.__doc__ = function.__doc__ or f"{name}, by {'.'.join(_origin(function))}."
-        return measure(
+        declaration.__doc__ = function.__doc__ or f"{name}, by {'.'.join(_origin(function))}."
+        declare = declare_measure(
             name,
             functools.partial(_per_list, _function=function, _name=name),
             undefined="it is NaN",
@@ -120,24 +113,10 @@ def register_measure(
             greater_is_better=greater_is_better,
             options={option.name: _as_given for option in options},
             ties=WHOLE_ORDERS,
-        )(measured)
+        )
+        return declare(declaration)
 
     return enter
-
-
-def _shared_parameters(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k=None,
-    gains=None,
-    ties="worst",
-    unjudged="zero",
-    undefined=0.0,
-    average="mean",
-):
-    """Only the parameters are asked for."""
 
 
 def _origin(function):

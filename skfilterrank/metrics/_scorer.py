@@ -8,7 +8,6 @@ from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import Measure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import check_measure_parameters
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
 
@@ -121,6 +120,6 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
             f"{brief(found.name)} has no parameter {', '.join(unknown)}: it takes "
             f"{', '.join(sorted(known))}."
         )
-    check_measure_parameters(found, params)
+    found.check_parameters(params)
     name = found.name if cutoff is None else f"{found.name}@{cutoff}"
     return RankingScorer(name, found, params)

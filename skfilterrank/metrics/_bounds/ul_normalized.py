@@ -4,16 +4,12 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_count, one_of
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure import measure as enter
+from skfilterrank._core.measure import ParsedMeasure, declare_measure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import Scores, score
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
@@ -132,7 +128,7 @@ def _is_defined(lower, upper):
     return upper - lower > _ROUNDING * upper
 
 
-@enter(
+@declare_measure(
     "ul_normalized",
     ul_normalized,
     additive=ul_normalized_sum,
@@ -149,23 +145,14 @@ def _is_defined(lower, upper):
     },
 )
 def ul_normalized_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
     *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
     measure: str = "dcg",
     variant: str = "v2",
     expectation: str = "exact",
     normalize: str = "ideal",
     n_samples: int = 1000,
     random_state=0,
-) -> Scores:
+):
     """Any measure, normalised by what a perfect and what a random ranking score.
 
     On a query with many relevant documents every ranking scores high. Here a system is credited
@@ -261,4 +248,3 @@ def ul_normalized_score(
     qid
     a                                 0.394...
     """
-    return score("ul_normalized", **locals())

@@ -4,16 +4,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_number, one_of
 from skfilterrank._core.exposure import first_places, reciprocal
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank.exceptions import InputError
 
 
@@ -95,7 +92,7 @@ def _ideal_gain(block, depth):
 
 def _normalized(total, block, k, normalize):
     """The sum over what it is divided by."""
-    return share(total, _divisor(block.n_relevant, k, normalize))
+    return ratio(total, _divisor(block.n_relevant, k, normalize))
 
 
 def _divisor(n_relevant, k, normalize):
@@ -116,25 +113,14 @@ def _divisor(n_relevant, k, normalize):
 _check_normalize = one_of("R", "min", "k")
 
 
-@measure(
+@declare_measure(
     "sp",
     sum_precision,
     additive=sum_precision_sum,
     undefined="never",
     value_range=(0, np.inf),
 )
-def sum_precision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def sum_precision_score():
     """Sum of the precisions at the relevant documents of the top k.
 
     Average precision before it is divided by anything: what is compared with the sum that a
@@ -176,10 +162,9 @@ def sum_precision_score(
     >>> sum_precision_score(y_true, [4, 1, 3, 2], groups=groups, k=3)
     3.0
     """
-    return score("sp", **locals())
 
 
-@measure(
+@declare_measure(
     "ap",
     average_precision,
     trec_eval=("map", "map_cut_@"),
@@ -188,19 +173,7 @@ def sum_precision_score(
     value_range=(0, 1),
     options={"normalize": _check_normalize},
 )
-def average_precision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    normalize: str = "R",
-) -> Scores:
+def average_precision_score(*, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
 
     The standard measure of a whole ranking where documents are relevant or not; its mean over
@@ -269,30 +242,16 @@ def average_precision_score(
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
     1.0
     """
-    return score("ap", **locals())
 
 
-@measure(
+@declare_measure(
     "q_measure",
     q_measure,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
 )
-def q_measure_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    beta: float = 1.0,
-    normalize: str = "min",
-) -> Scores:
+def q_measure_score(*, beta: float = 1.0, normalize: str = "min"):
     """Average precision for graded gains.
 
     Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the
@@ -353,4 +312,3 @@ def q_measure_score(
     >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups, beta=0), 3)
     0.833
     """
-    return score("q_measure", **locals())

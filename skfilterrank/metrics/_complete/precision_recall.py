@@ -1,15 +1,12 @@
 """Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.exposure import first_places, reciprocal
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank._core.ties import mean_none_relevant
 
 
@@ -28,7 +25,7 @@ def precision_sum(facts: Facts) -> Additive | None:
 
 def recall(block: ListBlock, k):
     """Relevant documents of the top k, over all relevant ones."""
-    return share(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
+    return ratio(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
 
 
 def recall_sum(facts: Facts) -> Additive:
@@ -41,7 +38,7 @@ def r_precision(block: ListBlock, k):
     """Precision at R, the number of relevant documents."""
     relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
     in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
-    return share(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
+    return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
@@ -87,7 +84,7 @@ def success_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, uses_levels=True)
 
 
-@measure(
+@declare_measure(
     "precision",
     precision,
     trec_eval=("P_@",),
@@ -96,18 +93,7 @@ def success_sum(facts: Facts) -> Additive:
     undefined="never",
     value_range=(0, 1),
 )
-def precision_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def precision_at_k_score():
     """Share of the top k that is relevant.
 
     How much of what a user sees is worth seeing, when she looks at k documents and their order
@@ -158,10 +144,9 @@ def precision_at_k_score(
     >>> precision_at_k_score(y_true, only, groups=groups)
     1.0
     """
-    return score("precision", **locals())
 
 
-@measure(
+@declare_measure(
     "recall",
     recall,
     trec_eval=("recall_@",),
@@ -170,18 +155,7 @@ def precision_at_k_score(
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def recall_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def recall_at_k_score():
     """Share of the relevant documents that are in the top k.
 
     For a first stage whose list is ranked again by another, or where nothing relevant may be
@@ -225,10 +199,9 @@ def recall_at_k_score(
     >>> value
     0.5
     """
-    return score("recall", **locals())
 
 
-@measure(
+@declare_measure(
     "r_precision",
     r_precision,
     trec_eval=("Rprec",),
@@ -237,17 +210,7 @@ def recall_at_k_score(
     value_range=(0, 1),
     takes_k=False,
 )
-def r_precision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def r_precision_score():
     """Precision at R, where R is the number of relevant documents.
 
     One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
@@ -281,10 +244,9 @@ def r_precision_score(
     >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
     1.0
     """
-    return score("r_precision", **locals())
 
 
-@measure(
+@declare_measure(
     "rr",
     reciprocal_rank,
     trec_eval=("recip_rank",),
@@ -292,18 +254,7 @@ def r_precision_score(
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def reciprocal_rank_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def reciprocal_rank_score():
     """One over the place of the first relevant document.
 
     For a user who wants one answer: known items, question answering, navigation. Its mean over
@@ -350,10 +301,9 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([1, 0], [0.9, 0.9], groups=["a", "a"])
     0.75
     """
-    return score("rr", **locals())
 
 
-@measure(
+@declare_measure(
     "success",
     success,
     trec_eval=("success_@",),
@@ -362,18 +312,7 @@ def reciprocal_rank_score(
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def success_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def success_at_k_score():
     """Whether a relevant document is in the top k.
 
     Its mean is the share of the queries that get an answer at all: "hit rate" where items are
@@ -409,4 +348,3 @@ def success_at_k_score(
     >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="drop")
     0.0
     """
-    return score("success", **locals())

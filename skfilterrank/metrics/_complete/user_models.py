@@ -3,15 +3,12 @@
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_number, check_share, one_of
 from skfilterrank._core.exposure import first_places, geometric, reciprocal
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
+from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.ties import mean_stops
 from skfilterrank.exceptions import InputError
 
@@ -72,7 +69,7 @@ def _satisfied(gains, max_grade):
     return result
 
 
-@measure(
+@declare_measure(
     "rbp",
     rbp,
     additive=rbp_sum,
@@ -80,20 +77,7 @@ def _satisfied(gains, max_grade):
     value_range=(0, 1),
     options={"persistence": check_share, "relevance": one_of("binary", "graded")},
 )
-def rbp_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    persistence: float = 0.8,
-    relevance: str = "binary",
-) -> Scores:
+def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
@@ -145,10 +129,9 @@ def rbp_score(
     >>> rbp_score(y_true, [4, float("-inf"), 2, 1], groups=groups, persistence=0.5)
     0.75
     """
-    return score("rbp", **locals())
 
 
-@measure(
+@declare_measure(
     "err",
     err,
     undefined="no document of the query is relevant",
@@ -156,19 +139,7 @@ def rbp_score(
     # A float can tell the highest grade's chance from 1 up to here.
     options={"max_grade": partial(check_number, above=0, most=50)},
 )
-def err_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    max_grade: float = 4,
-) -> Scores:
+def err_score(*, max_grade: float = 4):
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
     Each document satisfies the user with a probability that grows with its grade, and then she
@@ -223,4 +194,3 @@ def err_score(
     >>> err_score(y_true, [2, 1, 3], groups=groups, max_grade=2)
     0.78125
     """
-    return score("err", **locals())

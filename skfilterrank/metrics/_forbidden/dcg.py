@@ -9,41 +9,26 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_k
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import measure
+from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.scoring import (
-    Scores,
     check_undefined,
     mean_over_queries,
-    score,
     with_undefined,
 )
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 
-@measure(
+@declare_measure(
     "dcg",
     kernels.dcg,
     additive=kernels.dcg_sum,
     undefined="never",
     value_range=(-np.inf, np.inf),
 )
-def dcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def dcg_score():
     """Discounted cumulative gain of the returned list.
 
     The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
@@ -75,10 +60,9 @@ def dcg_score(
     >>> dcg_score([2, -1], [0.9, float("-inf")], groups=["a", "a"])
     2.0
     """
-    return score("dcg", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg",
     kernels.ndcg,
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_bounds),
@@ -86,18 +70,7 @@ def dcg_score(
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
 )
-def ndcg_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def ndcg_score():
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
@@ -132,10 +105,9 @@ def ndcg_score(
     >>> ndcg_score([0, 1, 2], [0.3, 0.2, 0.1], groups=["a", "a", "a"], k=2)  # (1/log2(3)) / I_2
     0.239...
     """
-    return score("ndcg", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_0",
     kernels.ndcg_0,
     # It takes negative labels for 0.
@@ -145,18 +117,7 @@ def ndcg_score(
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
-def ndcg_0_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def ndcg_0_score():
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
     Negative gains count as 0, so showing a forbidden document costs no more than showing a
@@ -183,10 +144,9 @@ def ndcg_0_score(
     >>> ndcg_0_score([2, -1], [0.9, 0.1], groups=["a", "a"])
     1.0
     """
-    return score("ndcg_0", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_min",
     kernels.ndcg_min,
     title="nDCG_min",
@@ -194,18 +154,7 @@ def ndcg_0_score(
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
-def ndcg_min_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def ndcg_min_score():
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
@@ -240,10 +189,9 @@ def ndcg_min_score(
     >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
     1.569...
     """
-    return score("ndcg_min", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_f",
     kernels.ndcg_f,
     title="nDCG_f",
@@ -251,18 +199,7 @@ def ndcg_min_score(
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )
-def ndcg_f_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def ndcg_f_score():
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
     1 for the list of all documents of positive gain in their best order, 0 for the list that
@@ -314,7 +251,6 @@ def ndcg_f_score(
     >>> ndcg_f_score(y_true, [float("-inf"), float("-inf"), 0.1], groups=groups)
     0.0
     """
-    return score("ndcg_f", **locals())
 
 
 def filtering_difficulty(

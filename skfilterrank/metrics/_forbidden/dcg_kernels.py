@@ -9,7 +9,7 @@ import numpy as np
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.share import share
+from skfilterrank._core.scoring import ratio
 
 
 def _discounted(gains):
@@ -80,7 +80,7 @@ def ndcg_f_bounds(block: ListBlock, k):
 
 def _between(bounds, achieved):
     low, high = bounds
-    return share(achieved - low, high - low)
+    return ratio(achieved - low, high - low)
 
 
 def ndcg(block: ListBlock, k):
@@ -91,7 +91,7 @@ def ndcg(block: ListBlock, k):
 def ndcg_0(block: ListBlock, k):
     """Equation 1 with forbidden documents worth 0."""
     top = _discounted(block.ranked(np.maximum(block.gains, 0.0), k))
-    return share(top, ideal_dcg(block, k, filtering=True))
+    return ratio(top, ideal_dcg(block, k, filtering=True))
 
 
 def ndcg_min(block: ListBlock, k):

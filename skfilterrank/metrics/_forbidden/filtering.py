@@ -1,21 +1,18 @@
 """The filter's own rates: what was shown that should not be, and hidden that should be seen."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 
 
 def forbidden(block: ListBlock, k):
     """Share of the shown places that hold a forbidden document."""
     shown = np.minimum(block.n_retained, block.depth(k))
     bad = block.ranked((block.gains < 0).astype(np.float64), k)
-    return share(bad.sum(axis=1), shown)
+    return ratio(bad.sum(axis=1), shown)
 
 
 def forbidden_sum(facts: Facts) -> Additive:
@@ -30,7 +27,7 @@ def false_reject(block: ListBlock, k):
     """Share of the good documents that are filtered."""
     good = block.gains > 0
     rejected = good & (block.sort_key == np.inf)
-    return share(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+    return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
 def empty(block: ListBlock, k):
@@ -38,7 +35,7 @@ def empty(block: ListBlock, k):
     return (block.n_retained == 0).astype(np.float64)
 
 
-@measure(
+@declare_measure(
     "forbidden",
     forbidden,
     additive=forbidden_sum,
@@ -47,18 +44,7 @@ def empty(block: ListBlock, k):
     value_range=(0, 1),
     greater_is_better=False,
 )
-def forbidden_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def forbidden_at_k():
     """Share of the shown top k that is forbidden.
 
     {parameters}
@@ -84,10 +70,9 @@ def forbidden_at_k(
     >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.0
     """
-    return score("forbidden", **locals())
 
 
-@measure(
+@declare_measure(
     "false_reject_rate",
     false_reject,
     order_matters="never",
@@ -96,17 +81,7 @@ def forbidden_at_k(
     takes_k=False,
     greater_is_better=False,
 )
-def false_reject_rate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def false_reject_rate():
     """Share of the good documents (gain above 0) that are filtered out.
 
     {parameters}
@@ -129,10 +104,9 @@ def false_reject_rate(
     >>> false_reject_rate([2, 1, -1], [0.9, float("-inf"), float("-inf")], groups=["a"] * 3)
     0.5
     """
-    return score("false_reject_rate", **locals())
 
 
-@measure(
+@declare_measure(
     "empty_list_rate",
     empty,
     order_matters="never",
@@ -141,17 +115,7 @@ def false_reject_rate(
     takes_k=False,
     greater_is_better=False,
 )
-def empty_list_rate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def empty_list_rate():
     """Share of the queries left with no document at all.
 
     {parameters}
@@ -174,4 +138,3 @@ def empty_list_rate(
     >>> empty_list_rate([1, -1, -1], [0.9, 0.1, float("-inf")], groups=["a", "a", "b"])
     0.5
     """
-    return score("empty_list_rate", **locals())

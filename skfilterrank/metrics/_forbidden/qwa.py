@@ -1,13 +1,10 @@
 """Quit While Ahead: rewarding a list for stopping in time."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.exposure import first_places, log_discount
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
+from skfilterrank._core.measure import declare_measure
 
 
 def qwa(block: ListBlock, k):
@@ -27,7 +24,7 @@ def qwa(block: ListBlock, k):
     return achieved / (ideal_list @ discount)
 
 
-@measure(
+@declare_measure(
     "qwa",
     qwa,
     undefined="never",
@@ -35,17 +32,7 @@ def qwa(block: ListBlock, k):
     range_holds_for="binary gains",
     takes_k=False,
 )
-def qwa_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def qwa_score():
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
     The terminal document is worth the more the more relevant documents stand before it, and
@@ -85,4 +72,3 @@ def qwa_score(
     >>> qwa_score(y_true, [0.9, 0.8, 0.7], groups=groups)  # the terminal document comes late
     0.967...
     """
-    return score("qwa", **locals())

@@ -1,15 +1,12 @@
 """Measures of what is judged alone: bpref, AP of the condensed list, and how much is judged."""
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import one_of
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank._core.ties import Ties
 
 
@@ -17,14 +14,14 @@ def judged(block: ListBlock, k):
     """Share of the shown places that hold a judged document."""
     shown = np.minimum(block.n_retained, block.depth(k))
     if not block.has_unjudged:
-        return share(shown, shown)
+        return ratio(shown, shown)
     if block.tie_rule not in ("worst", "best"):
-        return share(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
+        return ratio(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
     # By gain, unjudged rows and those of gain 0 would stand in the order of the input.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
     found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
-    return share(np.count_nonzero(found, axis=1), shown)
+    return ratio(np.count_nonzero(found, axis=1), shown)
 
 
 def bpref(block: ListBlock, k, variant="trec_eval"):
@@ -42,7 +39,7 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
         above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
         # A sum over the places of a tie is one over its documents, all of the same mean.
         total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
-    return share(total, block.n_relevant)
+    return ratio(total, block.n_relevant)
 
 
 def bpref_sum(facts: Facts) -> Additive:
@@ -80,7 +77,7 @@ def induced_ap(block: ListBlock, k):
     if (ties := block.ties()) is not None:
         is_judged = block.only_retained(is_judged)[ties.lists]
         total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
-    return share(total, block.n_relevant)
+    return ratio(total, block.n_relevant)
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
@@ -103,7 +100,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
 
 
-@measure(
+@declare_measure(
     "judged",
     judged,
     order_matters="never",
@@ -111,18 +108,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def judged_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def judged_at_k_score():
     """Share of the shown top k that is judged.
 
     It says how far any other measure at the same cut-off rests on judgments: where it is low,
@@ -161,10 +147,9 @@ def judged_at_k_score(
     >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
     0.667
     """
-    return score("judged", **locals())
 
 
-@measure(
+@declare_measure(
     "bpref",
     bpref,
     additive=bpref_sum,
@@ -175,18 +160,7 @@ def judged_at_k_score(
     options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
-def bpref_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    variant: str = "trec_eval",
-) -> Scores:
+def bpref_score(*, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     For judgments that are incomplete: only the order of judged documents counts, so that a
@@ -245,10 +219,9 @@ def bpref_score(
     ... ]
     [0.5, 0.5, 0.25]
     """
-    return score("bpref", **locals())
 
 
-@measure(
+@declare_measure(
     "induced_ap",
     induced_ap,
     additive=induced_ap_sum,
@@ -256,18 +229,7 @@ def bpref_score(
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def induced_ap_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    k: int | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-) -> Scores:
+def induced_ap_score():
     """Average precision of the list without its unjudged documents.
 
     The simplest way to keep average precision where judgments are incomplete: what nobody looked
@@ -308,4 +270,3 @@ def induced_ap_score(
     >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
-    return score("induced_ap", **locals())

@@ -4,15 +4,12 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share, one_of
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
+from skfilterrank._core.measure import declare_measure
 from skfilterrank.metrics._robustness.placements import Placements
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
 
@@ -125,7 +122,7 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
 _SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
 
 
-@measure(
+@declare_measure(
     "lexirecall",
     lexirecall,
     additive=lexirecall_sum,
@@ -135,19 +132,7 @@ _SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexirecall_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    scale: str = "share",
-) -> Scores:
+def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
     """Lexicographic recall: the share of worse placements, from the last relevant item up.
 
     How robust a ranking is for the searcher who is served worst: rankings are compared by the
@@ -209,10 +194,9 @@ def lexirecall_score(
     >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.6
     """
-    return score("lexirecall", **locals())
 
 
-@measure(
+@declare_measure(
     "lexiprecision",
     lexiprecision,
     additive=lexiprecision_sum,
@@ -222,19 +206,7 @@ def lexirecall_score(
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexiprecision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    scale: str = "share",
-) -> Scores:
+def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
     """Lexicographic precision: the share of worse placements, from the first relevant item down.
 
     Reciprocal rank without its ties: rankings are compared by the position of their first
@@ -290,10 +262,9 @@ def lexiprecision_score(
     >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.4
     """
-    return score("lexiprecision", **locals())
 
 
-@measure(
+@declare_measure(
     "metric_lexirecall",
     metric_lexirecall,
     additive=metric_lexirecall_sum,
@@ -303,19 +274,7 @@ def lexiprecision_score(
     options={"n_items": check_n_items, "epsilon": check_share},
     ties=WHOLE_ORDERS,
 )
-def metric_lexirecall_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    epsilon: float = 0.5,
-) -> Scores:
+def metric_lexirecall_score(*, n_items: int | None = None, epsilon: float = 0.5):
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
     The number that the paper gives for lexicographic recall, here for comparison with it. To
@@ -364,4 +323,3 @@ def metric_lexirecall_score(
     >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4, n_items=4)
     0.25
     """
-    return score("metric_lexirecall", **locals())

@@ -4,15 +4,12 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share
 from skfilterrank._core.exposure import resolve_exposure
-from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import Scores, score
+from skfilterrank._core.measure import declare_measure
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 
@@ -139,7 +136,7 @@ def recall_error_sum(facts: Facts) -> Additive:
     )
 
 
-@measure(
+@declare_measure(
     "tse",
     total_search_efficiency,
     additive=total_search_efficiency_sum,
@@ -153,19 +150,11 @@ def recall_error_sum(facts: Facts) -> Additive:
     },
 )
 def total_search_efficiency_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
     *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
     exposure="ap",
     persistence: float = 0.8,
     n_items: int | None = None,
-) -> Scores:
+):
     """Total search efficiency: the exposure of the last relevant item.
 
     Reciprocal rank's counterpart for recall: how easily a searcher finds everything that is
@@ -220,10 +209,9 @@ def total_search_efficiency_score(
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
-    return score("tse", **locals())
 
 
-@measure(
+@declare_measure(
     "search_length",
     _search_length,
     additive=search_length_sum,
@@ -233,18 +221,7 @@ def total_search_efficiency_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def search_length(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-) -> Scores:
+def search_length(*, n_items: int | None = None):
     """Search length for everything relevant: documents read in vain until all are found.
 
     Cooper's search length of type 3. Lower is better. Use it to say in documents what a
@@ -285,10 +262,9 @@ def search_length(
     >>> search_length([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     2.0
     """
-    return score("search_length", **locals())
 
 
-@measure(
+@declare_measure(
     "recall_error",
     _recall_error,
     additive=recall_error_sum,
@@ -298,18 +274,7 @@ def search_length(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def recall_error(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    groups: ArrayLike | None = None,
-    gains: Gains = None,
-    ties: str | ArrayLike = "average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-) -> Scores:
+def recall_error(*, n_items: int | None = None):
     """Recall error: mean position of the relevant items, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
@@ -351,4 +316,3 @@ def recall_error(
     >>> recall_error([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     1.0
     """
-    return score("recall_error", **locals())
