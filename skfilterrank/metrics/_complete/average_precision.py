@@ -54,7 +54,7 @@ def sum_precision_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, uses_levels=True)
 
 
-def average_precision(block: ListBlock, k, normalize="R"):
+def average_precision(block: ListBlock, k, normalize):
     """Sum of precisions over its divisor."""
     return _normalized(sum_precision(block, k), block, k, normalize)
 
@@ -66,7 +66,7 @@ def average_precision_sum(facts: Facts) -> Additive:
     return replace(terms, weights=facts.over(divisor))
 
 
-def q_measure(block: ListBlock, k, beta=1.0, normalize="min"):
+def q_measure(block: ListBlock, k, beta, normalize):
     """Sum of blended ratios over its divisor."""
     if not beta:
         return average_precision(block, k, normalize)

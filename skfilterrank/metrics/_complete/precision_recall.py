@@ -1,5 +1,7 @@
 """Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
 
+from functools import partial
+
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
@@ -63,10 +65,13 @@ def reciprocal_rank(block: ListBlock, k):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def reciprocal_rank_sum(facts: Facts) -> Additive:
-    """1 / place of the first relevant document."""
-    worth = facts.in_top(lambda place, level, query: (level == 1) / place)
-    return Additive(facts.relevant, worth, uses_levels=True)
+def first_relevant_sum(facts: Facts, worth) -> Additive:
+    """What the place of the first relevant document is worth."""
+
+    def worth_of_first(place, level, query):
+        return np.where(level == 1, worth(place), 0.0)
+
+    return Additive(facts.relevant, facts.in_top(worth_of_first), uses_levels=True)
 
 
 def success(block: ListBlock, k):
@@ -76,12 +81,6 @@ def success(block: ListBlock, k):
     if (ties := block.ties(k)) is not None:
         values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
     return np.where(block.n_relevant > 0, values, np.nan)
-
-
-def success_sum(facts: Facts) -> Additive:
-    """1 for the first relevant document."""
-    worth = facts.in_top(lambda place, level, query: (level == 1).astype(np.float64))
-    return Additive(facts.relevant, worth, uses_levels=True)
 
 
 @declare_measure(
@@ -250,7 +249,7 @@ def r_precision_score():
     "rr",
     reciprocal_rank,
     trec_eval=("recip_rank",),
-    additive=reciprocal_rank_sum,
+    additive=partial(first_relevant_sum, worth=reciprocal),
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -307,7 +306,7 @@ def reciprocal_rank_score():
     "success",
     success,
     trec_eval=("success_@",),
-    additive=success_sum,
+    additive=partial(first_relevant_sum, worth=np.ones_like),
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),

@@ -13,7 +13,7 @@ from skfilterrank._core.ties import mean_stops
 from skfilterrank.exceptions import InputError
 
 
-def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
+def rbp(block: ListBlock, k, persistence, relevance):
     """Rank-biased precision."""
     if relevance == "binary":
         relevant = block.ranked_relevant(k)
@@ -37,7 +37,7 @@ def rbp_sum(facts: Facts) -> Additive:
     return Additive(weights, facts.by_place(partial(geometric, persistence=p)))
 
 
-def err(block: ListBlock, k, max_grade=4.0):
+def err(block: ListBlock, k, max_grade):
     """Mean of 1 / place where the user stops."""
     highest = block.gains.max()
     if highest > max_grade:

@@ -64,7 +64,7 @@ def dcg_score():
 
 @declare_measure(
     "ndcg",
-    kernels.ndcg,
+    partial(kernels.between, bounds=kernels.ndcg_bounds),
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_bounds),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
@@ -109,11 +109,11 @@ def ndcg_score():
 
 @declare_measure(
     "ndcg_0",
-    kernels.ndcg_0,
+    partial(kernels.between, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     # It takes negative labels for 0.
     trec_eval=("ndcg_cut_@",),
     title="nDCG_0",
-    additive=kernels.ndcg_0_sum,
+    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
@@ -148,7 +148,7 @@ def ndcg_0_score():
 
 @declare_measure(
     "ndcg_min",
-    kernels.ndcg_min,
+    partial(kernels.between, bounds=kernels.ndcg_min_bounds),
     title="nDCG_min",
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_min_bounds),
     undefined="the best and the worst DCG are equal",
@@ -193,7 +193,7 @@ def ndcg_min_score():
 
 @declare_measure(
     "ndcg_f",
-    kernels.ndcg_f,
+    partial(kernels.between, bounds=kernels.ndcg_f_bounds),
     title="nDCG_f",
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_f_bounds),
     undefined="every judged gain is 0, or nothing is judged",

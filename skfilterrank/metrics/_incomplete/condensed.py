@@ -24,7 +24,7 @@ def judged(block: ListBlock, k):
     return ratio(np.count_nonzero(found, axis=1), shown)
 
 
-def bpref(block: ListBlock, k, variant="trec_eval"):
+def bpref(block: ListBlock, k, variant):
     """Mean over the relevant of 1 - share of the non-relevant that stand above it."""
     n_nonrelevant = block.n_judged - block.n_relevant
     most = n_nonrelevant if variant == "printed" else block.n_relevant

@@ -3,6 +3,8 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.
 """
 
+from functools import partial
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -24,19 +26,13 @@ def _per_query(block, values):
     return result
 
 
-def lexirecall(block: ListBlock, k, n_items=None, scale="share"):
-    """Placements that are worse from the last position up."""
+def lexicographic(block: ListBlock, k, n_items, scale, worse):
+    """Placements that are worse, from the last position up or from the first one down."""
     placed = Placements.of_block(block, n_items)
-    return _per_query(block, placed.scored(placed.worse_from_the_end(), scale))
+    return _per_query(block, placed.scored(worse(placed), scale))
 
 
-def lexiprecision(block: ListBlock, k, n_items=None, scale="share"):
-    """Placements that are worse from the first position down."""
-    placed = Placements.of_block(block, n_items)
-    return _per_query(block, placed.scored(placed.worse_from_the_top(), scale))
-
-
-def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
+def metric_lexirecall(block: ListBlock, k, n_items, epsilon):
     """Equation 12."""
     placed = Placements.of_block(block, n_items)
     n, m, n_found = placed.n, placed.m, placed.n_found
@@ -54,55 +50,44 @@ def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
     return _per_query(block, value)
 
 
-def _worse_placements(facts: Facts, count):
-    """Share of the worse placements, from `count(place, level, n, m)` of each relevant item.
+def _choices_from_the_end(place, level, n, m):
+    """Places and items of the placements that an item makes better, and where there are any."""
+    return place - 1, level, place > level
 
-    None where the measure is no sum, or too large a table would be needed.
+
+def _choices_from_the_top(place, level, n, m):
+    """Places and items of the placements that an item makes worse, and where there are any."""
+    return n - place, m - level + 1, n - place >= m - level + 1
+
+
+def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
+    """Share of the placements that each found item makes worse, or 1 less those it makes better.
+
+    The number of placements of some items at some places is a binomial coefficient. None where
+    there is no such sum: on the log scale, and for collections of more than a million items.
     """
     n = collection_sizes(facts)
     if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
         return None
-    n, m = n.astype(np.int64), facts.m.astype(np.int64)
-    factorial = gammaln(np.arange(1.0, n.max() + 3))
+    sizes, m = n.astype(np.int64), facts.m.astype(np.int64)
+    factorial = gammaln(np.arange(1.0, sizes.max() + 3))
 
     def log_choose(n, m):
         return factorial.take(n) - factorial.take(m) - factorial.take(n - m)
 
-    log_all = log_choose(n, m)
+    log_all = log_choose(sizes, m)
     # 1 less than all placements.
-    is_open = (m > 0) & (m < n)
+    is_open = (m > 0) & (m < sizes)
     log_others = np.where(is_open, log_all + np.log1p(-np.exp(-np.where(is_open, log_all, 1))), 0)
 
     def worth(place, level, query):
         place, level = np.asarray(place, dtype=np.int64), np.asarray(level, dtype=np.int64)
-        above, below, is_counted = count(place, level, n[query], m[query])
+        above, below, is_counted = choices(place, level, sizes[query], m[query])
         above, below = np.where(is_counted, above, 0), np.where(is_counted, below, 0)
         return np.where(is_counted, np.exp(log_choose(above, below) - log_others[query]), 0.0)
 
-    return worth, is_open, n
-
-
-def lexirecall_sum(facts: Facts) -> Additive | None:
-    """1 less the placements that the found items rule out, from the end."""
-    found = _worse_placements(facts, lambda place, level, n, m: (place - 1, level, place > level))
-    if found is None:
-        return None
-    worth, is_open, n = found
-    weights = -facts.relevant * facts.spread(is_open)
-    return Additive(weights, worth, True, offset=(facts.m > 0).astype(np.float64), n_items=n)
-
-
-def lexiprecision_sum(facts: Facts) -> Additive | None:
-    """The placements that the found items rule out, from the top."""
-    found = _worse_placements(
-        facts,
-        lambda place, level, n, m: (n - place, m - level + 1, n - place >= m - level + 1),
-    )
-    if found is None:
-        return None
-    worth, is_open, n = found
-    weights = facts.relevant * facts.spread(is_open)
-    offset = ((facts.m > 0) & ~is_open).astype(np.float64)
+    weights = sign * facts.relevant * facts.spread(is_open)
+    offset = ((m > 0) & (~is_open | (sign < 0))).astype(np.float64)
     return Additive(weights, worth, True, offset=offset, n_items=n)
 
 
@@ -124,8 +109,8 @@ _SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
 
 @declare_measure(
     "lexirecall",
-    lexirecall,
-    additive=lexirecall_sum,
+    partial(lexicographic, worse=Placements.worse_from_the_end),
+    additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -198,8 +183,8 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
 
 @declare_measure(
     "lexiprecision",
-    lexiprecision,
-    additive=lexiprecision_sum,
+    partial(lexicographic, worse=Placements.worse_from_the_top),
+    additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,

@@ -60,7 +60,7 @@ def _defined(block, values):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def total_search_efficiency(block: ListBlock, k, exposure="ap", persistence=0.8, n_items=None):
+def total_search_efficiency(block: ListBlock, k, exposure, persistence, n_items):
     """Equation 3."""
     exposure = resolve_exposure(exposure, persistence=persistence)
     last, is_complete = _last_positions(block, n_items)
@@ -94,7 +94,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def _search_length(block: ListBlock, k, n_items=None):
+def _search_length(block: ListBlock, k, n_items):
     """Documents that are not relevant above the last relevant one."""
     last, is_complete = _last_positions(block, n_items)
     last = last.astype(np.float64)
@@ -115,7 +115,7 @@ def search_length_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def _recall_error(block: ListBlock, k, n_items=None):
+def _recall_error(block: ListBlock, k, n_items):
     """Mean position of the relevant items, above that of the ideal ranking."""
     found = _n_found(block)
     n = items_of(block, block.n_relevant - found, n_items)
