@@ -254,11 +254,16 @@ def one_of(*choices):
     return partial(check_choice, choices=choices)
 
 
-def check_count(value, name: str, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
-    """A whole number within bounds."""
+def check_count(
+    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
+) -> int | None:
+    """A whole number within bounds, or None where that is allowed."""
+    if or_none and value is None:
+        return None
     if not is_whole_number(value) or not least <= value <= most:
-        bounds = f"at least {least}" if most == _LARGEST_COUNT else f"from {least} to {most}"
-        raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
+        bounds = f"from {least} up" if most == _LARGEST_COUNT else f"from {least} to {most}"
+        none = "None or " if or_none else ""
+        raise InputError(f"{name} must be {none}a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 

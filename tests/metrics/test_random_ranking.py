@@ -254,7 +254,7 @@ class TestAnyMeasure:
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off, got k=5"),
             ({"k": 0}, "k must be None"),
             ({"method": "closed"}, "method must be one of 'auto', 'exact', 'simulation'"),
-            ({"n_samples": 1}, "n_samples must be a whole number at least 2, got 1"),
+            ({"n_samples": 1}, "n_samples must be a whole number from 2 up, got 1"),
             ({"n_samples": 10.0}, "n_samples must be a whole number"),
             ({"undefined": "nan"}, "undefined must be a finite number or 'drop'"),
             ({"average": "sum"}, "average must be one of"),

@@ -274,7 +274,7 @@ class TestBadInput:
                 "normalize='k' is the upper bound of measure='sp' alone",
             ),
             ({"measure": "ndcg", "expectation": "paper"}, "expectation='paper' is a formula for"),
-            ({"n_samples": 1}, "n_samples must be a whole number at least 2"),
+            ({"n_samples": 1}, "n_samples must be a whole number from 2 up"),
             ({"random_state": -1}, "random_state must not be negative"),
         ],
     )

@@ -135,7 +135,7 @@ def test_parameters_are_checked():
         ValueError, match=r"^n_relevant must be a whole number from 1 to 10, got 11"
     ):
         metric_orientation("ap", 10, [3, 11])
-    with pytest.raises(ValueError, match=r"^n_items must be a whole number at least 1"):
+    with pytest.raises(ValueError, match=r"^n_items must be a whole number from 1 up"):
         metric_orientation("ap", 0, 1)
 
 

@@ -118,7 +118,7 @@ def test_depth_beyond_the_corpus():
         ((np.mean, 10, 3), "^measure must be"),
         (("recall@x", 10, 3), "^measure must be"),
         (("recall", 10, 3), "^k is missing"),
-        (("recall@0", 10, 3), "^k must be a whole number at least 1"),
+        (("recall@0", 10, 3), "^k must be a whole number from 1 up"),
         (("tse", 10, 11), "^n_relevant must be a whole number from 1 to 10"),
         (("tse", 0, 1), "^n_items must be"),
         (("tse", 10.0, 1), "^n_items must be"),

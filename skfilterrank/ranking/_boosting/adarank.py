@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_flag
+from skfilterrank._core.checks import check_count, check_flag, check_number
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -22,9 +22,7 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     optimizable_measures,
 )
 from skfilterrank.ranking._fitting.rows import (
-    check_count,
     check_features,
-    check_not_negative,
     column,
     training_rows,
 )
@@ -280,9 +278,8 @@ class AdaRankRanker(RoundsRanker):
         """Check the parameters, and return the measure."""
         check_count(self.n_estimators, "n_estimators", 1)
         check_flag(self.both_directions, "both_directions")
-        check_not_negative(self.tol, "tol")
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_number(self.tol, "tol", least=0)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
         parsed = parse_measure(self.measure)

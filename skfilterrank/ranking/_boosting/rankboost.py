@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice, check_flag
+from skfilterrank._core.checks import check_choice, check_count, check_flag
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -21,7 +21,6 @@ from skfilterrank.ranking._boosting.boosting import (
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
 from skfilterrank.ranking._fitting.rows import (
     QueryRows,
-    check_count,
     check_features,
     column,
     training_rows,
@@ -275,8 +274,7 @@ class RankBoostRanker(RoundsRanker):
         check_choice(self.pair_weights, "pair_weights", PAIR_WEIGHTS)
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.max_bins, "max_bins", 2)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
         return parse_measure(self.eval_measure)

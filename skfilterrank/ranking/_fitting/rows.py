@@ -1,17 +1,16 @@
 """What the rankers of this package share: checked rows, held-out sets, parameters, the score."""
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.checks import check_groups, find_groups, is_finite_number, refuse_mask
+from skfilterrank._core.checks import check_groups, find_groups, refuse_mask
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._features.check_features import check_finite_columns
 
 
@@ -150,15 +149,3 @@ def mean_measure(ranker, parsed: ParsedMeasure, X, y, scores, groups) -> float:
     if found is None and not ranker._has_queries:
         found = np.arange(len(scores))
     return parsed.utility(y, scores, groups=found, gains=ranker.gains)
-
-
-def check_count(value, name, least) -> None:
-    """A whole number from `least` up."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be a whole number from {least} up, got {brief(value)}.")
-
-
-def check_not_negative(value, name) -> None:
-    """A finite real number from 0 up."""
-    if not is_finite_number(value) or value < 0:
-        raise InputError(f"{name} must be a number, 0 or above, got {brief(value)}.")

@@ -8,10 +8,10 @@ import pandas as pd
 
 from skfilterrank._core.checks import (
     check_choice,
+    check_number,
     check_numbers,
     check_scores,
     columns_of,
-    is_finite_number,
 )
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
@@ -59,8 +59,7 @@ def check_fusion(method, normalize, rrf_k, filtered) -> None:
     check_choice(method, "method", METHODS)
     check_choice(normalize, "normalize", NORMALIZATIONS)
     check_choice(filtered, "filtered", FILTERED)
-    if not is_finite_number(rrf_k) or rrf_k < 0:
-        raise InputError(f"rrf_k must be a number from 0 up, got {brief(rrf_k)}.")
+    check_number(rrf_k, "rrf_k", least=0)
 
 
 def check_weights(weights, names) -> np.ndarray:

@@ -1,6 +1,6 @@
 """LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import joblib
 import lightgbm as lgb
@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
+    check_count,
     check_groups,
     check_k,
+    check_number,
     check_random_state,
     find_groups,
     refuse_mask,
@@ -21,9 +23,9 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._fitting.rows import check_count, count_unjudged, held_out_sets
+from skfilterrank.ranking._fitting.rows import count_unjudged, held_out_sets
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
@@ -296,12 +298,11 @@ class LambdaRankRanker(BaseEstimator):
     def _check_parameters(self):
         """Check what LightGBM does not, and return what it is given."""
         check_k(self.k)
-        _check_number(self.gamma, "gamma", "a number, 0 or above", lambda value: value >= 0)
-        _check_number(self.sigmoid, "sigmoid", "a number above 0", lambda value: value > 0)
+        check_number(self.gamma, "gamma", least=0)
+        check_number(self.sigmoid, "sigmoid", above=0)
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.verbose, "verbose", 0)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         params = tree_parameters(self) | {
             "metric": "None",
             "num_threads": self._n_threads(),
@@ -419,14 +420,3 @@ def _objective(loss, train):
 def _lightgbm_matrix(X):
     """LightGBM knows sparse matrices, not sparse arrays."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
-
-
-def _check_number(value, name, expected, is_allowed):
-    """A finite real number in range."""
-    if (
-        isinstance(value, bool | np.bool_)
-        or not isinstance(value, Real)
-        or not np.isfinite(value)
-        or not is_allowed(value)
-    ):
-        raise InputError(f"{name} must be {expected}, got {brief(value)}.")
