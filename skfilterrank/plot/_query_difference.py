@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_count
-from skfilterrank._core.same_value import merge_values
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (
@@ -200,7 +200,7 @@ class QueryDifferenceDisplay:
     def _decide(self):
         """The leader, the queries on which that hangs, and how few would do."""
         total = self.differences.sum()
-        scale = 1e-12 * self.differences.abs().sum()
+        scale = ROUNDING_OF_MEANS * self.differences.abs().sum()
         sign = 0 if abs(total) <= scale else int(np.sign(total))
         gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
         left = abs(total) - gained.cumsum()

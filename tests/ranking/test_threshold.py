@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.same_value import first_of_highest
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
-from skfilterrank.ranking._filtering.threshold import best_position, midpoint
+from skfilterrank.ranking._filtering.threshold import midpoint
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
@@ -370,13 +371,13 @@ def test_bad_input(changes, message):
         threshold_curve(**{**params, **changes})
 
 
-def test_best_position():
-    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
-    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
-    assert best_position(np.array([-5.0, -3.0, -3.0])) == 1
-    assert best_position(np.array([NO, NO])) == 0
-    assert best_position(np.array([NO, -1.0])) == 1
-    assert best_position(np.array([0.0, 0.0])) == 0
+def test_first_of_highest():
+    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
+    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
+    assert first_of_highest(np.array([-5.0, -3.0, -3.0])) == 1
+    assert first_of_highest(np.array([NO, NO])) == 0
+    assert first_of_highest(np.array([NO, -1.0])) == 1
+    assert first_of_highest(np.array([0.0, 0.0])) == 0
 
 
 def test_a_scorer_is_not_a_name():

@@ -10,14 +10,12 @@ from skfilterrank._core.checks import check_count, one_of
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import ParsedMeasure, declare_measure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
-
-# Bounds that differ by less, in parts of the upper one, differ by rounding alone.
-_ROUNDING = 1e-12
 
 
 def _check_measure(measure, name) -> ParsedMeasure:
@@ -125,7 +123,7 @@ def _v2(achieved, lower, upper):
 
 def _is_defined(lower, upper):
     """Whether rankings of the query differ at all."""
-    return upper - lower > _ROUNDING * upper
+    return upper - lower > ROUNDING_OF_MEANS * upper
 
 
 @declare_measure(

@@ -125,6 +125,6 @@ def check_rounds(ranker, n_done) -> None:
 
 
 def first_best(values) -> int:
-    """Position of the maximum, the first of those that differ from it by rounding alone."""
-    highest = values.max()
-    return int(np.argmax(values >= highest - 1e-10))
+    """Index of the highest of some shares, the first of those that only rounding keeps apart."""
+    # Shares of all pairs add up more rounding than means over queries.
+    return int(np.argmax(values >= values.max() - 1e-10))

@@ -10,6 +10,7 @@ from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_scores
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.metrics import dcg_bounds
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
@@ -239,7 +240,7 @@ def best_prefix(expected, scores, index, k):
     sums -= np.repeat(before, sizes)
     sums[~ends_tie | np.isneginf(ranked)] = -np.inf
     highest = np.maximum.reduceat(sums, starts)
-    is_best = sums >= np.repeat(highest, sizes) - 1e-12
+    is_best = sums >= np.repeat(highest, sizes) - mean_tolerance(expected)
     last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
     is_empty = highest < 0
     is_whole = ~is_empty & (last + 1 == starts + sizes)

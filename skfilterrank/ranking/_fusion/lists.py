@@ -14,6 +14,7 @@ from skfilterrank._core.checks import (
     columns_of,
 )
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")
@@ -141,7 +142,7 @@ def normalized(values, index: GroupIndex, normalize, tie_keys=None) -> np.ndarra
     deviation = np.sqrt(_reduce(np.add, distance**2 / lengths, index))
     largest = _reduce(np.maximum, np.abs(finite), index)
     # The standard deviation of equal scores need not be exactly 0.
-    varies = deviation > 1e-12 * largest
+    varies = deviation > ROUNDING_OF_MEANS * largest
     return np.divide(distance, deviation, where=varies, out=np.zeros_like(distance))
 
 
