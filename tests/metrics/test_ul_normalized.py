@@ -275,7 +275,7 @@ class TestBadInput:
             ),
             ({"measure": "ndcg", "expectation": "paper"}, "expectation='paper' is a formula for"),
             ({"n_samples": 1}, "n_samples must be a whole number from 2 up"),
-            ({"random_state": -1}, "random_state must not be negative"),
+            ({"random_state": -1}, "random_state must be a whole number from 0 up"),
         ],
     )
     def test_message(self, params, message):
