@@ -261,19 +261,19 @@ def declare_measure(
             reads_unjudged=reads_unjudged,
         )
         signature = _signature(declaration, takes_k=takes_k, ties=ties[0])
+        _, _, *named = signature.parameters.values()
+        defaults = {parameter.name: parameter.default for parameter in named}
 
-        def call(*args, **given):
-            try:
-                bound = signature.bind(*args, **given)
-            except TypeError as error:
-                raise TypeError(f"{declaration.__name__}() {error}") from None
-            bound.apply_defaults()
-            return function.measure.score(**bound.arguments)
+        def call(y_true, y_score, **given):
+            for parameter in given.keys() - defaults.keys():
+                raise TypeError(
+                    f"{declaration.__name__}() got an unexpected keyword argument {parameter!r}"
+                )
+            return function.measure.score(y_true, y_score, **(defaults | given))
 
         # It belongs to the module of its declaration, where pickle and doctest look for it.
-        function = FunctionType(
-            call.__code__, declaration.__globals__, declaration.__name__, None, call.__closure__
-        )
+        code = call.__code__.replace(co_name=declaration.__name__)
+        function = FunctionType(code, declaration.__globals__, closure=call.__closure__)
         update_wrapper(function, declaration)
         function.__signature__, function.__doc__ = signature, doc
         MEASURES[name] = function.measure = Measure(
