@@ -32,9 +32,8 @@ def find_groups(groups, *carriers):
     if groups is not None:
         return groups
     for carrier in carriers:
-        found = query_ids_of_index(carrier)
-        if found is not None:
-            return found
+        if (query_ids := query_ids_of_index(carrier)) is not None:
+            return query_ids
     return None
 
 
@@ -42,8 +41,8 @@ def check_groups(
     groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
 ) -> GroupIndex:
     """Index the query of each row; a missing query id is an error."""
-    found = find_groups(groups, *carriers)
-    if found is None:
+    query_ids = find_groups(groups, *carriers)
+    if query_ids is None:
         text = (
             f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
             "index has a level named 'qid'."
@@ -55,7 +54,8 @@ def check_groups(
                 "groups can be passed instead."
             )
         raise InputError(text)
-    index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found, name)
+    is_index = isinstance(query_ids, GroupIndex)
+    index = query_ids if is_index else GroupIndex.from_groups(query_ids, name)
     if index.n_rows != n_rows:
         raise InputError(
             f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "

@@ -1,9 +1,13 @@
 """Many measures of one system in one pass."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import (
     check_choice,
@@ -11,7 +15,7 @@ from skfilterrank._core.checks import (
     check_same_index,
     check_scores,
 )
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.lists import UNJUDGED, RankedLists
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measures
@@ -20,13 +24,13 @@ from skfilterrank.exceptions import InputError
 
 
 def evaluate(
-    y_true,
-    y_score,
-    measures,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measures: str | Callable | Iterable[str | Callable],
     *,
-    groups=None,
-    gains=None,
-    ties=None,
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike | None = None,
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     **options,

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,7 +17,7 @@ def register_measure(
     *,
     value_range: tuple[float, float] = (-np.inf, np.inf),
     greater_is_better: bool = True,
-):
+) -> Callable:
     """Make a decorator that turns a function of one query's list into a measure of the table.
 
     The name then works wherever measures are named: in :func:`evaluate`,

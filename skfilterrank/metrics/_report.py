@@ -1,24 +1,28 @@
 """One table: how well each system ranks, what it lets through and what it hides."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_k, check_share, is_hashable
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
 
 
 def rank_filter_report(
-    y_true,
+    y_true: ArrayLike,
     y_scores: Mapping,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = 3,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     baseline: str | None = None,
     confidence: float = 0.95,

@@ -1,20 +1,26 @@
 """How much a measure cares for the first relevant item, and how much for the last."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_count, check_counts
+from skfilterrank._core.scoring import Scores
 from skfilterrank.robustness._recall_levels import resolve_measure
 
 
 def metric_orientation(
-    measure,
+    measure: str | Callable,
     n_items: int,
-    n_relevant,
+    n_relevant: int | ArrayLike,
     *,
     kind: str = "recall",
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
-):
+) -> Scores:
     """How much a measure falls when its first, or its last, relevant item moves down.
 
     Parameters

@@ -1,9 +1,12 @@
 """Measures of the positions of the relevant items: equation 1 of Diaz and Mitra (2023)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import skfilterrank.metrics  # noqa: F401  (enters the measures)
 from skfilterrank._core.additive import RowFacts
@@ -13,6 +16,7 @@ from skfilterrank._core.exposure import results_of
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.scoring import Scores
 from skfilterrank.exceptions import InputError, brief
 
 Values = Callable[[np.ndarray], np.ndarray]
@@ -22,7 +26,13 @@ Values = Callable[[np.ndarray], np.ndarray]
 _TOP_HEAVY = ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall")
 
 
-def recall_level_metric(positions, measure="ap", *, exposure="ap", persistence: float = 0.8):
+def recall_level_metric(
+    positions: ArrayLike,
+    measure: str | Callable = "ap",
+    *,
+    exposure: str | Callable = "ap",
+    persistence: float = 0.8,
+) -> Scores:
     """Value of a measure from the positions of the relevant items.
 
     Parameters

@@ -1,9 +1,12 @@
 """Random rankings against each other: who agrees with the worst case, and who cannot decide."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import as_list, check_count, check_counts, check_random_state
 from skfilterrank.exceptions import InputError, brief
@@ -11,12 +14,12 @@ from skfilterrank.robustness._recall_levels import resolve_measure
 
 
 def simulate_agreement(
-    n_items,
+    n_items: int | ArrayLike,
     *,
     n_queries: int = 10_000,
     n_relevant=(5, 50),
     measures: Sequence = ("tse", "recall@1000", "r_precision", "ap", "ndcg", "random"),
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     random_state=None,
 ) -> pd.DataFrame:
@@ -110,7 +113,7 @@ def simulate_ties(
     n_queries: int = 10_000,
     n_relevant=(5, 50),
     measures: Sequence = ("lexirecall", "tse", "recall@1000", "r_precision", "ap", "ndcg"),
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     random_state=None,
 ) -> pd.DataFrame:

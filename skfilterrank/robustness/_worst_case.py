@@ -1,9 +1,15 @@
 """What a ranking is worth to the worst-off of all possible searchers and providers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_counts
 from skfilterrank._core.exposure import resolve_exposure
+from skfilterrank._core.scoring import Scores
 from skfilterrank.exceptions import InputError
 from skfilterrank.robustness._recall_levels import (
     as_given,
@@ -18,13 +24,13 @@ _CELLS = 2**22
 
 
 def worst_case_searcher(
-    positions,
-    measure="ap",
+    positions: ArrayLike,
+    measure: str | Callable = "ap",
     *,
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     method: str = "auto",
-):
+) -> Scores:
     """Value of a ranking to the worst-off searcher who wants some of the relevant items.
 
     Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
@@ -100,7 +106,9 @@ def worst_case_searcher(
     return as_given(worst, positions)
 
 
-def worst_case_provider(positions, *, exposure="ap", persistence: float = 0.8):
+def worst_case_provider(
+    positions: ArrayLike, *, exposure: str | Callable = "ap", persistence: float = 0.8
+) -> Scores:
     """Exposure of the worst-off provider who owns some of the relevant items.
 
     Any non-empty set of the relevant items may belong to one provider, to whom the ranking is
@@ -158,13 +166,13 @@ def worst_case_provider(positions, *, exposure="ap", persistence: float = 0.8):
 
 
 def optimal_worst_case(
-    n_relevant,
-    measure="ap",
+    n_relevant: int | ArrayLike,
+    measure: str | Callable = "ap",
     *,
     ranking: str = "deterministic",
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
-):
+) -> Scores:
     """Worst case of the best rankings: all relevant items on top, in one order or a random one.
 
     A fixed order always puts the same item last. Shuffled anew for each request, every item has

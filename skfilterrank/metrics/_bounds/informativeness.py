@@ -3,11 +3,14 @@
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.arrays import as_column
 from skfilterrank._core.checks import (
@@ -16,7 +19,7 @@ from skfilterrank._core.checks import (
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
@@ -53,7 +56,7 @@ class QueryInformativeness:
     @classmethod
     def from_values(
         cls, achieved, expected, *, query_ids=None, n_queries: int | float = 0.1
-    ) -> "QueryInformativeness":
+    ) -> QueryInformativeness:
         """Find the two sets from values per query.
 
         For systems whose rows differ, such as runs that returned different documents: average
@@ -126,14 +129,14 @@ class QueryInformativeness:
 
 
 def query_informativeness(
-    y_true,
+    y_true: ArrayLike,
     y_scores: Mapping,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     measure: str = "ndcg",
     k=(5, 10, 15, 20, 30),
-    gains=None,
-    ties=None,
+    gains: Gains = None,
+    ties: str | ArrayLike | None = None,
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     n_queries: int | float = 0.1,
@@ -264,7 +267,7 @@ default=None
             table = evaluate(
                 y_true,
                 y_score,
-                [found.text for found in measures],
+                [each.text for each in measures],
                 groups=index,
                 gains=gains,
                 ties=ties,

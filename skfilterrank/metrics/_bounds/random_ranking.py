@@ -3,15 +3,19 @@
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_count, check_k
 from skfilterrank._core.exposure import first_places, log_discount, reciprocal
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import check_undefined, mean_over_queries, with_undefined
+from skfilterrank._core.scoring import Scores, check_undefined, mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
@@ -47,13 +51,13 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
 
 
 def expected_dcg(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     average: str | None = "mean",
-):
+) -> Scores:
     """Expected DCG of a uniformly random ranking of each query's documents.
 
     Parameters
@@ -114,14 +118,14 @@ def expected_dcg(
 
 
 def expected_sum_precision(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     method: str = "exact",
     average: str | None = "mean",
-):
+) -> Scores:
     """Expected sum of precisions of a uniformly random ranking of each query's documents.
 
     Parameters
@@ -193,12 +197,12 @@ def expected_sum_precision(
 
 
 def random_ranking_bound(
-    y_true,
+    y_true: ArrayLike,
     measure: str = "dcg",
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     method: str = "auto",
     n_samples: int = 1000,
     random_state=0,

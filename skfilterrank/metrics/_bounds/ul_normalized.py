@@ -20,23 +20,23 @@ from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
 def _check_measure(measure, name) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
-    found = parse_measure(measure)
-    if found.measure.name == "ul_normalized":
+    inner = parse_measure(measure)
+    if inner.measure.name == "ul_normalized":
         raise InputError(f"{name} must be another measure than 'ul_normalized' itself.")
-    if not found.measure.greater_is_better:
+    if not inner.measure.greater_is_better:
         raise InputError(
             f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "
             "formulas have no meaning for it."
         )
-    return found
+    return inner
 
 
 def ul_normalized(
     block: ListBlock, k, *, measure, variant, expectation, normalize, n_samples, random_state
 ):
     """Equation 5 or 6."""
-    found = measure.with_cutoff(k)
-    name = found.measure.name
+    inner = measure.with_cutoff(k)
+    name = inner.measure.name
     if name != "sp" and normalize == "k":
         raise InputError(
             f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
@@ -51,12 +51,12 @@ def ul_normalized(
             "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
             "forbidden documents gain 0 with gains=."
         )
-    if block.tie_rule == "average" and "average" not in found.measure.ties:
-        block = block.with_ties(found.measure.ties[0])
-    kernel = found.measure.bind(found.k, found.options)
+    if block.tie_rule == "average" and "average" not in inner.measure.ties:
+        block = block.with_ties(inner.measure.ties[0])
+    kernel = inner.measure.bind(inner.k, inner.options)
     achieved = kernel(block)
-    if "average" in found.measure.ties:
-        lower, upper = _exact_bounds(block, found, normalize, expectation)
+    if "average" in inner.measure.ties:
+        lower, upper = _exact_bounds(block, inner, normalize, expectation)
     else:
         upper = kernel(ideal_list(block))
         rankings = SimulatedRankings(kernel, n_samples, random_state)
@@ -65,7 +65,7 @@ def ul_normalized(
     for values in (achieved, lower):
         if (values < 0).any():
             raise InputError(
-                f"ul_normalized needs a measure that is never negative, but {brief(found.text)} is "
+                f"ul_normalized needs a measure that is never negative, but {brief(inner.text)} is "
                 f"{np.nanmin(values):g} for some query."
             )
     return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
@@ -105,7 +105,7 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
 def _v1(achieved, lower, upper):
     """Equation 5."""
     values = np.full(achieved.shape, np.nan)
-    # Lists that score 0 have no second factor where a random ranking scores 0 too, as drawn.
+    # If the list and the drawn random rankings both score 0, A / (A + R) is 0 / 0: V1 is 0 there.
     values[_is_defined(lower, upper)] = 0.0
     where = _is_defined(lower, upper) & (achieved > 0)
     np.divide(achieved * achieved, upper * (achieved + lower), out=values, where=where)

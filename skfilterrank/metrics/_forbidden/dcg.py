@@ -4,16 +4,21 @@ Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of 
 Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.scoring import (
+    Scores,
     check_undefined,
     mean_over_queries,
     with_undefined,
@@ -254,14 +259,14 @@ def ndcg_f_score():
 
 
 def filtering_difficulty(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """nDCG_f of the empty list: what a system must reach to be worth showing.
 
     The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
@@ -391,13 +396,13 @@ class UnboundedQueries(NamedTuple):
 
 
 def unbounded_queries(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
 ) -> UnboundedQueries:
     """Share of queries for which nDCG_min leaves [0, 1], above and below.

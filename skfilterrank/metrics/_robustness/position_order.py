@@ -1,10 +1,13 @@
 """The order of many rankings of a query, found by sorting the positions of what is relevant."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
@@ -44,12 +47,12 @@ class PreferenceMatrix:
     @classmethod
     def from_positions(
         cls,
-        positions,
+        positions: ArrayLike,
         *,
         kind: str = "recall",
         n_items: int | None = None,
         imputation: str = "pessimistic",
-    ) -> "PreferenceMatrix":
+    ) -> PreferenceMatrix:
         """Order many systems for each query, from the positions of their relevant items.
 
         For runs that retrieved different documents, each one read and aligned with the judgments by

@@ -1,13 +1,17 @@
 """Where in each list the relevant items are: the projection of section 2.2 of Diaz & Mitra."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_count
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
 
@@ -93,12 +97,12 @@ class RelevantPositions:
 
 
 def relevant_positions(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="worst",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",

@@ -3,9 +3,13 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
 """
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, columns_of
+from skfilterrank._core.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
     KINDS,
@@ -21,14 +25,14 @@ from skfilterrank.metrics._robustness.positions import (
 
 
 def lexicographic_preference(
-    y_true,
-    y_score_a,
-    y_score_b,
+    y_true: ArrayLike,
+    y_score_a: ArrayLike,
+    y_score_b: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     kind: str = "recall",
-    gains=None,
-    ties="worst",
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",
@@ -125,13 +129,13 @@ def lexicographic_preference(
 
 
 def preference_matrix(
-    y_true,
+    y_true: ArrayLike,
     y_scores,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     kind: str = "recall",
-    gains=None,
-    ties="worst",
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",

@@ -3,6 +3,8 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
@@ -151,7 +153,7 @@ def recall_error_sum(facts: Facts) -> Additive:
 )
 def total_search_efficiency_score(
     *,
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     n_items: int | None = None,
 ):
