@@ -14,7 +14,7 @@ import pytrec_eval
 from _common import arguments, write_report
 
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_run
 
 # Documents of the collection; of any two runs every size prefers the same one.
@@ -116,7 +116,7 @@ def preferences(aligned):
         )
         for name, run in aligned.items()
     }
-    sorted_out = preference_matrix_of_positions(positions).preferences
+    sorted_out = PreferenceMatrix.from_positions(positions).preferences
     scores = np.array(
         [
             evaluate_run(run, None, ["lexirecall(scale=log)"]).to_numpy()[:, 0]

@@ -1,15 +1,16 @@
-"""Write docs/measures.md and docs/api.md from docstrings, so that the two cannot drift."""
+"""Write docs/measures.md, docs/api.md and the names of metrics, so that they cannot drift."""
 
 import importlib
 import inspect
 import re
+import sys
 from math import isfinite
 from pathlib import Path
 
-import skfilterrank.metrics  # noqa: F401  (enters the measures)
+import skfilterrank.metrics
 from skfilterrank._core.measure import MEASURES
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parent.parent
 MODULES = (
     "metrics",
     "robustness",
@@ -23,8 +24,7 @@ MODULES = (
     "plot",
     "exceptions",
 )
-# Where measures are defined, in the order of the page.
-PACKAGES = ("forbidden", "complete", "robustness", "incomplete", "bounds")
+STUB = "skfilterrank/metrics/__init__.pyi"
 
 HEAD = """# Measures
 
@@ -47,8 +47,27 @@ wanted, such as `"ndcg_f@10"` or `"rbp(persistence=0.95)"`, work in `make_rankin
 
 
 def pages() -> dict[str, str]:
-    """Texts of the pages by their names."""
-    return {"measures.md": measures_page(), "api.md": api_page()}
+    """Texts of the written files by their paths."""
+    return {"docs/measures.md": measures_page(), "docs/api.md": api_page(), STUB: stub()}
+
+
+def stub() -> str:
+    """The public names of metrics, where editors look for them: measures enter when it runs."""
+    lines = ["from numpy.typing import ArrayLike", "from skfilterrank._core.gains import Gains"]
+    lines += ["from skfilterrank._core.scoring import Scores"]
+    for name in sorted(skfilterrank.metrics.__all__):
+        thing = getattr(skfilterrank.metrics, name)
+        if hasattr(thing, "measure"):
+            signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
+            lines.append(f"def {name}{signature}: ...")
+        else:
+            lines.append(f"from {thing.__module__} import {name} as {name}")
+    return (
+        "\n".join(
+            ["# Written by docs/make_pages.py.", "# ruff: noqa", "# fmt: off", *sorted(lines)]
+        )
+        + "\n"
+    )
 
 
 def api_page() -> str:
@@ -57,7 +76,7 @@ def api_page() -> str:
     for name in MODULES:
         module = importlib.import_module(f"skfilterrank.{name}")
         lines += ["", f"## skfilterrank.{name}", "", inspect.getdoc(module), ""]
-        for public in module.__all__:
+        for public in sorted(module.__all__):
             thing = getattr(module, public)
             if callable(thing):
                 lines.append(f"* `{public}`: {plain(inspect.getdoc(thing).splitlines()[0])}")
@@ -76,15 +95,23 @@ def measures_page() -> str:
 
 def families() -> dict[str, list[str]]:
     """Names of the measures under the first line of the file that defines them."""
-    modules = {name: inspect.getmodule(measure.function) for name, measure in MEASURES.items()}
     found = {}
-    for package in PACKAGES:
-        for name, module in modules.items():
-            if f"._{package}." in module.__name__:
-                title = inspect.getdoc(module).splitlines()[0].rstrip(".")
-                found.setdefault(title, []).append(name)
-    assert sum(map(len, found.values())) == len(MEASURES), "a family is missing in PACKAGES"
+    # What the library is for stands first.
+    public = [each for each in MEASURES.values() if is_public(each)]
+    for measure in sorted(public, key=lambda each: "_forbidden" not in module_of(each)):
+        title = inspect.getdoc(sys.modules[module_of(measure)]).splitlines()[0].rstrip(".")
+        found.setdefault(title, []).append(measure.name)
     return found
+
+
+def is_public(measure) -> bool:
+    """Whether a measure is the library's own."""
+    return measure.function.__name__ in skfilterrank.metrics.__all__
+
+
+def module_of(measure) -> str:
+    """Name of the module that declares a measure."""
+    return measure.function.__module__
 
 
 def table(names) -> list[str]:
@@ -173,4 +200,4 @@ def plain(text) -> str:
 
 if __name__ == "__main__":
     for name, text in pages().items():
-        (HERE / name).write_text(text, encoding="utf-8")
+        (ROOT / name).write_text(text, encoding="utf-8")

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from skfilterrank.io import QrelsIndex
-from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_runs
 
 folder = Path(os.environ.get("SKFILTERRANK_DATA", "../shared/data")) / "trec-covid-round1"
@@ -40,7 +40,7 @@ positions = {
     name: relevant_positions(run.y_true, run.y_score, groups=run.index, ties="stable")
     for name, run in aligned.items()
 }
-preferences = preference_matrix_of_positions(positions)
+preferences = PreferenceMatrix.from_positions(positions)
 # Rank 1 is the best, other measures are better the higher.
 means["lexirecall"] = -preferences.ranks.mean()
 

@@ -170,7 +170,9 @@ def test_public_parts_are_there_after_the_package_alone():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("name", ["ranking", "judgments", "trec", "comparison", "plot"])
+@pytest.mark.parametrize(
+    "name", ["ranking", "judgments", "robustness", "trec", "comparison", "plot"]
+)
 def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
     code = (
         f"import skfilterrank.{name}\n"

@@ -23,7 +23,6 @@ OTHER_WORDS = {
     "runs": ("run",),
     "measures": ("measure",),
     "measure": ("measure",),
-    "metrics": ("metric",),
     "y_scores": ("y_score",),
     "systems": ("y_scores", "run"),
     "scores": ("values",),

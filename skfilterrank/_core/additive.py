@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skfilterrank._core.exposure import first_places
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.queries import GroupIndex
 
@@ -78,7 +79,7 @@ class Facts:
     def option(self, name):
         """A checked option."""
         value = self.options.get(name, self.measure.defaults[name])
-        return self.measure.options[name](value)
+        return self.measure.options[name](value, name)
 
     def of(self, parsed) -> "Facts":
         """The same judgments for another measure."""
@@ -92,20 +93,15 @@ class Facts:
         np.divide(1.0, divisor, out=ratio, where=divisor > 0)
         return (self.relevant if values is None else values) * self.spread(ratio)
 
-    def table(self, values):
-        """Worth by place: `values` of the places from 1, 0 below the cut-off."""
-        values = np.append(0.0, values)
+    def by_place(self, worth):
+        """Worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
+        values = np.append(0.0, worth(first_places(self.n.max())))
         if self.k is not None:
             values[self.k + 1 :] = 0.0
         return lambda place, level, query: values.take(place)
 
-    @property
-    def places(self):
-        """All places from 1."""
-        return np.arange(1.0, self.n.max() + 1)
-
     def in_top(self, worth):
-        """0 below the cut-off."""
+        """The worth of a place and a level, 0 below the cut-off."""
         if self.k is None:
             return worth
         return lambda place, level, query: np.where(

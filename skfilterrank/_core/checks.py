@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -31,9 +32,8 @@ def find_groups(groups, *carriers):
     if groups is not None:
         return groups
     for carrier in carriers:
-        found = query_ids_of_index(carrier)
-        if found is not None:
-            return found
+        if (query_ids := query_ids_of_index(carrier)) is not None:
+            return query_ids
     return None
 
 
@@ -41,8 +41,8 @@ def check_groups(
     groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
 ) -> GroupIndex:
     """Index the query of each row; a missing query id is an error."""
-    found = find_groups(groups, *carriers)
-    if found is None:
+    query_ids = find_groups(groups, *carriers)
+    if query_ids is None:
         text = (
             f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
             "index has a level named 'qid'."
@@ -54,7 +54,8 @@ def check_groups(
                 "groups can be passed instead."
             )
         raise InputError(text)
-    index = found if isinstance(found, GroupIndex) else GroupIndex.from_groups(found, name)
+    is_index = isinstance(query_ids, GroupIndex)
+    index = query_ids if is_index else GroupIndex.from_groups(query_ids, name)
     if index.n_rows != n_rows:
         raise InputError(
             f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
@@ -182,6 +183,11 @@ def check_flag(value, name: str) -> None:
         raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
 
+def is_whole_number(value) -> bool:
+    """Whether a value is a whole number; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
 def is_finite_number(value) -> bool:
     """Whether a value is a real number that float64 can hold."""
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
@@ -190,10 +196,25 @@ def is_finite_number(value) -> bool:
 
 def check_share(value, name: str) -> float:
     """A number between 0 and 1, both excluded, as float."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+    if not is_finite_number(value) or not 0 < value < 1:
         raise InputError(
             f"{name} must be a number between 0 and 1, both excluded, got {brief(value)}."
         )
+    return float(value)
+
+
+def check_number(
+    value, name: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
+) -> float:
+    """A finite number within bounds, `above` excluded, as float."""
+    if not is_finite_number(value) or not (least <= value <= most and value > above):
+        bounds = {
+            f" from {least:g} up": least,
+            f" above {above:g}": above,
+            f" up to {most:g}": most,
+        }
+        wanted = " and".join(text for text, bound in bounds.items() if np.isfinite(bound))
+        raise InputError(f"{name} must be a finite number{wanted}, got {brief(value)}.")
     return float(value)
 
 
@@ -212,27 +233,37 @@ def check_k(k) -> int | None:
     """None, or a positive whole number of positions."""
     if k is None:
         return None
-    if isinstance(k, bool | np.bool_) or not isinstance(k, Integral) or k < 1:
+    if not is_whole_number(k) or k < 1:
         raise InputError(f"k must be None (the whole list) or a positive integer, got {brief(k)}.")
     # No list is longer, and numpy compares its numbers with no greater ones.
     return min(int(k), sys.maxsize)
 
 
-def check_choice(value, name: str, choices) -> None:
-    """The value must be one of the choices."""
+def check_choice(value, name: str, choices):
+    """One of the choices, of its type."""
     if not any(
         value is choice or (type(value) is type(choice) and value == choice) for choice in choices
     ):
         allowed = ", ".join(repr(choice) for choice in choices)
         raise InputError(f"{name} must be one of {allowed}, got {brief(value)}.")
+    return value
 
 
-def check_count(value, name: str, *, least: int = 1, most: int = _LARGEST_COUNT) -> int:
-    """A whole number within bounds."""
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    if not is_whole or not least <= value <= most:
-        bounds = f"at least {least}" if most == _LARGEST_COUNT else f"from {least} to {most}"
-        raise InputError(f"{name} must be a whole number {bounds}, got {brief(value)}.")
+def one_of(*choices):
+    """A function of a value and its name that checks it against choices."""
+    return partial(check_choice, choices=choices)
+
+
+def check_count(
+    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
+) -> int | None:
+    """A whole number within bounds, or None where that is allowed."""
+    if or_none and value is None:
+        return None
+    if not is_whole_number(value) or not least <= value <= most:
+        bounds = f"from {least} up" if most == _LARGEST_COUNT else f"from {least} to {most}"
+        none = "None or " if or_none else ""
+        raise InputError(f"{name} must be {none}a whole number {bounds}, got {brief(value)}.")
     return int(value)
 
 

@@ -1,14 +1,37 @@
-"""How likely a searcher reaches a position, and the measures of equation 1 made of it."""
+"""How likely a searcher reaches a position: the discounts of DCG, RBP and average precision."""
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 
 import numpy as np
 
+from skfilterrank._core.checks import check_share
 from skfilterrank.exceptions import InputError, brief
 
 Exposure = Callable[[np.ndarray], np.ndarray]
+
+
+def reciprocal(places, persistence=None) -> np.ndarray:
+    """``1 / place``: average precision, reciprocal rank."""
+    return 1 / np.asarray(places, dtype=np.float64)
+
+
+def log_discount(places, persistence=None) -> np.ndarray:
+    """``1 / log2(place + 1)``: DCG."""
+    return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
+
+
+def geometric(places, persistence) -> np.ndarray:
+    """``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
+    return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
+
+
+EXPOSURES = {"ap": reciprocal, "ndcg": log_discount, "rbp": geometric}
+
+
+def first_places(depth: int) -> np.ndarray:
+    """The places 1, ..., depth."""
+    return np.arange(1.0, depth + 1)
 
 
 def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
@@ -39,38 +62,15 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
     -----
     The exposure of "rbp" is 0 in float64 from position 3,334 on, at persistence 0.8.
     """
-    check_persistence(persistence)
-    if isinstance(exposure, str) and exposure in _EXPOSURES:
-        return partial(_EXPOSURES[exposure], persistence=persistence)
+    persistence = check_share(persistence, "persistence")
+    if isinstance(exposure, str) and exposure in EXPOSURES:
+        return partial(EXPOSURES[exposure], persistence=persistence)
     if callable(exposure):
         return _checked(exposure)
     raise InputError(
-        f"exposure must be {', '.join(map(repr, _EXPOSURES))} or a callable from positions to "
+        f"exposure must be {', '.join(map(repr, EXPOSURES))} or a callable from positions to "
         f"exposures, got {brief(exposure)}."
     )
-
-
-def discounts(depth: int) -> np.ndarray:
-    """1 / log2(position + 1) of the first `depth` positions."""
-    return 1.0 / np.log2(np.arange(2, depth + 2))
-
-
-def recall_level_values(positions: np.ndarray, exposure: Exposure, normalization) -> np.ndarray:
-    """Sum of ``e(p_i) * z(i, m)`` over the last axis: equation 1 for positions in rank order."""
-    n_levels = positions.shape[-1]
-    weights = normalization(np.arange(1, n_levels + 1, dtype=np.float64), n_levels)
-    # Not a matrix product: equal rows must give equal values to the last bit, wherever they stand.
-    return (exposure(positions) * weights).sum(axis=-1)
-
-
-def check_persistence(persistence) -> None:
-    """A number above 0 and below 1."""
-    is_number = isinstance(persistence, Real) and not isinstance(persistence, bool)
-    if not (is_number and 0 < persistence < 1):
-        raise InputError(
-            "persistence, the parameter of exposure='rbp', must be a number above 0 and below 1, "
-            f"got {brief(persistence)}."
-        )
 
 
 def results_of(function, positions, name) -> np.ndarray:
@@ -107,35 +107,3 @@ def _checked(function) -> Exposure:
         return values
 
     return exposure
-
-
-def _ap(positions, persistence):
-    """``1 / i``."""
-    return 1 / np.asarray(positions, dtype=np.float64)
-
-
-def _ndcg(positions, persistence):
-    """``1 / log2(i + 1)``."""
-    return 1 / np.log2(np.asarray(positions, dtype=np.float64) + 1)
-
-
-def _rbp(positions, persistence):
-    """``(1 - persistence) * persistence ** (i - 1)``."""
-    return (1 - persistence) * persistence ** (np.asarray(positions, dtype=np.float64) - 1)
-
-
-_EXPOSURES = {"ap": _ap, "ndcg": _ndcg, "rbp": _rbp}
-
-
-def _ndcg_normalization(level, n_relevant):
-    """One over the DCG of all relevant items at the top, at every level."""
-    ideal = (1 / np.log2(np.arange(2, n_relevant + 2, dtype=np.float64))).sum()
-    return np.full_like(level, 1 / ideal)
-
-
-# z(j, m) of definition 2.1, for an array of levels j and one m.
-NORMALIZATIONS = {
-    "ap": lambda level, n_relevant: level / n_relevant,
-    "ndcg": _ndcg_normalization,
-    "rbp": lambda level, n_relevant: np.ones_like(level),
-}

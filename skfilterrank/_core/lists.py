@@ -15,8 +15,10 @@ from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("average", "stable", "worst", "best")
+# Of measures that look at one order and have no mean over several.
+WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
-# As None is what a caller may pass who forgot the scores.
+# Not None, which a caller passes who has forgotten the scores.
 _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
 # Beyond it, not every whole number is a float64.
@@ -364,7 +366,7 @@ class ListBlock:
 
     @cached_property
     def relevant_cells(self) -> RelevantCells:
-        """Where they are."""
+        """Positions of the relevant documents in the returned lists."""
         return RelevantCells.of(self.shows_relevant)
 
     def best_relevant(self, k: int | None) -> np.ndarray:

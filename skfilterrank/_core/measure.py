@@ -1,22 +1,32 @@
 """The measure table: what can be said of a measure, and how it is entered."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, update_wrapper
 from operator import attrgetter
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
 from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._core.measure_docs import complete_documentation
+from skfilterrank._core.scoring import (
+    Scores,
+    check_undefined,
+    mean_over_queries,
+    with_undefined,
+)
 from skfilterrank.exceptions import InputError, brief
 
-MEASURES: dict[str, "Measure"] = {}
+MEASURES: dict[str, Measure] = {}
 
 Kernel = Callable[..., np.ndarray]
 
@@ -44,8 +54,8 @@ class Measure:
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}
         The gains for which `value_range` holds.
     options : mapping of str to callable
-        Parameters that only this measure and its kin have, each with the function that checks a
-        value, and returns what the kernel gets.
+        Parameters that only this measure and its kin have, each with a function
+        ``check(value, name)`` that returns what the kernel gets.
     columns : mapping of str to callable
         The same for options that hold one entry per row: ``check(value, n_rows)``; the kernel
         finds them with ``block.column(name)``.
@@ -95,7 +105,7 @@ class Measure:
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
         """Kernel of a block alone; options that are not given take their defaults."""
         known = {
-            name: check(options.get(name, self.defaults[name]))
+            name: check(options.get(name, self.defaults[name]), name)
             for name, check in self.options.items()
         }
         return partial(self.kernel, k=k, **known)
@@ -108,6 +118,36 @@ class Measure:
             if options.get(name) is not None
         }
         return {name: column for name, column in columns.items() if column is not None}
+
+    def score(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        k: int | None = None,
+        gains: Gains = None,
+        ties: str | ArrayLike = "average",
+        unjudged: str = "zero",
+        undefined: float | str = 0.0,
+        average: str | None = "mean",
+        **options,
+    ) -> Scores:
+        """Compute the measure from arrays: what its public function does."""
+        kernel = self.bind(check_k(k), options)
+        check_undefined(undefined)
+        check_choice(average, "average", ("mean", None))
+        lists = self.ranked_lists(
+            y_true,
+            y_score,
+            groups=groups,
+            gains=gains,
+            ties=ties,
+            unjudged=unjudged,
+            options=options,
+        )
+        values = with_undefined(lists.per_query(kernel), undefined)
+        return values if average is None else mean_over_queries(values)
 
     def ranked_lists(
         self, y_true, y_score, *, groups, gains, ties, unjudged, options
@@ -125,6 +165,16 @@ class Measure:
         )
         lists.columns = self.row_columns(options, len(lists.gains))
         return lists
+
+    def check_parameters(self, params) -> None:
+        """Raise for parameters that no data could make right."""
+        check_undefined(params.get("undefined", 0.0))
+        check_choice(params.get("unjudged", "zero"), "unjudged", UNJUDGED)
+        check_gains(params.get("gains"))
+        ties = params.get("ties", self.ties[0])
+        if isinstance(ties, str):
+            check_choice(ties, "ties", self.ties)
+        self.bind(None, params)
 
     def check_ties(self, ties) -> None:
         """Raise for a rule that this measure does not know."""
@@ -147,7 +197,7 @@ class ParsedMeasure(NamedTuple):
         form = None if self.measure.additive is None else self.measure.additive(facts)
         return None if form is None else replace(form, k=form.k or self.k)
 
-    def with_cutoff(self, k) -> "ParsedMeasure":
+    def with_cutoff(self, k) -> ParsedMeasure:
         """The same measure with the cut-off `k` too; None leaves it as it is."""
         k = check_k(k)
         if k is None:
@@ -176,7 +226,7 @@ class ParsedMeasure(NamedTuple):
         return f"{self.measure.name}{f'({options})' if options else ''}{cutoff}"
 
 
-def measure(
+def declare_measure(
     name,
     kernel,
     *,
@@ -194,21 +244,38 @@ def measure(
     trec_eval=(),
     title=None,
 ):
-    """Enter a public function into the measure table and complete its documentation.
+    """Enter a measure into the measure table, and make its public function.
 
-    See :func:`complete_documentation` for what becomes of ``{parameters}`` and ``{returns}`` in its
-    docstring. The function keeps its line of the table as an attribute `measure`.
+    Decorates a function that has the measure's own options as keyword-only parameters, with their
+    defaults, and its documentation. The public function has the parameters of
+    :meth:`Measure.score` besides, and its line of the table as an attribute `measure`. See
+    :func:`complete_documentation` for what becomes of ``{parameters}`` and ``{returns}``.
     """
 
-    def enter(function):
+    def enter(declaration):
         doc = complete_documentation(
-            function.__doc__,
+            declaration.__doc__,
             undefined=undefined,
             takes_k=takes_k,
             ties=ties,
             reads_unjudged=reads_unjudged,
         )
-        function.__doc__ = doc
+        signature = _signature(declaration, takes_k=takes_k, ties=ties[0])
+        _, _, *named = signature.parameters.values()
+        defaults = {parameter.name: parameter.default for parameter in named}
+
+        def call(y_true, y_score, **given):
+            for parameter in given.keys() - defaults.keys():
+                raise TypeError(
+                    f"{declaration.__name__}() got an unexpected keyword argument {parameter!r}"
+                )
+            return function.measure.score(y_true, y_score, **(defaults | given))
+
+        # It belongs to the module of its declaration, where pickle and doctest look for it.
+        code = call.__code__.replace(co_name=declaration.__name__)
+        function = FunctionType(code, declaration.__globals__, closure=call.__closure__)
+        update_wrapper(function, declaration)
+        function.__signature__, function.__doc__ = signature, doc
         MEASURES[name] = function.measure = Measure(
             name=name,
             function=function,
@@ -230,3 +297,14 @@ def measure(
         return function
 
     return enter
+
+
+def _signature(declaration, *, takes_k, ties):
+    """The parameters that all measures share, and those of a declaration that are its own."""
+    shared = dict(inspect.signature(Measure.score).parameters)
+    shared["ties"] = shared["ties"].replace(default=ties)
+    for name in ("self", "options") if takes_k else ("self", "options", "k"):
+        del shared[name]
+    declared = inspect.signature(declaration).parameters.values()
+    own = [option for option in declared if option.kind is option.KEYWORD_ONLY]
+    return inspect.Signature([*shared.values(), *own], return_annotation="Scores")

@@ -17,8 +17,8 @@ _PARAMETERS = """
     ties : {ties}
     unjudged : {{"zero", "drop"}}, default="zero"
         {unjudged}
-    undefined : float or "skip", default=0.0
-        Value of a query for which the measure is undefined ({undefined}); "skip" leaves such
+    undefined : float or "drop", default=0.0
+        Value of a query for which the measure is undefined ({undefined}); "drop" leaves such
         queries out of the mean and gives NaN in the per-query values.
     average : {{"mean", None}}, default="mean"
         "mean" returns the mean over queries, None one value per query.
@@ -28,7 +28,7 @@ _RETURNS = """
     Returns
     -------
     float or ndarray of shape (n_queries,), dtype float64
-        The mean over queries (NaN where all are skipped), or the values in the order of the
+        The mean over queries (NaN where all are dropped), or the values in the order of the
         sorted query ids.
 
     Raises

@@ -46,11 +46,11 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
         raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
     parsed = {}
     for each in given:
-        found = parse_measure(each)
-        text = each if isinstance(each, str) else found.text
+        call = parse_measure(each)
+        text = each if isinstance(each, str) else call.text
         if text in parsed:
             raise InputError(f"measures names {brief(text)} twice: name each once.")
-        parsed[text] = found
+        parsed[text] = call
     return parsed
 
 
@@ -66,14 +66,14 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             f"{brief(text)} is a scorer, and a name is wanted: write {brief(text.name)} "
             "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
-    found = _PARSED.fullmatch(text) if isinstance(text, str) else None
-    if found is None or found["name"] not in MEASURES:
+    parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
+    if parts is None or parts["name"] not in MEASURES:
         raise InputError(
             f"{brief(text)} is not a measure: expected one of {', '.join(get_measure_names())}, "
             "with a cut-off such as 'ndcg_f@10' where wanted."
         )
-    entry, depth = MEASURES[found["name"]], found["depth"]
-    options = _parse_options(entry, found["options"], text)
+    entry, depth = MEASURES[parts["name"]], parts["depth"]
+    options = _parse_options(entry, parts["options"], text)
     if depth is None:
         return ParsedMeasure(entry, None, options)
     if not entry.takes_k:

@@ -21,6 +21,12 @@ def mean_tolerance(values: np.ndarray) -> float:
     return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
 
 
+def first_of_highest(values: np.ndarray) -> int:
+    """Index of the highest mean, the first of those that only rounding keeps apart."""
+    slack = mean_tolerance(values[np.isfinite(values)])
+    return int(np.argmax(values >= values.max() - slack))
+
+
 def merge_values(values: np.ndarray) -> np.ndarray:
     """The array, values alike where only rounding keeps them apart: ties can be told by ==."""
     return merge(values.ravel(), value_tolerance(values)).reshape(values.shape)

@@ -93,7 +93,7 @@ def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _stops_within(ties, chances, depth):
-    """Mean probability to stop at each of the first places for those who reach its tie."""
+    """Probability of stopping at each of the first places, for a user who has reached its tie."""
     width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]

@@ -97,12 +97,12 @@ def share(text):
     return found
 
 
-def number_or_skip(text):
-    """A finite number, or skip."""
-    if text == "skip":
+def number_or_drop(text):
+    """A finite number, or drop."""
+    if text == "drop":
         return text
     if _number(text) is None:
-        raise argparse.ArgumentTypeError(f"expected a number or skip, got {brief(text)}")
+        raise argparse.ArgumentTypeError(f"expected a number or drop, got {brief(text)}")
     return number(text)
 
 

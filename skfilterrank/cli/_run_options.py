@@ -71,9 +71,9 @@ def add_reading(parser, *, missing, missing_help):
     )
     reading.add_argument(
         "--undefined",
-        type=options.number_or_skip,
+        type=options.number_or_drop,
         default=0.0,
-        metavar="NUMBER|skip",
+        metavar="NUMBER|drop",
         help="value of a topic for which a measure is undefined, or leave it out of the mean "
         "(default: 0)",
     )

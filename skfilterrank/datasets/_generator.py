@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from math import comb
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
-from sklearn.utils import check_scalar
 
-from skfilterrank._core.checks import check_k, check_random_state
+from skfilterrank._core.checks import check_count, check_k, check_number, check_random_state
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
 
@@ -162,18 +160,16 @@ def make_rank_and_filter(
     >>> data.y.index[:3].to_list()
     [(0, 0), (0, 1), (1, 2)]
     """
-    check_scalar(n_queries, "n_queries", Integral, min_val=1)
-    check_scalar(n_features, "n_features", Integral, min_val=1)
-    check_scalar(n_informative, "n_informative", Integral, min_val=1)
+    check_count(n_queries, "n_queries")
+    check_count(n_features, "n_features")
+    check_count(n_informative, "n_informative")
     if n_informative > n_features:
         raise InputError(
             f"n_informative must be at most n_features={n_features}, got {n_informative}; "
             "raise n_features or lower n_informative."
         )
-    check_scalar(class_sep, "class_sep", Real)
-    if not 0 <= class_sep < np.inf:
-        raise InputError(f"class_sep must be a finite number >= 0, got {class_sep}.")
-    check_scalar(query_effect, "query_effect", Real)
+    check_number(class_sep, "class_sep", least=0)
+    check_number(query_effect, "query_effect")
     if not 0 <= query_effect < 1:
         raise InputError(f"query_effect must be in [0, 1), got {query_effect}.")
     k = check_k(k)

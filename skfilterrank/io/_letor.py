@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
-from skfilterrank._core.checks import check_numbers
+from skfilterrank._core.checks import check_count, check_numbers
 from skfilterrank._files.files import iter_line_chunks, open_for_writing, source_name
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
 _NUMBER_PATTERN = re.compile(_NUMBER, re.ASCII)
@@ -157,12 +157,7 @@ def load_letor(
 
 def _check_parameters(n_features, sparse, dtype):
     """Check the parameters of load_letor; returns the dtype."""
-    if n_features is not None and (
-        isinstance(n_features, bool) or not isinstance(n_features, int | np.integer)
-    ):
-        raise InputTypeError(f"n_features must be an integer or None, got {brief(n_features)}.")
-    if n_features is not None and not 1 <= n_features <= _MAX_INDEX:
-        raise InputError(f"n_features must be between 1 and {_MAX_INDEX}, got {n_features}.")
+    check_count(n_features, "n_features", most=_MAX_INDEX, or_none=True)
     if not (isinstance(sparse, bool) or sparse == "auto"):
         raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
     if np.dtype(dtype) not in (np.float32, np.float64):

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Sequence
 
 import skfilterrank
+from skfilterrank._core.checks import check_count
 from skfilterrank._files.files import most_bytes, open_replacing, read_bytes, reason_of
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
@@ -165,10 +166,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         raise InputTypeError(
             f"trusted must be a list of type names or types, got {brief(trusted)}."
         )
-    if max_bytes is not None and (
-        isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1
-    ):
-        raise InputError(f"max_bytes must be None or a positive integer, got {brief(max_bytes)}.")
+    check_count(max_bytes, "max_bytes", or_none=True)
     name = os.fspath(path)
     data = read_bytes(path)
     if not data:

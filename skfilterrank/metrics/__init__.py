@@ -1,5 +1,9 @@
 """Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
 
+import importlib
+import pkgutil
+
+from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import get_measure_names
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import (
@@ -8,61 +12,20 @@ from skfilterrank.metrics._bounds.random_ranking import (
     expected_sum_precision,
     random_ranking_bound,
 )
-from skfilterrank.metrics._bounds.ul_normalized import ul_normalized_score
-from skfilterrank.metrics._complete.average_precision import (
-    average_precision_score,
-    q_measure_score,
-    sum_precision_score,
-)
-from skfilterrank.metrics._complete.precision_recall import (
-    precision_at_k_score,
-    r_precision_score,
-    recall_at_k_score,
-    reciprocal_rank_score,
-    success_at_k_score,
-)
-from skfilterrank.metrics._complete.user_models import err_score, rbp_score
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._forbidden.dcg import (
     UnboundedQueries,
     dcg_bounds,
-    dcg_score,
     filtering_difficulty,
-    ndcg_0_score,
-    ndcg_f_score,
-    ndcg_min_score,
-    ndcg_score,
     unbounded_queries,
 )
-from skfilterrank.metrics._forbidden.filtering import (
-    empty_list_rate,
-    false_reject_rate,
-    forbidden_at_k,
-)
-from skfilterrank.metrics._forbidden.qwa import qwa_score
-from skfilterrank.metrics._incomplete.condensed import (
-    bpref_score,
-    induced_ap_score,
-    judged_at_k_score,
-)
-from skfilterrank.metrics._incomplete.sampled_ap import inferred_ap_score, stat_ap_score
+from skfilterrank.metrics._register import register_measure
 from skfilterrank.metrics._report import rank_filter_report
-from skfilterrank.metrics._robustness.lexicographic import (
-    lexiprecision_score,
-    lexirecall_score,
-    metric_lexirecall_score,
-)
 from skfilterrank.metrics._robustness.positions import RelevantPositions, relevant_positions
 from skfilterrank.metrics._robustness.preferences import (
     PreferenceMatrix,
     lexicographic_preference,
     preference_matrix,
-    preference_matrix_of_positions,
-)
-from skfilterrank.metrics._robustness.search_effort import (
-    recall_error_score,
-    search_length_score,
-    total_search_efficiency_score,
 )
 from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
 
@@ -73,50 +36,27 @@ __all__ = [
     "RankingScorer",
     "RelevantPositions",
     "UnboundedQueries",
-    "average_precision_score",
-    "bpref_score",
     "dcg_bounds",
-    "dcg_score",
-    "empty_list_rate",
-    "err_score",
     "evaluate",
     "expected_dcg",
     "expected_sum_precision",
-    "false_reject_rate",
     "filtering_difficulty",
-    "forbidden_at_k",
     "get_measure_names",
-    "induced_ap_score",
-    "inferred_ap_score",
-    "judged_at_k_score",
     "lexicographic_preference",
-    "lexiprecision_score",
-    "lexirecall_score",
     "make_ranking_scorer",
-    "metric_lexirecall_score",
-    "ndcg_0_score",
-    "ndcg_f_score",
-    "ndcg_min_score",
-    "ndcg_score",
-    "precision_at_k_score",
     "preference_matrix",
-    "preference_matrix_of_positions",
-    "q_measure_score",
     "query_informativeness",
-    "qwa_score",
-    "r_precision_score",
     "random_ranking_bound",
     "rank_filter_report",
-    "rbp_score",
-    "recall_at_k_score",
-    "recall_error_score",
-    "reciprocal_rank_score",
+    "register_measure",
     "relevant_positions",
-    "search_length_score",
-    "stat_ap_score",
-    "success_at_k_score",
-    "sum_precision_score",
-    "total_search_efficiency_score",
-    "ul_normalized_score",
     "unbounded_queries",
 ]
+
+# Whatever a file of this folder declares as a measure is public, under its function's name.
+for _file in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_file.name)
+for _measure in MEASURES.values():
+    if _measure.function.__module__.startswith(f"{__name__}."):
+        globals()[_measure.function.__name__] = _measure.function
+        __all__ += [_measure.function.__name__]

@@ -1,9 +1,13 @@
 """Many measures of one system in one pass."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import (
     check_choice,
@@ -11,7 +15,7 @@ from skfilterrank._core.checks import (
     check_same_index,
     check_scores,
 )
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.lists import UNJUDGED, RankedLists
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measures
@@ -20,13 +24,13 @@ from skfilterrank.exceptions import InputError
 
 
 def evaluate(
-    y_true,
-    y_score,
-    measures,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measures: str | Callable | Iterable[str | Callable],
     *,
-    groups=None,
-    gains=None,
-    ties=None,
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike | None = None,
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     **options,
@@ -43,9 +47,10 @@ def evaluate(
         the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
         Score of each row, higher is better; -inf means filtered out or not retrieved.
-    measures : str or list of str
+    measures : str, callable or list of these
         Names of the measure table with a cut-off and options where wanted, such as "ap",
-        "ndcg_f@20" or "rbp(persistence=0.95)"; see :func:`get_measure_names`.
+        "ndcg_f@20" or "rbp(persistence=0.95)", see :func:`get_measure_names`; or functions of
+        measures, such as :func:`ndcg_f_score`, whose columns have the names in the table.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
@@ -57,8 +62,8 @@ default=None
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged row stands in the list as a document of gain 0, or is taken out of it
         first. Measures that are defined by unjudged documents do as their definition says.
-    undefined : float or "skip", default=0.0
-        Value of a query for which a measure is undefined; "skip" gives NaN, which pandas leaves
+    undefined : float or "drop", default=0.0
+        Value of a query for which a measure is undefined; "drop" gives NaN, which pandas leaves
         out of means.
     **options
         Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to

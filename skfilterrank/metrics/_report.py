@@ -1,26 +1,28 @@
 """One table: how well each system ranks, what it lets through and what it hides."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_k, check_share, is_hashable
-from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.scoring import mean_over_queries, with_undefined
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.metrics._forbidden import dcg_kernels as dcg
-from skfilterrank.metrics._forbidden import filtering as rates
+from skfilterrank.metrics._evaluate import evaluate
 
 
 def rank_filter_report(
-    y_true,
+    y_true: ArrayLike,
     y_scores: Mapping,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = 3,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
     baseline: str | None = None,
     confidence: float = 0.95,
@@ -103,28 +105,27 @@ def rank_filter_report(
             f"baseline {brief(baseline)} is not one of the systems: {brief_list(y_scores)}."
         )
     confidence = check_share(confidence, "confidence")
-    kernels, suffix = {}, "" if k is None else f"@{k}"
-    for name, kernel in (
-        ("ndcg_f", dcg.ndcg_f),
-        ("ndcg_0", dcg.ndcg_0),
-        ("ndcg_min", dcg.ndcg_min),
-    ):
-        kernels[f"{name}{suffix}"] = kernel
-    main = f"ndcg_f{suffix}"
-    kernels[f"forbidden{suffix}"] = rates.forbidden
-    kernels["false_reject_rate"] = rates.false_reject
-    kernels["empty_list_rate"] = rates.empty
+    suffix = "" if k is None else f"@{k}"
+    main, *others = (f"{name}{suffix}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden"))
+    names = [main, *others, "false_reject_rate", "empty_list_rate"]
     per_query = {}
     for system, y_score in y_scores.items():
         try:
-            lists = RankedLists(
-                y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged
+            table = evaluate(
+                y_true,
+                y_score,
+                names,
+                groups=groups,
+                gains=gains,
+                ties=ties,
+                unjudged=unjudged,
+                undefined="drop",
             )
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
-        groups = lists.index
-        per_query[system] = _values(lists, kernels, k)
+        defined = table.fillna(dict.fromkeys(set(names) - {"false_reject_rate"}, 0.0))
+        per_query[system] = {name: defined[name].to_numpy() for name in names}
     rows = {system: _row(values, main, confidence) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
     if baseline is not None:
@@ -135,18 +136,6 @@ def rank_filter_report(
         ]
         report.loc[baseline, ["difference", "p_value"]] = np.nan
     return report
-
-
-def _values(lists, kernels, k):
-    """Every measure of every query, in one pass over the blocks."""
-    values = {name: np.empty(lists.index.n_queries) for name in kernels}
-    for block in lists.blocks():
-        for name, kernel in kernels.items():
-            values[name][block.queries] = kernel(block, k)
-    for name in values:
-        if name != "false_reject_rate":
-            with_undefined(values[name], 0.0)
-    return values
 
 
 def _row(values, main, confidence):

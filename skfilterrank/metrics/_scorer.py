@@ -1,6 +1,7 @@
 """Scorers that know queries, for scikit-learn's model selection."""
 
 import inspect
+from collections.abc import Callable
 
 from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -8,7 +9,6 @@ from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import Measure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import check_measure_parameters
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
 
@@ -28,15 +28,15 @@ class RankingScorer:
         self._measure = measure
         self._params = params
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         params = "".join(f", {key}={value!r}" for key, value in self._params.items() if key != "k")
         return f"make_ranking_scorer({self.name!r}{params})"
 
     def __call__(self, estimator, X, y, groups=None) -> float:
         """Score the estimator's ranking and filtering of X; higher is better."""
-        found = find_groups(groups, y, X)
-        scores = document_scores(estimator, X, groups=found, gains=self._params.get("gains"))
-        value = self._measure.function(y, scores, groups=found, **self._params)
+        query_ids = find_groups(groups, y, X)
+        scores = document_scores(estimator, X, groups=query_ids, gains=self._params.get("gains"))
+        value = self._measure.function(y, scores, groups=query_ids, **self._params)
         return value if self._measure.greater_is_better else -value
 
     def get_metadata_routing(self) -> MetadataRequest:
@@ -46,7 +46,9 @@ class RankingScorer:
         return request
 
 
-def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None, **params):
+def make_ranking_scorer(
+    measure: str | Callable, /, *, k: int | None = None, gains: Gains = None, **params
+) -> RankingScorer:
     """Make a scorer for GridSearchCV and its kin that respects queries.
 
     Parameters
@@ -104,7 +106,7 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
             f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."
         )
-    found, cutoff, options = parse_measure(measure).with_cutoff(k)
+    entry, cutoff, options = parse_measure(measure).with_cutoff(k)
     if cutoff is not None:
         params["k"] = cutoff
     if gains is not None:
@@ -114,13 +116,13 @@ def make_ranking_scorer(measure, /, *, k: int | None = None, gains: Gains = None
             raise InputError(
                 f"{name}={brief(params[name])} contradicts {brief(measure)}: give it in one place."
             )
-    known = set(inspect.signature(found.function).parameters) - _NOT_FIXED - set(found.columns)
+    known = set(inspect.signature(entry.function).parameters) - _NOT_FIXED - set(entry.columns)
     unknown = sorted(set(params) - known)
     if unknown:
         raise InputError(
-            f"{brief(found.name)} has no parameter {', '.join(unknown)}: it takes "
+            f"{brief(entry.name)} has no parameter {', '.join(unknown)}: it takes "
             f"{', '.join(sorted(known))}."
         )
-    check_measure_parameters(found, params)
-    name = found.name if cutoff is None else f"{found.name}@{cutoff}"
-    return RankingScorer(name, found, params)
+    entry.check_parameters(params)
+    name = entry.name if cutoff is None else f"{entry.name}@{cutoff}"
+    return RankingScorer(name, entry, params)

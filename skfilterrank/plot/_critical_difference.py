@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.stats import rankdata
 
+from skfilterrank._core.checks import check_count
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,
-    check_positive_int,
     new_axes,
     number,
     shorten_all,
@@ -95,7 +95,7 @@ class CriticalDifferenceDisplay:
     """
 
     def __init__(self, comparison: PairwiseComparison, *, alpha=0.05, n_shown=15):
-        check_positive_int(n_shown, "n_shown")
+        check_count(n_shown, "n_shown")
         n_systems = comparison.scores.n_systems
         if (
             comparison.alternative != "two-sided"

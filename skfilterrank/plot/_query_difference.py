@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.same_value import merge_values
+from skfilterrank._core.checks import check_count
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge_values
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (
@@ -12,7 +13,6 @@ from skfilterrank.plot._axes import (
     LINE_HEIGHT,
     NEUTRAL,
     WORSE,
-    check_positive_int,
     new_axes,
     number,
     points,
@@ -168,7 +168,7 @@ class QueryDifferenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_positive_int(n_named, "n_named")
+        check_count(n_named, "n_named")
         ax = new_axes(ax, (8, 4.8))
         n_queries = len(self.differences)
         decides = self.differences.index.isin(self.deciding.index)
@@ -200,7 +200,7 @@ class QueryDifferenceDisplay:
     def _decide(self):
         """The leader, the queries on which that hangs, and how few would do."""
         total = self.differences.sum()
-        scale = 1e-12 * self.differences.abs().sum()
+        scale = ROUNDING_OF_MEANS * self.differences.abs().sum()
         sign = 0 if abs(total) <= scale else int(np.sign(total))
         gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
         left = abs(total) - gained.cumsum()

@@ -1,7 +1,7 @@
 """Recall as robustness: worst cases, orientation and ties of measures, as functions."""
 
-from skfilterrank.robustness._metrics import recall_level_metric
 from skfilterrank.robustness._orientation import metric_orientation
+from skfilterrank.robustness._recall_levels import recall_level_metric
 from skfilterrank.robustness._simulation import simulate_agreement, simulate_ties
 from skfilterrank.robustness._ties import tie_probability
 from skfilterrank.robustness._worst_case import (

@@ -1,25 +1,31 @@
 """How much a measure cares for the first relevant item, and how much for the last."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_count, check_counts
-from skfilterrank.robustness._metrics import resolve_metric
+from skfilterrank._core.scoring import Scores
+from skfilterrank.robustness._recall_levels import resolve_measure
 
 
 def metric_orientation(
-    metric,
+    measure: str | Callable,
     n_items: int,
-    n_relevant,
+    n_relevant: int | ArrayLike,
     *,
     kind: str = "recall",
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
-):
+) -> Scores:
     """How much a measure falls when its first, or its last, relevant item moves down.
 
     Parameters
     ----------
-    metric : str or callable
+    measure : str or callable
         As in :func:`recall_level_metric`.
     n_items : int
         Number n of items that are ranked.
@@ -38,7 +44,7 @@ def metric_orientation(
     -------
     float or ndarray of shape (n_values,), dtype float64
         Value before the move minus value after it; 0 where all items are relevant. At most 1 for
-        the named metrics.
+        the named measures.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def metric_orientation(
     check_choice(kind, "kind", ("recall", "precision"))
     n_items = check_count(n_items, "n_items")
     counts = check_counts(n_relevant, "n_relevant", most=n_items)
-    values = resolve_metric(metric, exposure=exposure, persistence=persistence)
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
     moves = _first_moves if kind == "precision" else _last_moves
     before_and_after = np.array([values(moves(n_items, count)) for count in counts])
     fall = before_and_after[:, 0] - before_and_after[:, 1]

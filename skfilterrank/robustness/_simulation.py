@@ -1,22 +1,25 @@
 """Random rankings against each other: who agrees with the worst case, and who cannot decide."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import as_list, check_count, check_counts, check_random_state
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.robustness._metrics import resolve_metric
+from skfilterrank.robustness._recall_levels import resolve_measure
 
 
 def simulate_agreement(
-    n_items,
+    n_items: int | ArrayLike,
     *,
     n_queries: int = 10_000,
     n_relevant=(5, 50),
-    metrics: Sequence = ("tse", "recall@1000", "r_precision", "ap", "ndcg", "random"),
-    exposure="ap",
+    measures: Sequence = ("tse", "recall@1000", "r_precision", "ap", "ndcg", "random"),
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     random_state=None,
 ) -> pd.DataFrame:
@@ -31,7 +34,7 @@ def simulate_agreement(
     n_relevant : int or (int, int), default=(5, 50)
         Number of relevant items, or the least and the greatest of which each query's number is
         drawn uniformly, both included.
-    metrics : sequence of str or callable
+    measures : sequence of str or callable
         As in :func:`recall_level_metric`; and "lexirecall" and "lexiprecision", which decide by
         the last and the first position that differs, and "random", a coin. The column of a
         callable has its ``__name__``.
@@ -45,14 +48,14 @@ def simulate_agreement(
     Returns
     -------
     DataFrame of shape (n_sizes, 1 + n_metrics)
-        Index "n_items". Column "tied" is the share of pairs with equal worst cases. Each metric's
+        Index "n_items". Column "tied" is the share of pairs with equal worst cases. Each measure's
         column is the share of the *other* pairs in which it prefers the ranking with the better
         worst case, NaN where there are none; where it finds the two equal it does not agree.
 
     Raises
     ------
     ValueError
-        If a number is out of range or a metric unknown.
+        If a number is out of range or a measure unknown.
 
     See Also
     --------
@@ -76,13 +79,13 @@ def simulate_agreement(
     Examples
     --------
     >>> from skfilterrank.robustness import simulate_agreement
-    >>> simulate_agreement([1000, 10**6], metrics=["tse", "r_precision"], random_state=0).round(1)
+    >>> simulate_agreement([1000, 10**6], measures=["tse", "r_precision"], random_state=0).round(1)
              tied  tse  r_precision
     n_items
     1000      0.0  1.0          0.3
     1000000   0.0  1.0          0.0
     """
-    sizes, compare = check_counts(n_items, "n_items"), _comparisons(metrics, exposure, persistence)
+    sizes, compare = check_counts(n_items, "n_items"), _comparisons(measures, exposure, persistence)
     n_queries = check_count(n_queries, "n_queries")
     bounds = _check_bounds(n_relevant, sizes.min())
     rng = check_random_state(random_state)
@@ -109,8 +112,8 @@ def simulate_ties(
     depths=(10, 100, 1_000, 10_000, 100_000, 250_000),
     n_queries: int = 10_000,
     n_relevant=(5, 50),
-    metrics: Sequence = ("lexirecall", "tse", "recall@1000", "r_precision", "ap", "ndcg"),
-    exposure="ap",
+    measures: Sequence = ("lexirecall", "tse", "recall@1000", "r_precision", "ap", "ndcg"),
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     random_state=None,
 ) -> pd.DataFrame:
@@ -128,7 +131,7 @@ def simulate_ties(
     n_relevant : int or (int, int), default=(5, 50)
         Number of relevant items, or the least and the greatest of which each query's number is
         drawn uniformly, both included.
-    metrics : sequence of str or callable
+    measures : sequence of str or callable
         As in :func:`simulate_agreement`.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
         Exposure of a position, for "tse".
@@ -145,7 +148,7 @@ def simulate_ties(
     Raises
     ------
     ValueError
-        If a number is out of range or a metric unknown.
+        If a number is out of range or a measure unknown.
 
     See Also
     --------
@@ -163,14 +166,17 @@ def simulate_ties(
     Examples
     --------
     >>> from skfilterrank.robustness import simulate_ties
-    >>> metrics = ["lexirecall", "tse"]
-    >>> simulate_ties(1000, depths=[10, 1000], metrics=metrics, random_state=0).round(1)
+    >>> measures = ["lexirecall", "tse"]
+    >>> simulate_ties(1000, depths=[10, 1000], measures=measures, random_state=0).round(1)
            lexirecall  tse
     depth
     10            0.6  1.0
     1000          0.0  0.0
     """
-    n_items, compare = check_count(n_items, "n_items"), _comparisons(metrics, exposure, persistence)
+    n_items, compare = (
+        check_count(n_items, "n_items"),
+        _comparisons(measures, exposure, persistence),
+    )
     n_queries = check_count(n_queries, "n_queries")
     depths = check_counts(depths, "depths", most=n_items)
     bounds = _check_bounds(n_relevant, n_items)
@@ -212,23 +218,23 @@ def _imputed(positions, depth, n_items):
     return np.where(positions > depth, at_the_end, positions)
 
 
-def _comparisons(metrics, exposure, persistence):
+def _comparisons(measures, exposure, persistence):
     """By column name, functions to +1 where the first of two rankings is better, -1, or 0."""
-    if isinstance(metrics, str) or callable(metrics):
+    if isinstance(measures, str) or callable(measures):
         raise InputError(
-            f"metrics must be a sequence of metrics, e.g. ['tse'], got {brief(metrics)}."
+            f"measures must be a sequence of measures, e.g. ['tse'], got {brief(measures)}."
         )
     compare = {}
-    for metric in as_list(metrics, "metrics", "measures, e.g. ['tse']"):
-        name = metric if isinstance(metric, str) else getattr(metric, "__name__", repr(metric))
+    for measure in as_list(measures, "measures", "measures, e.g. ['tse']"):
+        name = measure if isinstance(measure, str) else getattr(measure, "__name__", repr(measure))
         if name in compare or name == "tied":
             raise InputError(
-                f"metrics must have distinct names other than 'tied', got {brief(name)}."
+                f"measures must have distinct names other than 'tied', got {brief(name)}."
             )
-        if isinstance(metric, str) and metric in _PREFERENCES:
-            compare[name] = _PREFERENCES[metric]
+        if isinstance(measure, str) and measure in _PREFERENCES:
+            compare[name] = _PREFERENCES[measure]
         else:
-            values = resolve_metric(metric, exposure=exposure, persistence=persistence)
+            values = resolve_measure(measure, exposure=exposure, persistence=persistence)
             compare[name] = _by_value(values)
     return compare
 

@@ -8,12 +8,12 @@ from skfilterrank.exceptions import InputError, brief
 _CHUNK = 2**20
 
 
-def tie_probability(metric: str, n_items: int, n_relevant: int, *, k: int | None = None) -> float:
+def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | None = None) -> float:
     """Probability that two rankings drawn at random have the same value.
 
     Parameters
     ----------
-    metric : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
+    measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
         What the rankings are compared by: "tse" with any exposure that falls strictly with
         position; "lexirecall" by the positions of all relevant items (as lexiprecision does).
         "recall@1000" is "recall" with ``k=1000``.
@@ -32,7 +32,7 @@ def tie_probability(metric: str, n_items: int, n_relevant: int, *, k: int | None
     Raises
     ------
     ValueError
-        If `metric` is none of these, if `k` is missing or not wanted, or if a number is out of
+        If `measure` is none of these, if `k` is missing or not wanted, or if a number is out of
         range.
 
     See Also
@@ -69,25 +69,27 @@ def tie_probability(metric: str, n_items: int, n_relevant: int, *, k: int | None
     >>> tie_probability("lexirecall", 1000, 10)
     3.796...e-24
     """
-    if isinstance(metric, str) and k is None and metric.startswith("recall@"):
-        name, _, depth = metric.partition("@")
-        metric, k = (name, int(depth)) if depth.isdecimal() else (metric, None)
+    if isinstance(measure, str) and k is None and measure.startswith("recall@"):
+        name, _, depth = measure.partition("@")
+        measure, k = (name, int(depth)) if depth.isdecimal() else (measure, None)
     n_items = check_count(n_items, "n_items")
     n_relevant = check_count(n_relevant, "n_relevant", most=n_items)
-    if not isinstance(metric, str) or metric not in _PROBABILITIES:
+    if not isinstance(measure, str) or measure not in _PROBABILITIES:
         raise InputError(
-            "metric must be 'tse', 'recall' (with k, or 'recall@k' without), 'r_precision' or "
-            f"'lexirecall', got {brief(metric)}, k={brief(k)}: use simulate_ties for others."
+            "measure must be 'tse', 'recall' (with k, or 'recall@k' without), 'r_precision' or "
+            f"'lexirecall', got {brief(measure)}, k={brief(k)}: use simulate_ties for others."
         )
-    if metric == "recall":
+    if measure == "recall":
         if k is None:
-            raise InputError("k is missing: metric='recall' needs the depth to look at, e.g. 1000.")
+            raise InputError(
+                "k is missing: measure='recall' needs the depth to look at, e.g. 1000."
+            )
         k = min(check_count(k, "k"), n_items)
     elif k is not None:
         raise InputError(
-            f"k is the depth of metric='recall', but metric is {brief(metric)}, k={brief(k)}."
+            f"k is the depth of measure='recall', but measure is {brief(measure)}, k={brief(k)}."
         )
-    return float(_PROBABILITIES[metric](n_items, n_relevant, k))
+    return float(_PROBABILITIES[measure](n_items, n_relevant, k))
 
 
 def _last_position(n_items, n_relevant, _):

@@ -1,14 +1,21 @@
 """What a ranking is worth to the worst-off of all possible searchers and providers."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_counts
 from skfilterrank._core.exposure import resolve_exposure
+from skfilterrank._core.scoring import Scores
 from skfilterrank.exceptions import InputError
-from skfilterrank.robustness._metrics import (
+from skfilterrank.robustness._recall_levels import (
     as_given,
     check_positions,
-    resolve_metric,
+    name_of_top_heavy,
+    resolve_measure,
 )
 
 # 20 items have a million subsets, which take half a second; each further item doubles that.
@@ -17,32 +24,33 @@ _CELLS = 2**22
 
 
 def worst_case_searcher(
-    positions,
-    metric="ap",
+    positions: ArrayLike,
+    measure: str | Callable = "ap",
     *,
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     method: str = "auto",
-):
+) -> Scores:
     """Value of a ranking to the worst-off searcher who wants some of the relevant items.
 
     Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
-    this is the least value of `metric` over all of them. For every named metric the worst-off
-    searcher wants one item alone, the one ranked last (wherever exposure falls with position).
+    this is the least value of `measure` over all of them. For "ap", "ndcg", "rbp", "tse", "rr",
+    "r_precision" and "recall@k" the worst-off searcher wants one item alone, the one ranked last
+    (wherever exposure falls with position).
 
     Parameters
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
         Positions of all relevant items, from 1, distinct within a ranking, in any order.
-    metric : str or callable, default="ap"
+    measure : str or callable, default="ap"
         As in :func:`recall_level_metric`.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
         Exposure of a position, for "tse".
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for "rbp".
     method : {"auto", "enumerate"}, default="auto"
-        "auto" takes the searchers who want one item for the named metrics, and enumerates all
-        searchers for a callable; "enumerate" does so for any metric. Up to 20 relevant items can
+        "auto" takes the searchers who want one item for those measures, and enumerates all
+        searchers for any other; "enumerate" does so for all. Up to 20 relevant items can
         be enumerated.
 
     Returns
@@ -62,7 +70,7 @@ def worst_case_searcher(
     Notes
     -----
     Equation 4 of [1]_. Theorem A.1 there: for a top-heavy recall-level metric it is ``e(p_m)``,
-    total search efficiency with the metric's exposure. That covers "ap", "ndcg", "rbp", "rr" and
+    total search efficiency with the measure's exposure. That covers "ap", "ndcg", "rbp", "rr" and
     "tse" (enumeration agrees). The other two are not top-heavy by definition 2.1, as their
     exposure is flat, but their worst searcher is the same one: 1 if ``p_m <= k`` else 0 for
     "recall@k"; 0 for "r_precision" unless the only relevant item stands first, since who wants
@@ -90,15 +98,17 @@ def worst_case_searcher(
     """
     check_choice(method, "method", ("auto", "enumerate"))
     checked = check_positions(positions)
-    values = resolve_metric(metric, exposure=exposure, persistence=persistence)
-    if isinstance(metric, str) and method == "auto":
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
+    if method == "auto" and name_of_top_heavy(measure):
         worst = values(checked.reshape(-1, 1)).reshape(checked.shape).min(axis=1)
     else:
         worst = _least_over_subsets(checked, values)
     return as_given(worst, positions)
 
 
-def worst_case_provider(positions, *, exposure="ap", persistence: float = 0.8):
+def worst_case_provider(
+    positions: ArrayLike, *, exposure: str | Callable = "ap", persistence: float = 0.8
+) -> Scores:
     """Exposure of the worst-off provider who owns some of the relevant items.
 
     Any non-empty set of the relevant items may belong to one provider, to whom the ranking is
@@ -156,13 +166,13 @@ def worst_case_provider(positions, *, exposure="ap", persistence: float = 0.8):
 
 
 def optimal_worst_case(
-    n_relevant,
-    metric="ap",
+    n_relevant: int | ArrayLike,
+    measure: str | Callable = "ap",
     *,
     ranking: str = "deterministic",
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
-):
+) -> Scores:
     """Worst case of the best rankings: all relevant items on top, in one order or a random one.
 
     A fixed order always puts the same item last. Shuffled anew for each request, every item has
@@ -172,7 +182,7 @@ def optimal_worst_case(
     ----------
     n_relevant : int or array-like of shape (n_values,)
         Number m of relevant items, from 1.
-    metric : str or callable, default="ap"
+    measure : str or callable, default="ap"
         As in :func:`recall_level_metric`.
     ranking : {"deterministic", "stochastic"}, default="deterministic"
         Whether the relevant items stand at positions 1 to m in a fixed order, or in an order
@@ -191,7 +201,7 @@ def optimal_worst_case(
     Raises
     ------
     ValueError
-        If `n_relevant` is no whole number from 1, or above 20 for a callable metric, which needs
+        If `n_relevant` is no whole number from 1, or above 20 for a measure that needs
         enumeration; if `exposure` rises; and as :func:`recall_level_metric`.
 
     Notes
@@ -219,24 +229,18 @@ def optimal_worst_case(
     """
     check_choice(ranking, "ranking", ("deterministic", "stochastic"))
     counts = check_counts(n_relevant, "n_relevant")
-    values = resolve_metric(metric, exposure=exposure, persistence=persistence)
-    if metric == "tse":
-        _check_falling(resolve_exposure(exposure, persistence=persistence), counts.max())
-    if isinstance(metric, str):
-        worst = _optimal_of_named(counts, metric, values, ranking)
+    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
+    if name := name_of_top_heavy(measure):
+        # The closed forms, for all numbers of relevant items from one list of positions.
+        alone = values(np.arange(1, counts.max() + 1, dtype=np.float64)[:, None])
+        _check_falling(alone)
+        is_fixed = ranking == "deterministic" or name == "tse"
+        worst = alone[counts - 1] if is_fixed else np.cumsum(alone)[counts - 1] / counts
     else:
         means = ranking == "stochastic"
         worst = [_optimal_by_enumeration(count, values, means) for count in counts]
     worst = np.asarray(worst, dtype=np.float64)
     return worst if np.ndim(n_relevant) else float(worst[0])
-
-
-def _optimal_of_named(counts, metric, values, ranking):
-    """The closed forms, for all numbers of relevant items from one list of positions."""
-    alone = values(np.arange(1, counts.max() + 1, dtype=np.float64)[:, None])
-    if ranking == "deterministic" or metric == "tse":
-        return alone[counts - 1]
-    return np.cumsum(alone)[counts - 1] / counts
 
 
 def _optimal_by_enumeration(n_relevant, values, means):
@@ -267,9 +271,9 @@ def _subsets(n_relevant):
     """Yield the subsets of each size, as ascending column numbers (n_subsets, size)."""
     if n_relevant > MOST_ENUMERATED:
         raise InputError(
-            f"metric has to be enumerated over all 2**{n_relevant} sets of the {n_relevant} "
+            f"measure has to be enumerated over all 2**{n_relevant} sets of the {n_relevant} "
             f"relevant items, and {MOST_ENUMERATED} items are the most that is possible: use "
-            "fewer relevant items, or a named metric with method='auto'."
+            "fewer relevant items, or a measure such as 'ap' with method='auto'."
         )
     masks = np.arange(1, 2**n_relevant, dtype=np.uint32)
     sizes = np.bitwise_count(masks)
@@ -278,9 +282,9 @@ def _subsets(n_relevant):
         yield np.nonzero(chosen)[1].reshape(-1, size)
 
 
-def _check_falling(exposure, n_relevant):
-    """A larger position must not have a larger exposure."""
-    rises = np.diff(exposure(np.arange(1, n_relevant + 1, dtype=np.float64))) > 0
+def _check_falling(exposures):
+    """Raise where a larger position has a larger exposure."""
+    rises = np.diff(exposures) > 0
     if rises.any():
         position = int(rises.argmax()) + 1
         raise InputError(

@@ -87,8 +87,8 @@ def evaluate_run(
         An AlignedRun has its precision from :func:`skfilterrank.io.align`.
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
-    undefined : float or "skip", default=0.0
-        Value of a topic for which a measure is undefined; "skip" gives NaN.
+    undefined : float or "drop", default=0.0
+        Value of a topic for which a measure is undefined; "drop" gives NaN.
     n_items : int or None, default=1_000_000
         Size of the collection, for the measures that place documents which are not retrieved.
         None takes the rows of each topic, which differ from run to run: values of different runs

@@ -265,10 +265,10 @@ def test_topics_where_a_measure_is_not_defined(run, files):
         (files / name).write_text(text + "5 Q0 a 1 1 x\n")
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
     assert ", 5 topics," in run(*args)[1]
-    code, _, err = run(*args, "--undefined", "skip")
+    code, _, err = run(*args, "--undefined", "drop")
     assert code == 2
     assert "3 of 3 runs lack values of topics that systems are to be compared on (good: 5;" in err
-    assert ", 4 topics (1 left out)," in run(*args, "--undefined", "skip", "--missing", "drop")[1]
+    assert ", 4 topics (1 left out)," in run(*args, "--undefined", "drop", "--missing", "drop")[1]
 
 
 def test_negative_labels(run, files):

@@ -247,7 +247,7 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
 def test_undefined_topics(evaluate, files):
     # In topic 4 nothing is relevant.
     (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
-    args = ["--undefined", "skip", "--per-query"]
+    args = ["--undefined", "drop", "--per-query"]
     kwargs = {"runs": ["best.gz"], "measures": ["ap"]}
     found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
     assert np.isnan(found["ap"]["best", "4"])
@@ -272,7 +272,7 @@ def test_sort(evaluate):
 def test_a_run_without_a_value_is_sorted_last(evaluate, files):
     (files / "qrels.txt").write_text(QRELS.replace("2 0 a 1", "2 0 a 0"))
     out = evaluate(
-        "--sort", "ap", "--undefined", "skip", "--missing", "skip", runs=["short.run", "good.txt"]
+        "--sort", "ap", "--undefined", "drop", "--missing", "skip", runs=["short.run", "good.txt"]
     )
     assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
 
@@ -374,7 +374,7 @@ def test_list_measures(run):
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
         (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "n_items"),
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
-        (["qrels.txt", "good.txt", "--undefined", "x"], "expected a number or skip, got 'x'"),
+        (["qrels.txt", "good.txt", "--undefined", "x"], "expected a number or drop, got 'x'"),
         (["qrels.txt", "good.txt", "--undefined", "nan"], "expected a number, got 'nan'"),
         (["qrels.txt", "good.txt", "--unjudged-label", "x"], "expected a number, got 'x'"),
         (["qrels.txt", "good.txt", "--jobs", "0"], "expected a number of processes or -1"),

@@ -148,7 +148,7 @@ def test_files_of_one_name(run, runs, tmp_path):
         (["one.txt", "damaged.txt"], "damaged.txt:2: "),
         (["one.txt", "far.txt"], "no topic in common"),
         (["one.txt", "two.txt", "--method", "spoerri"], "there are only 2"),
-        (["one.txt", "two.txt", "--share", 2], "share must be a number above 0 and at most 1"),
+        (["one.txt", "two.txt", "--share", 2], "share must be a finite number above 0 and up to 1"),
         (["one.txt", "two.txt", "-m", "mapp"], "'mapp' is not a measure: did you mean map"),
         (["one.txt", "two.txt", "--method", "aslam", "--out-qrels", "x"], "makes no judgments"),
         (["one.txt", "two.txt", "--method", "soboroff", "--out-qrels", "x"], "add --trials 1"),

@@ -208,7 +208,7 @@ class TestResult:
 
     @pytest.mark.parametrize("alpha", [0, 1, 5, "a", None, True, np.nan])
     def test_alpha_is_a_share(self, alpha):
-        with pytest.raises(ValueError, match="alpha must be a number between 0 and 1, got"):
+        with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
             compare_systems(named()).significant(alpha)
 
     def test_cannot_be_changed(self):
@@ -389,7 +389,7 @@ class TestErrors:
             ({"confidence": 1.5}, "confidence must be a number between 0 and 1.*, got 1.5"),
             ({"confidence": 0.0}, "confidence must be a number between 0 and 1.*, got 0.0"),
             ({"confidence": -0.5}, "confidence must be a number between 0 and 1.*, got -0.5"),
-            ({"n_resamples": 99}, "n_resamples must be a whole number at least 100, got 99"),
+            ({"n_resamples": 99}, "n_resamples must be a whole number from 100 up, got 99"),
             ({"n_resamples": 1e4}, "n_resamples must be a whole number .*, got 10000.0"),
             ({"n_resamples": True}, "n_resamples must be a whole number .*, got True"),
         ],

@@ -247,7 +247,7 @@ def test_all_tied():
         ({"shares": 1.5}, "shares must be numbers from 0 to 1"),
         ({"shares": []}, "shares must be numbers from 0 to 1"),
         ({"shares": [np.nan]}, "shares must be numbers from 0 to 1"),
-        ({"n_samples": 0}, "n_samples must be a whole number at least 1, got 0"),
+        ({"n_samples": 0}, "n_samples must be a whole number from 1 up, got 0"),
         ({"sampling": "popular"}, "sampling"),
         ({"missing": 0.0}, "missing"),
         ({"tolerance": -1}, "tolerance must be a number of at least 0"),

@@ -219,8 +219,8 @@ def test_one_query():
     ("params", "message"),
     [
         ({"method": "mean"}, "method"),
-        ({"n_resamples": -1}, "n_resamples must be a whole number at least 0, got -1"),
-        ({"n_resamples": 2.5}, "n_resamples must be a whole number at least 0"),
+        ({"n_resamples": -1}, "n_resamples must be a whole number from 0 up, got -1"),
+        ({"n_resamples": 2.5}, "n_resamples must be a whole number from 0 up"),
         ({"damping": 1}, "damping must be a number between 0 and 1, both excluded, got 1"),
         ({"confidence": 95}, "confidence must be a number between 0 and 1, both excluded, got 95"),
     ],

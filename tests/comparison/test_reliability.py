@@ -267,9 +267,9 @@ def test_result_is_a_table(values):
 
 def test_bad_parameters(values):
     found = reliability(values)
-    with pytest.raises(ValueError, match="n_queries must be a whole number at least 1"):
+    with pytest.raises(ValueError, match="n_queries must be a whole number from 1 up"):
         reliability(values, n_queries=0)
-    with pytest.raises(ValueError, match="n_resamples must be a whole number at least 0"):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number from 0 up"):
         reliability(values, n_resamples=-1)
     with pytest.raises(ValueError, match="target must be a number between 0 and 1"):
         found.n_queries_needed(1)

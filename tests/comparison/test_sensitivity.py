@@ -165,7 +165,7 @@ def test_result_is_a_table(values):
         ({"alphas": [1.1]}, "alphas must be"),
         ({"alphas": [np.nan]}, "alphas must be"),
         ({"alphas": "5%"}, "alphas must"),
-        ({"n_resamples": 0}, "n_resamples must be a whole number at least 1"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number from 1 up"),
         ({"method": "sign"}, "method must be one of 'paper', 'sakai'"),
     ],
 )

@@ -209,7 +209,7 @@ def test_result_is_a_table(values):
         ({"sizes": 0}, "sizes must be"),
         ({"sizes": []}, "sizes must be"),
         ({"sizes": [2.5]}, "sizes must be"),
-        ({"n_samples": 0}, "n_samples must be a whole number at least 1"),
+        ({"n_samples": 0}, "n_samples must be a whole number from 1 up"),
         ({"fuzziness": -0.1}, "fuzziness must be a finite number from 0"),
         ({"fuzziness": np.nan}, "fuzziness must be"),
         ({"fuzziness": "1%"}, "fuzziness must be"),

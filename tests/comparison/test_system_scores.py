@@ -244,7 +244,7 @@ class TestScoreSystems:
         assert filled["ap"].n_filled == 1
 
     def test_undefined_values_are_missing_with_skip(self):
-        found = score_systems(RUNS, QRELS, "ap", undefined="skip", missing="drop")
+        found = score_systems(RUNS, QRELS, "ap", undefined="drop", missing="drop")
         assert found["ap"].dropped_queries == ("3",)
 
     def test_paths_and_processes(self, tmp_path):

@@ -240,7 +240,7 @@ def test_table():
         ({"difference": 0.1, "variance": 1, "method": "guess"}, "'formula', 'simulation'"),
         ({"difference": 0.1, "variance": 1, "design": "t"}, "'paired', 'anova'"),
         ({"difference": 0.1, "variance": 1, "design": "anova"}, "n_systems must be given"),
-        ({"difference": 0.1, "variance": 1, "design": "anova", "n_systems": 1}, "at least 2"),
+        ({"difference": 0.1, "variance": 1, "design": "anova", "n_systems": 1}, "from 2 up"),
         ({"difference": 0.1, "variance": 1, "n_systems": 5}, "does not go with design='paired'"),
         ({"difference": 0.1, "variance": 1, "method": "simulation"}, "give scores"),
         ({"difference": 0.1, "variance": 1, "pair": ("a", "b")}, "pair names two systems"),

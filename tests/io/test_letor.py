@@ -112,9 +112,17 @@ def test_n_features_widens_and_limits():
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"n_features": 0}, ValueError, "n_features must be between 1 and"),
-        ({"n_features": 2.0}, TypeError, "n_features must be an integer or None, got 2.0"),
-        ({"n_features": True}, TypeError, "n_features must be an integer or None, got True"),
+        ({"n_features": 0}, ValueError, "n_features must be None or a whole number from 1 to"),
+        (
+            {"n_features": 2.0},
+            ValueError,
+            "n_features must be None .* got 2.0",
+        ),
+        (
+            {"n_features": True},
+            ValueError,
+            "n_features must be None .* got True",
+        ),
         ({"sparse": "yes"}, ValueError, "sparse must be \"auto\", True or False, got 'yes'"),
         ({"dtype": np.int64}, ValueError, "dtype must be float32 or float64, got int64"),
     ],

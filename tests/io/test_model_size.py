@@ -56,7 +56,7 @@ def test_what_is_not_out_of_proportion_loads(tmp_path):
 
 @pytest.mark.parametrize("max_bytes", [0, -1, 1.5, True, "1 GB"])
 def test_bad_limit(tmp_path, max_bytes):
-    with pytest.raises(ValueError, match="max_bytes must be None or a positive integer"):
+    with pytest.raises(ValueError, match="max_bytes must be None or a whole number from 1 up"):
         load_model(tmp_path / "absent", max_bytes=max_bytes)
 
 

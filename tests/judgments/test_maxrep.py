@@ -267,11 +267,11 @@ def test_all_is_well_without_warnings():
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [
-        ({"threshold": 0}, np.eye(2), "threshold must be a number above 0"),
-        ({"threshold": 1.5}, np.eye(2), "threshold must be a number above 0"),
+        ({"threshold": 0}, np.eye(2), "threshold must be a finite number above 0"),
+        ({"threshold": 1.5}, np.eye(2), "threshold must be a finite number above 0"),
         ({"metric": "euclidean"}, np.eye(2), "metric must be one of 'cosine', 'precomputed'"),
-        ({"max_terms": 0}, ["a b", "c"], "max_terms must be a positive integer, got 0"),
-        ({"max_terms": 2.0}, ["a b", "c"], "max_terms must be a positive integer, got 2.0"),
+        ({"max_terms": 0}, ["a b", "c"], "max_terms must be a whole number from 1 up, got 0"),
+        ({"max_terms": 2.0}, ["a b", "c"], "max_terms must be a whole number from 1 up, got 2.0"),
         ({"metric": "precomputed"}, np.ones((2, 3)), r"a square matrix, got shape \(2, 3\)"),
         ({"metric": "precomputed"}, 2 * np.eye(2), "similarities of at most 1 .* got 2:"),
         ({"metric": "precomputed"}, np.full((2, 2), np.nan), "NaN"),

@@ -143,7 +143,7 @@ def test_bad_runs(runs, message):
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True, "10"])
 def test_bad_depth(depth):
     for table in ({"a": A}, rank_table({"a": A})):
-        with pytest.raises(ValueError, match="depth must be None or a positive integer"):
+        with pytest.raises(ValueError, match="depth must be None or a whole number from 1 up"):
             as_rank_table(table, depth=depth)
 
 

@@ -155,7 +155,7 @@ def test_bad_input(X, message):
 
 
 def test_bad_depth():
-    with pytest.raises(ValueError, match="depth must be None or a positive integer, got 0"):
+    with pytest.raises(ValueError, match="depth must be None or a whole number from 1 up, got 0"):
         PoolingSelector(depth=0).fit(table([[1.0]]))
 
 

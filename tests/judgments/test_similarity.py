@@ -192,7 +192,7 @@ def test_repeated_entries_are_added():
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.1, np.nan, "0.8", None, True])
 def test_bad_threshold(threshold):
-    with pytest.raises(ValueError, match="threshold must be a number above 0 and at most 1"):
+    with pytest.raises(ValueError, match="threshold must be a finite number above 0 and up to 1"):
         similarity_join(np.eye(2), threshold)
 
 

@@ -42,7 +42,7 @@ class Rows:
             "y_true": self.y_true,
             "y_score": self.y_score,
             "groups": self.groups,
-            "undefined": "skip",
+            "undefined": "drop",
             "average": None,
             **OPTIONS.get(name, {}),
         }
@@ -233,7 +233,7 @@ def test_range(name, query, k, unjudged):
     elif entry.range_holds_for == "binary gains":
         gains = (gains > 0).astype(float)
     params = ({"k": k} if entry.takes_k else {}) | OPTIONS.get(name, {})
-    value = measure(name, gains, scores, unjudged=unjudged, undefined="skip", **params)
+    value = measure(name, gains, scores, unjudged=unjudged, undefined="drop", **params)
     low, high = entry.value_range
     assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
 
@@ -242,13 +242,13 @@ def test_range(name, query, k, unjudged):
 def test_plain_lists(which):
     gains, scores = LISTS[which]
     for name, value in PLAIN[which].items():
-        actual = measure(name, gains, scores, undefined="skip")
+        actual = measure(name, gains, scores, undefined="drop")
         assert actual == pytest.approx(np.nan if value is None else value, nan_ok=True), name
 
 
 def test_no_query_has_a_value():
     for name in ALL:
-        value = measure(name, [0, 0], [NO, NO], undefined="skip")
+        value = measure(name, [0, 0], [NO, NO], undefined="drop")
         if "undefined (never)" in MEASURES[name].function.__doc__:
             assert np.isfinite(value)
         else:
@@ -294,10 +294,10 @@ class TestBadInput:
             ({"ties": ["a", "b"]}, r"one id per row: expected 3, got 2"),
             ({"ties": ["a", None, "b"]}, "ties has a missing document id at row 1"),
             ({"unjudged": "skip"}, "unjudged must be one of 'zero', 'drop', got 'skip'"),
-            ({"undefined": "nan"}, "undefined must be a finite number or 'skip', got 'nan'"),
-            ({"undefined": np.nan}, "undefined must be a finite number or 'skip'"),
-            ({"undefined": None}, "undefined must be a finite number or 'skip', got None"),
-            ({"undefined": np.array([0, 1])}, "undefined must be a finite number or 'skip'"),
+            ({"undefined": "nan"}, "undefined must be a finite number or 'drop', got 'nan'"),
+            ({"undefined": np.nan}, "undefined must be a finite number or 'drop'"),
+            ({"undefined": None}, "undefined must be a finite number or 'drop', got None"),
+            ({"undefined": np.array([0, 1])}, "undefined must be a finite number or 'drop'"),
             ({"average": "macro"}, "average must be one of 'mean', None, got 'macro'"),
         ],
     )
@@ -331,7 +331,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match="average must be one of"):
             filtering_difficulty([1, 2], groups=[1, 1], average="sum")
         with pytest.raises(ValueError, match="undefined must be"):
-            filtering_difficulty([1, 2], groups=[1, 1], undefined="drop")
+            filtering_difficulty([1, 2], groups=[1, 1], undefined="skip")
         with pytest.raises(ValueError, match="y_score holds 1 NaN"):
             unbounded_queries([1, 2], [1, np.nan], groups=[1, 1])
 

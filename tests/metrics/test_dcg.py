@@ -216,7 +216,7 @@ class TestUnjudged:
     def test_only_unjudged(self):
         for measure in DCG_FAMILY:
             assert one(measure, [np.nan, np.nan], [1, 2]) == 0
-        assert np.isnan(one(ndcg_f_score, [np.nan], [1], undefined="skip"))
+        assert np.isnan(one(ndcg_f_score, [np.nan], [1], undefined="drop"))
 
     def test_a_tie_of_judged_and_unjudged(self):
         assert one(dcg_score, [2, np.nan], [1, 1]) == pytest.approx(1 / log2(2) + 1 / log2(3))
@@ -242,7 +242,7 @@ class TestUndefined:
         assert one(measure, gains, scores) == 0
         assert one(measure, gains, scores, undefined=1) == 1
         assert one(measure, gains, scores, undefined=-0.5) == -0.5
-        assert np.isnan(one(measure, gains, scores, undefined="skip"))
+        assert np.isnan(one(measure, gains, scores, undefined="drop"))
 
     @pytest.mark.parametrize(("measure", "gains"), cases)
     def test_beside_a_query_that_has_a_value(self, measure, gains):
@@ -255,10 +255,10 @@ class TestUndefined:
 
         np.testing.assert_allclose(result(average=None), [value, 0])
         np.testing.assert_allclose(result(average=None, undefined=1), [value, 1])
-        np.testing.assert_allclose(result(average=None, undefined="skip"), [value, np.nan])
+        np.testing.assert_allclose(result(average=None, undefined="drop"), [value, np.nan])
         assert result() == pytest.approx(value / 2)
         assert result(undefined=1) == pytest.approx((value + 1) / 2)
-        assert result(undefined="skip") == pytest.approx(value)
+        assert result(undefined="drop") == pytest.approx(value)
 
     @pytest.mark.parametrize("n", [2, 3, 5, 8, 13, 16, 17, 50, 100, 1000])
     @pytest.mark.parametrize("gain", [0.1, 1 / 3, -0.7, 1, 2.6e-5, 1e9])
@@ -271,7 +271,7 @@ class TestUndefined:
         groups, y_true = np.repeat([0, 1], sizes), np.full(sum(sizes), gain)
         for y_score in (np.arange(len(groups)), np.full(len(groups), NO)):
             values = ndcg_min_score(
-                y_true, y_score, groups=groups, k=k, undefined="skip", average=None
+                y_true, y_score, groups=groups, k=k, undefined="drop", average=None
             )
             assert np.isnan(values).all()
 
@@ -403,7 +403,7 @@ class TestFilteringDifficulty:
         y_true = pd.Series([1, -1, 0, np.nan], index=pd.Index(["b", "a", "c", "c"], name="qid"))
         assert filtering_difficulty(y_true, average=None).tolist() == [1, 0, 0]
         assert filtering_difficulty(y_true) == pytest.approx(1 / 3)
-        assert filtering_difficulty(y_true, undefined="skip") == pytest.approx(1 / 2)
+        assert filtering_difficulty(y_true, undefined="drop") == pytest.approx(1 / 2)
         assert filtering_difficulty(y_true, gains={1: -1, -1: 1, 0: 1}, average=None).tolist() == [
             0,
             1,

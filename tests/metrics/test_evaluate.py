@@ -38,14 +38,14 @@ def test_every_measure_of_the_table(rows, ties, unjudged):
     measures = {name: m for name, m in MEASURES.items() if name not in NONNEGATIVE}
     names = [f"{name}@3" if m.takes_k else name for name, m in measures.items()]
     table = evaluate(
-        y_true, y_score, names, groups=groups, ties=chosen, unjudged=unjudged, undefined="skip"
+        y_true, y_score, names, groups=groups, ties=chosen, unjudged=unjudged, undefined="drop"
     )
     assert list(table.columns) == names
     assert table.index.name == "qid"
     assert list(table.index) == sorted(set(groups))
     for text, measure in zip(names, measures.values()):
         params = {} if ties is None else {"ties": chosen}
-        expected = one_by_one(rows, measure, k=3, unjudged=unjudged, undefined="skip", **params)
+        expected = one_by_one(rows, measure, k=3, unjudged=unjudged, undefined="drop", **params)
         np.testing.assert_array_equal(table[text], expected, err_msg=text)
 
 
@@ -106,8 +106,8 @@ def test_query_ids_in_the_index(rows):
             "k is not an option .*: write the cut-off into the name, such as 'ap@10'",
         ),
         (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
-        (["rbp"], {"persistence": 2}, "persistence, the probability"),
-        (["rbp(persistence=2)"], {}, "persistence, the probability"),
+        (["rbp"], {"persistence": 2}, "persistence must be a number between"),
+        (["rbp(persistence=2)"], {}, "persistence must be a number between"),
         (["rbp(p=0.5)"], {}, r"'p=0.5' in 'rbp\(p=0.5\)' is not an option of 'rbp': it has pers"),
         (["dcg(p=0.5)"], {}, r"is not an option of 'dcg': it has none"),
         (["lexirecall"], {"ties": "average"}, "ties='average' is not possible for 'lexirecall'"),

@@ -36,7 +36,7 @@ class TestForbiddenAtK:
 
     def test_the_empty_list_shows_nothing(self):
         assert self.at(2, undefined=1) == [1 / 2, 1, 1]
-        assert np.isnan(self.at(2, undefined="skip")[2])
+        assert np.isnan(self.at(2, undefined="drop")[2])
 
     def test_a_tie_over_the_cut_off(self):
         # One of three tied documents is shown, one of them forbidden.
@@ -57,7 +57,7 @@ def test_false_reject_rate():
     values = false_reject_rate(gains, scores, groups=groups, average=None)
     assert values.tolist() == pytest.approx([2 / 3, 0])
     assert false_reject_rate(gains, scores, groups=groups) == pytest.approx(1 / 3)
-    assert false_reject_rate(gains, scores, groups=groups, undefined="skip") == pytest.approx(2 / 3)
+    assert false_reject_rate(gains, scores, groups=groups, undefined="drop") == pytest.approx(2 / 3)
 
 
 def test_empty_list_rate():

@@ -52,7 +52,7 @@ class TestBpref:
 
     @pytest.mark.parametrize("variant", ["trec_eval", "buckley2004", "printed"])
     def test_nothing_relevant(self, variant):
-        assert np.isnan(one(bpref_score, [0, NAN, -1], variant=variant, undefined="skip"))
+        assert np.isnan(one(bpref_score, [0, NAN, -1], variant=variant, undefined="drop"))
 
     def test_only_retrieved_documents_stand_above_but_all_are_counted(self):
         # The non-relevant one that is not retrieved makes N = 2, and min(R, N) = 2.
@@ -160,7 +160,7 @@ class TestJudgedAtK:
         assert one(judged_at_k_score, self.gains, self.scores, k=k) == pytest.approx(expected)
 
     def test_nothing_is_shown(self):
-        assert np.isnan(one(judged_at_k_score, [1, NAN], [NO, NO], undefined="skip"))
+        assert np.isnan(one(judged_at_k_score, [1, NAN], [NO, NO], undefined="drop"))
 
     def test_dropping_the_unjudged_changes_nothing(self):
         actual = one(judged_at_k_score, self.gains, self.scores, k=2, unjudged="drop")

@@ -70,7 +70,7 @@ class TestInferredAP:
         assert one(inferred_ap_score, [1, 1, 1, NAN], [1, NO, NO, NO]) == pytest.approx(1 / 3)
 
     def test_nothing_relevant(self):
-        assert np.isnan(one(inferred_ap_score, [0, NAN], undefined="skip"))
+        assert np.isnan(one(inferred_ap_score, [0, NAN], undefined="drop"))
 
     @settings(max_examples=150)
     @given(query=rows_of_a_query)
@@ -82,7 +82,7 @@ class TestInferredAP:
             pooled = [row[2] for row in order]
             values.append(inferred_ap_of(labels, pooled, n_relevant))
         scores, labels, pooled, _ = zip(*query)
-        actual = one(inferred_ap_score, labels, scores, pooled=pooled, undefined="skip")
+        actual = one(inferred_ap_score, labels, scores, pooled=pooled, undefined="drop")
         expected = np.mean(values) if n_relevant else np.nan
         assert actual == pytest.approx(expected, rel=1e-10, abs=1e-12, nan_ok=True)
 
@@ -209,7 +209,7 @@ class TestStatAP:
         ]
         scores, labels, _, probability = zip(*query)
         actual = one(
-            stat_ap_score, labels, scores, inclusion_probability=probability, undefined="skip"
+            stat_ap_score, labels, scores, inclusion_probability=probability, undefined="drop"
         )
         expected = np.mean(values) if n_relevant else np.nan
         assert actual == pytest.approx(expected, rel=1e-10, nan_ok=True)

@@ -96,7 +96,7 @@ def test_undefined_queries():
     assert level.difference[0] == 0
     assert level.uninformative.tolist() == [True, True, False, False]
     skipped = query_informativeness(
-        y_true, systems, groups=groups, k=1, n_queries=1, undefined="skip"
+        y_true, systems, groups=groups, k=1, n_queries=1, undefined="drop"
     )
     assert np.isnan(skipped.difference[0])
     assert skipped.uninformative.tolist() == [False, True, False, False]

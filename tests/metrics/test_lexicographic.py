@@ -172,7 +172,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("epsilon", [0, 1, -1, "x", True])
     def test_epsilon(self, epsilon):
-        with pytest.raises(ValueError, match="epsilon must be a number above 0 and below 1"):
+        with pytest.raises(ValueError, match="epsilon must be a number between 0 and 1"):
             measure(metric_lexirecall_score, [1], [1], epsilon=epsilon)
 
     @pytest.mark.parametrize("function", [*SCORES.values(), metric_lexirecall_score])

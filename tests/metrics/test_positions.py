@@ -138,7 +138,7 @@ def test_full_blocks():
 class TestErrors:
     @pytest.mark.parametrize("n_items", [0, -1, 2.0, True, "9"])
     def test_n_items(self, n_items):
-        with pytest.raises(ValueError, match="n_items, the number of items in the collection"):
+        with pytest.raises(ValueError, match="n_items must be a whole number"):
             positions([1, 0], [2, 1], n_items=n_items)
 
     def test_too_few_items(self):

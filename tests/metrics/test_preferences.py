@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.metrics import (
+    PreferenceMatrix,
     RelevantPositions,
     lexicographic_preference,
     preference_matrix,
-    preference_matrix_of_positions,
     relevant_positions,
 )
 
@@ -140,7 +140,7 @@ def test_against_element_by_element(kind, imputation, n_items, case):
     for a, b in combinations(range(len(systems)), 2):
         actual = lexicographic_preference(y_true, systems[a], systems[b], groups=groups, **params)
         np.testing.assert_array_equal(actual, expected[:, a, b])
-    again = preference_matrix_of_positions(dict(enumerate(each)), **params)
+    again = PreferenceMatrix.from_positions(dict(enumerate(each)), **params)
     pd.testing.assert_frame_equal(again.ranks, result.ranks)
     # Mid-ranks: one half more than the better ones and half of the equal ones, itself among them.
     better, equal = (expected < 0).sum(axis=2), (expected == 0).sum(axis=2)
@@ -181,7 +181,7 @@ def test_reciprocal_rank_is_never_contradicted():
     a, b = (relevant_positions(y_true, rng.random(6000), groups=groups) for _ in range(2))
     some = a.n_relevant > 0
     first_a, first_b = (p.positions[p.starts[some]] for p in (a, b))
-    result = preference_matrix_of_positions({"a": a, "b": b}, kind="precision")
+    result = PreferenceMatrix.from_positions({"a": a, "b": b}, kind="precision")
     preference = result.preferences[some, 0, 1]
     differ = first_a != first_b
     assert differ.any()
@@ -233,7 +233,7 @@ def test_runs(kind, runs):
             places = [i for i, (_, d) in enumerate(sorted(ranked), 1) if d in relevant[topic]]
             n_missing = len(relevant[topic]) - len(places)
             loops[name].append(places + list(range(10**6 - n_missing + 1, 10**6 + 1)))
-    result = preference_matrix_of_positions(each, kind=kind)
+    result = PreferenceMatrix.from_positions(each, kind=kind)
     assert result.preferences.shape == (30, len(found), len(found))
     for (i, p), (j, q) in combinations(enumerate(loops.values()), 2):
         expected = [compare(a, b, kind) for a, b in zip(p, q, strict=True)]
@@ -246,7 +246,7 @@ class TestErrors:
             ({"kind": "f1"}, "kind must be one of 'recall', 'precision'"),
             ({"imputation": "none"}, "imputation must be one of"),
             ({"ties": "average"}, "ties='average' is not possible for positions"),
-            ({"n_items": 0}, "n_items, the number of items"),
+            ({"n_items": 0}, "n_items must be a whole number"),
             ({"n_items": 1}, "n_items=1 is too small for query 'q'"),
         ):
             with pytest.raises(ValueError, match=message):
@@ -267,18 +267,18 @@ class TestErrors:
 
     def test_positions(self):
         with pytest.raises(ValueError, match="positions must be a dict"):
-            preference_matrix_of_positions([])
+            PreferenceMatrix.from_positions([])
         with pytest.raises(ValueError, match=r"positions\['a'\] must be a result of relevant_pos"):
-            preference_matrix_of_positions({"a": [1, 2]})
+            PreferenceMatrix.from_positions({"a": [1, 2]})
 
     def test_systems_that_do_not_belong_together(self):
         a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
         assert isinstance(a, RelevantPositions)
         b = relevant_positions([1, 0], [2, 1], groups=["q", "r"])
         with pytest.raises(ValueError, match="'b' and 'a' have different queries: 'r' is in only"):
-            preference_matrix_of_positions({"a": a, "b": b})
+            PreferenceMatrix.from_positions({"a": a, "b": b})
         b = relevant_positions([1, 1], [2, 1], groups=["q", "q"])
         with pytest.raises(ValueError, match="query 'q' has 2 relevant items for 'b' and 1 for"):
-            preference_matrix_of_positions({"a": a, "b": b})
+            PreferenceMatrix.from_positions({"a": a, "b": b})
         with pytest.raises(ValueError, match="n_items=1 is too small for query 'q' of 'a'"):
-            preference_matrix_of_positions({"a": a}, n_items=1)
+            PreferenceMatrix.from_positions({"a": a}, n_items=1)

@@ -33,7 +33,7 @@ def per_query(name, y_true, y_score, groups, k):
         y_score,
         groups=groups,
         gains=gains_for(name),
-        undefined="skip",
+        undefined="drop",
         average=None,
         **({"k": k} if entry.takes_k else {}),
         **OPTIONS.get(name, {}),

@@ -141,7 +141,7 @@ class TestAnyMeasure:
     def test_by_enumeration(self, name, pool, k):
         if not MEASURES[name].takes_k:
             k = None
-        value, error = one_query(random_ranking_bound, pool, name, k=k, undefined="skip")
+        value, error = one_query(random_ranking_bound, pool, name, k=k, undefined="drop")
         expected = enumerated(name, pool, k)
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
         assert error == pytest.approx(np.nan if expected is None else 0, nan_ok=True)
@@ -230,13 +230,13 @@ class TestAnyMeasure:
         y_true, groups = [0, 0, 1, 1], ["a", "a", "b", "b"]
         for method in ("exact", "simulation"):
             params = {"groups": groups, "method": method, "n_samples": 5}
-            skip = random_ranking_bound(y_true, "ndcg", undefined="skip", average=None, **params)
+            skip = random_ranking_bound(y_true, "ndcg", undefined="drop", average=None, **params)
             np.testing.assert_allclose(skip, [[np.nan, 1], [np.nan, 0]], atol=1e-12)
             half = random_ranking_bound(y_true, "ndcg", undefined=0.5, average=None, **params)
             np.testing.assert_allclose(half, [[0.5, 1], [0, 0]], atol=1e-12)
-            mean = random_ranking_bound(y_true, "ndcg", undefined="skip", **params)
+            mean = random_ranking_bound(y_true, "ndcg", undefined="drop", **params)
             assert mean == pytest.approx((1, 0), abs=1e-12)
-            none = random_ranking_bound([0], "ndcg", undefined="skip", **(params | {"groups": [1]}))
+            none = random_ranking_bound([0], "ndcg", undefined="drop", **(params | {"groups": [1]}))
             assert np.isnan(none).all()
 
     @pytest.mark.parametrize("method", ["exact", "simulation"])
@@ -256,7 +256,7 @@ class TestAnyMeasure:
             ({"method": "closed"}, "method must be one of 'auto', 'exact', 'simulation'"),
             ({"n_samples": 1}, "n_samples must be a whole number from 2 up, got 1"),
             ({"n_samples": 10.0}, "n_samples must be a whole number"),
-            ({"undefined": "nan"}, "undefined must be a finite number or 'skip'"),
+            ({"undefined": "nan"}, "undefined must be a finite number or 'drop'"),
             ({"average": "sum"}, "average must be one of"),
             ({"groups": None}, "groups is missing"),
         ],

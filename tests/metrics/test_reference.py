@@ -121,7 +121,7 @@ def test_every_measure(name, ties, rows, k, unjudged):
         groups=groups,
         ties=list(ids) if ties == "ids" else ties,
         unjudged=unjudged,
-        undefined="skip",
+        undefined="drop",
         average=None,
         **params,
     )
@@ -152,7 +152,7 @@ def test_long_lists_and_full_blocks(name, ties):
         y_score,
         groups=groups,
         ties=ids if ties == "ids" else ties,
-        undefined="skip",
+        undefined="drop",
         average=None,
         **({"k": k} if k else {}),
     )

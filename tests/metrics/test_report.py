@@ -41,7 +41,7 @@ def test_columns_are_the_measures(judged, k, suffix):
             expected = function(y_true, y_score, groups=groups, k=k)
             assert report.loc[system, f"{name}{suffix}"] == pytest.approx(expected)
         # Queries without a good document have no such rate.
-        expected = metrics.false_reject_rate(y_true, y_score, groups=groups, undefined="skip")
+        expected = metrics.false_reject_rate(y_true, y_score, groups=groups, undefined="drop")
         assert report.loc[system, rates[0]] == pytest.approx(expected)
         expected = metrics.empty_list_rate(y_true, y_score, groups=groups)
         assert report.loc[system, rates[1]] == pytest.approx(expected)

@@ -451,10 +451,10 @@ class TestMaking:
             assert repr(scorer) == "make_ranking_scorer('ndcg_f@3')"
 
     def test_parameters_of_the_measure(self):
-        scorer = make_ranking_scorer("ndcg@2", gains="exp2", ties="worst", undefined="skip")
+        scorer = make_ranking_scorer("ndcg@2", gains="exp2", ties="worst", undefined="drop")
         scores = self.model.predict(X).round()
         expected = ndcg_score(
-            Y, scores, groups=QID, k=2, gains="exp2", ties="worst", undefined="skip"
+            Y, scores, groups=QID, k=2, gains="exp2", ties="worst", undefined="drop"
         )
 
         class Rounded(Ridge):
@@ -462,7 +462,7 @@ class TestMaking:
                 return super().predict(X).round()
 
         assert scorer(Rounded().fit(X, Y), X, series()) == expected
-        for part in ("'ndcg@2'", "gains='exp2'", "ties='worst'", "undefined='skip'"):
+        for part in ("'ndcg@2'", "gains='exp2'", "ties='worst'", "undefined='drop'"):
             assert part in repr(scorer)
 
     def test_given_groups_come_before_the_index(self):

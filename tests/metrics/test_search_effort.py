@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from skfilterrank.metrics import (
     make_ranking_scorer,
-    recall_error_score,
-    search_length_score,
+    recall_error,
+    search_length,
     total_search_efficiency_score,
 )
 from skfilterrank.robustness import recall_level_metric, worst_case_searcher
@@ -52,21 +52,21 @@ class TestByHand:
         assert actual == pytest.approx(expected, rel=1e-14)
 
     def test_search_length(self):
-        assert measure(search_length_score, self.y_true, self.y_score) == 5 - 3
+        assert measure(search_length, self.y_true, self.y_score) == 5 - 3
 
     def test_recall_error(self):
-        actual = measure(recall_error_score, self.y_true, self.y_score)
+        actual = measure(recall_error, self.y_true, self.y_score)
         assert actual == pytest.approx((1 + 2 + 5) / 3 - (3 + 1) / 2)
 
     @pytest.mark.parametrize(("n_items", "last"), [(None, 6 + 3), (6, 6), (1000, 1000)])
     def test_missing(self, n_items, last):
         params = {"y_true": self.y_true, "y_score": self.filtered, "n_items": n_items}
         assert measure(total_search_efficiency_score, **params) == pytest.approx(1 / last)
-        assert measure(search_length_score, **params) == last - 3
-        assert measure(recall_error_score, **params) == pytest.approx((1 + 2 + last) / 3 - 2)
+        assert measure(search_length, **params) == last - 3
+        assert measure(recall_error, **params) == pytest.approx((1 + 2 + last) / 3 - 2)
 
     def test_worst_ranking(self):
-        for function in (search_length_score, recall_error_score):
+        for function in (search_length, recall_error):
             assert measure(function, [1, 1, 0], [NO, NO, 1], n_items=100) == 100 - 2
 
     def test_tie_of_the_last(self):
@@ -74,21 +74,21 @@ class TestByHand:
         y_true, y_score = [1, 1, 1, 0], [9, 1, 1, 1]
         actual = measure(total_search_efficiency_score, y_true, y_score)
         assert actual == pytest.approx((1 / 3 + 1 / 4 + 1 / 4) / 3)
-        actual = measure(search_length_score, y_true, y_score)
+        actual = measure(search_length, y_true, y_score)
         assert actual == pytest.approx((3 + 4 + 4) / 3 - 3)
-        assert measure(search_length_score, y_true, y_score, ties="worst") == 4 - 3
-        assert measure(search_length_score, y_true, y_score, ties="best") == 3 - 3
+        assert measure(search_length, y_true, y_score, ties="worst") == 4 - 3
+        assert measure(search_length, y_true, y_score, ties="best") == 3 - 3
 
     def test_drop(self):
         y_true = [np.nan, 1, np.nan, 1]
-        assert measure(search_length_score, y_true, [4, 3, 2, 1]) == 2
-        assert measure(search_length_score, y_true, [4, 3, 2, 1], unjudged="drop") == 0
+        assert measure(search_length, y_true, [4, 3, 2, 1]) == 2
+        assert measure(search_length, y_true, [4, 3, 2, 1], unjudged="drop") == 0
 
 
 def test_long_tie():
     """3 relevant of 1000 tied: the last stands at 3 (1000 + 1) / (3 + 1) on average."""
     y_true = np.arange(1000) < 3
-    actual = measure(search_length_score, y_true, np.zeros(1000))
+    actual = measure(search_length, y_true, np.zeros(1000))
     assert actual == pytest.approx(3 * 1001 / 4 - 3, rel=1e-12)
     # Exposures that are the position, or always one, give its mean, and the whole probability.
     actual = measure(
@@ -152,14 +152,16 @@ class TestErrors:
             )
 
     def test_persistence(self):
-        with pytest.raises(ValueError, match=r"persistence.*above 0 and below 1, got 1\.5"):
+        with pytest.raises(
+            ValueError, match=r"persistence must be a number between 0 and 1.*got 1\.5"
+        ):
             measure(total_search_efficiency_score, [1], [1], exposure="rbp", persistence=1.5)
 
     @pytest.mark.parametrize(
-        "function", [total_search_efficiency_score, search_length_score, recall_error_score]
+        "function", [total_search_efficiency_score, search_length, recall_error]
     )
     def test_n_items(self, function):
-        with pytest.raises(ValueError, match="n_items, the number of items"):
+        with pytest.raises(ValueError, match="n_items must be a whole number"):
             measure(function, [1], [1], n_items=0)
         with pytest.raises(ValueError, match="n_items=2 is too small for query 'q'"):
             measure(function, [1, 0, 0], [NO, 2, 1], n_items=2)

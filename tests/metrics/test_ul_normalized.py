@@ -79,19 +79,19 @@ class TestSumPrecisionByHand:
     exact = 2 / 5 * (1 + (1 + 1 / 4) / 2 + (1 + 2 / 4) / 3)
     printed = 3 * (2 / 5) ** 2
 
-    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @pytest.mark.parametrize("expectation", ["exact", "paper"])
-    def test_both(self, norm, expectation):
-        upper = {"ideal": 2, "k": 3}[norm]
+    def test_both(self, normalize, expectation):
+        upper = {"ideal": 2, "k": 3}[normalize]
         lower = {"exact": self.exact, "paper": self.printed}[expectation]
-        params = {"measure": "sp", "k": 3, "norm": norm, "expectation": expectation}
+        params = {"measure": "sp", "k": 3, "normalize": normalize, "expectation": expectation}
         value = one_query(self.y_true, self.y_score, variant="v1", **params)
         assert value == pytest.approx(v1(self.achieved, lower, upper))
         value = one_query(self.y_true, self.y_score, variant="v2", **params)
         assert value == pytest.approx(v2(self.achieved, lower, upper))
 
     def test_places_end_with_the_documents(self):
-        params = {"measure": "sp", "norm": "k"}
+        params = {"measure": "sp", "normalize": "k"}
         beyond = one_query(self.y_true, self.y_score, k=30, **params)
         assert beyond == one_query(self.y_true, self.y_score, k=5, **params)
         assert beyond == one_query(self.y_true, self.y_score, **params)
@@ -102,15 +102,15 @@ pools = st.lists(st.sampled_from([0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_siz
 
 class TestByEnumeration:
     @pytest.mark.parametrize("variant", ["v1", "v2"])
-    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @given(pool=pools, k=st.integers(1, 7), shown=st.integers(0, 5))
-    def test_sum_precision(self, variant, norm, pool, k, shown):
+    def test_sum_precision(self, variant, normalize, pool, k, shown):
         scores = [len(pool) - i if i < shown else NO for i in range(len(pool))]
         value = one_query(
-            pool, scores, k=k, measure="sp", variant=variant, norm=norm, undefined="skip"
+            pool, scores, k=k, measure="sp", variant=variant, normalize=normalize, undefined="drop"
         )
         n_relevant = sum(gain > 0 for gain in pool)
-        upper = min(k, len(pool) if norm == "k" else n_relevant) if n_relevant else 0
+        upper = min(k, len(pool) if normalize == "k" else n_relevant) if n_relevant else 0
         lower = random_ranking(sum_precision_of, pool, k)
         expected = {"v1": v1, "v2": v2}[variant](sum_precision_of(pool[:shown], k), lower, upper)
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
@@ -125,7 +125,7 @@ class TestByEnumeration:
             return REFERENCE[name](Case(list(order), pool, k, list(order), len(pool)))
 
         orders = [value(order) for order in permutations(pool)]
-        params = {"measure": name, "k": k, "undefined": "skip", "n_samples": 2000}
+        params = {"measure": name, "k": k, "undefined": "drop", "n_samples": 2000}
         params["ties"] = entry.ties[0]
         actual = one_query(pool, range(len(pool), 0, -1), **params)
         if None in orders or max(orders) - min(orders) < 1e-12:
@@ -221,14 +221,14 @@ class TestWhatTheyMean:
 class TestUndefined:
     @pytest.mark.parametrize("variant", ["v1", "v2"])
     @pytest.mark.parametrize("measure", ["dcg", "sp", "ndcg"])
-    @pytest.mark.parametrize("norm", ["ideal", "k"])
+    @pytest.mark.parametrize("normalize", ["ideal", "k"])
     @pytest.mark.parametrize("labels", [[0, 0], [1, 1, 1], [1], [0], [np.nan]])
-    def test_all_rankings_are_the_same(self, variant, measure, norm, labels):
+    def test_all_rankings_are_the_same(self, variant, measure, normalize, labels):
         if measure != "sp":
-            norm = "ideal"
+            normalize = "ideal"
         scores = range(len(labels))
-        params = {"variant": variant, "measure": measure, "norm": norm}
-        assert np.isnan(one_query(labels, scores, undefined="skip", **params))
+        params = {"variant": variant, "measure": measure, "normalize": normalize}
+        assert np.isnan(one_query(labels, scores, undefined="drop", **params))
         assert one_query(labels, scores, undefined=0.25, **params) == 0.25
 
     @pytest.mark.parametrize("gain", [0.1, 1 / 3, 1e-9, 1e9])
@@ -237,7 +237,7 @@ class TestUndefined:
         labels, scores = [gain] * n, np.random.default_rng(n).permutation(n)
         for k in (None, 1, 7):
             for measure in ("dcg", "sp", "ndcg"):
-                params = {"k": k, "measure": measure, "undefined": "skip"}
+                params = {"k": k, "measure": measure, "undefined": "drop"}
                 assert np.isnan(one_query(labels, scores, **params))
 
     def test_a_measure_that_is_undefined_for_the_list_alone(self):
@@ -246,7 +246,7 @@ class TestUndefined:
         np.testing.assert_array_equal(module._v1(achieved, lower, upper), [np.nan, 0, 0.25 / 0.75])
         np.testing.assert_array_equal(module._v2(achieved, lower, upper), [np.nan, -1, 1 / 3])
         for variant in ("v1", "v2"):
-            params = {"measure": "judged", "variant": variant, "undefined": "skip"}
+            params = {"measure": "judged", "variant": variant, "undefined": "drop"}
             assert np.isnan(one_query([1, 0], [NO, NO], **params))
 
     def test_one_document_among_many_is_not_rounding(self):
@@ -268,11 +268,14 @@ class TestBadInput:
             ({"variant": "V1"}, "variant must be one of 'v1', 'v2', got 'V1'"),
             ({"variant": 1}, "variant must be one of 'v1', 'v2', got 1"),
             ({"expectation": "printed"}, "expectation must be one of 'exact', 'paper'"),
-            ({"norm": "n"}, "norm must be one of 'ideal', 'k'"),
-            ({"norm": "k"}, "norm='k' is the upper bound of measure='sp' alone, got 'dcg'"),
+            ({"normalize": "n"}, "normalize must be one of 'ideal', 'k'"),
+            (
+                {"normalize": "k"},
+                "normalize='k' is the upper bound of measure='sp' alone",
+            ),
             ({"measure": "ndcg", "expectation": "paper"}, "expectation='paper' is a formula for"),
             ({"n_samples": 1}, "n_samples must be a whole number from 2 up"),
-            ({"random_state": -1}, "random_state must not be negative"),
+            ({"random_state": -1}, "random_state must be a whole number from 0 up"),
         ],
     )
     def test_message(self, params, message):
@@ -304,8 +307,8 @@ class TestByName:
             ("ul_normalized(measure=sp,variant=v1)@4", {"measure": "sp", "variant": "v1", "k": 4}),
             ("ul_normalized(measure=ndcg@3)", {"measure": "ndcg", "k": 3}),
             (
-                "ul_normalized(measure=sp, expectation=paper, norm=k)@10",
-                {"measure": "sp", "expectation": "paper", "norm": "k", "k": 10},
+                "ul_normalized(measure=sp, expectation=paper, normalize=k)@10",
+                {"measure": "sp", "expectation": "paper", "normalize": "k", "k": 10},
             ),
         ],
     )
@@ -416,7 +419,7 @@ def test_sum_precision_on_real_queries(mq2007):
     v2_steps = np.diff(over_cutoffs(ul_normalized_score, mq2007, variant="v2", **params))
     assert np.sign(v1_steps).tolist() == [-1, 1, 1, 1]
     assert (v2_steps > 0).all()
-    by_k = over_cutoffs(ul_normalized_score, mq2007, variant="v1", norm="k", **params)
+    by_k = over_cutoffs(ul_normalized_score, mq2007, variant="v1", normalize="k", **params)
     assert (np.diff(by_k) < 0).all()
 
 

@@ -63,12 +63,14 @@ class TestOptions:
 
     @pytest.mark.parametrize("persistence", [0, 1, -0.5, 1.5, NAN, True, "0.8", None])
     def test_persistence(self, persistence):
-        with pytest.raises(ValueError, match=r"persistence, the probability.*above 0 and below 1"):
+        with pytest.raises(ValueError, match="persistence must be a number between 0 and 1"):
             of_one(rbp_score, [1, 0], [2, 1], persistence=persistence)
 
     @pytest.mark.parametrize("max_grade", [0, -1, NAN, np.inf, 50.5, True, "4", None])
     def test_max_grade(self, max_grade):
-        with pytest.raises(ValueError, match=r"max_grade, the highest grade.*above 0 and up to 50"):
+        with pytest.raises(
+            ValueError, match="max_grade must be a finite number above 0 and up to 50"
+        ):
             of_one(err_score, [1, 0], [2, 1], max_grade=max_grade)
 
     @pytest.mark.parametrize("score", [1, NO])

@@ -351,7 +351,7 @@ def test_verbose_shows_a_bar(small, capsys):
         ({"measure": "recall"}, "the same for all orders.*another cut-off or measure"),
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
         ({"both_directions": "yes"}, "both_directions must be True or False"),
-        ({"tol": -1}, "tol must be a number, 0 or above"),
+        ({"tol": -1}, "tol must be a finite number from 0 up"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
         ({"early_stopping_rounds": 3}, "needs eval_set"),
         ({"warm_start": 1}, "warm_start must be True or False"),

@@ -13,7 +13,7 @@ from skfilterrank.metrics import (
     get_measure_names,
     ndcg_f_score,
     ndcg_score,
-    search_length_score,
+    search_length,
 )
 from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
 
@@ -123,7 +123,7 @@ def test_lower_is_better(judged):
     X, y, groups = judged
     for measure, function in (
         ("forbidden@3", lambda s: forbidden_at_k(y, s, groups=groups, k=3)),
-        ("search_length", lambda s: search_length_score(y, s, groups=groups)),
+        ("search_length", lambda s: search_length(y, s, groups=groups)),
     ):
         ranker = CoordinateAscentRanker(measure=measure, max_iter=2, random_state=0, init="uniform")
         ranker.fit(X, y, groups)
@@ -429,9 +429,9 @@ def test_silent_unless_verbose(separable, capfd):
         ({"n_restarts": -1}, "n_restarts must be a whole number from 0"),
         ({"max_iter": 1.5}, "max_iter must be a whole number"),
         ({"n_candidates": 1}, "n_candidates must be"),
-        ({"init_alpha": -1.0}, "init_alpha must be a number, 0 or above"),
-        ({"penalty": "l2"}, "penalty must be a number, 0 or above"),
-        ({"tol": -1}, "tol must be a number, 0 or above"),
+        ({"init_alpha": -1.0}, "init_alpha must be a finite number from 0 up"),
+        ({"penalty": "l2"}, "penalty must be a finite number from 0 up"),
+        ({"tol": -1}, "tol must be a finite number from 0 up"),
         ({"tol": float("nan")}, "tol must be"),
         ({"verbose": -1}, "verbose must be"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),

@@ -415,9 +415,9 @@ def test_no_pair_is_an_error_without_gamma(separable, case):
     [
         ({"k": 0}, "k must be None"),
         ({"k": 2.0}, "k must be None"),
-        ({"gamma": -1}, "gamma must be a number, 0 or above, got -1"),
+        ({"gamma": -1}, "gamma must be a finite number from 0 up, got -1"),
         ({"gamma": float("nan")}, "gamma must be"),
-        ({"sigmoid": 0}, "sigmoid must be a number above 0"),
+        ({"sigmoid": 0}, "sigmoid must be a finite number above 0"),
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1"),
         ({"verbose": -1}, "verbose must be"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),

@@ -51,7 +51,7 @@ def rates(risk, y_true, y_score, groups, threshold, k):
     kept = np.where(y_score >= threshold, y_score, NO)
     params = {"groups": groups, "average": None}
     if risk == "false_reject_rate":
-        values = false_reject_rate(y_true, kept, undefined="skip", **params)
+        values = false_reject_rate(y_true, kept, undefined="drop", **params)
         return values[~np.isnan(values)]
     judged = np.array([(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)])
     ties = "worst" if risk == "any_forbidden" else "average"

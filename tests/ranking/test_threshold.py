@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.same_value import first_of_highest
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
-from skfilterrank.ranking._filtering.threshold import best_position, midpoint
+from skfilterrank.ranking._filtering.threshold import midpoint
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
@@ -62,7 +63,7 @@ def thresholds_to_try(y_score):
     return np.unique(np.concatenate([[NO, -2e3, 2e3, np.inf], distinct, between, nearly]))
 
 
-@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+@pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 @pytest.mark.parametrize("measure", EXACT)
 @settings(max_examples=80)
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
@@ -130,7 +131,7 @@ OPTIONS = [
     "ul_normalized(measure=ndcg_f)",
     "ul_normalized(measure=ndcg,variant=v1)",
     "ul_normalized(measure=rbp@2,variant=v1)",
-    "ul_normalized(measure=sp,variant=v1,norm=k)",
+    "ul_normalized(measure=sp,variant=v1,normalize=k)",
     "ul_normalized(measure=err)",
     "ul_normalized(expectation=paper)",
     "ul_normalized(measure=lexirecall,n_samples=3)",
@@ -142,7 +143,7 @@ OPTIONS = [
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, 1, 2, 10]),
-    undefined=st.sampled_from([0.25, "skip"]),
+    undefined=st.sampled_from([0.25, "drop"]),
     has_ties=st.booleans(),
 )
 def test_every_measure_at_every_threshold(measure, rows, k, undefined, has_ties):
@@ -237,7 +238,7 @@ def test_documents_below_the_cut_off_are_kept():
 
 
 @pytest.mark.parametrize("measure", EXACT)
-@pytest.mark.parametrize("undefined", [0.0, 1, "skip"])
+@pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 def test_nothing_to_choose(measure, undefined):
     for y_true, y_score in (([0, 0], [1, 2]), ([np.nan, np.nan], [1, 2]), ([1, -1], [NO, NO])):
         curve = threshold_curve(
@@ -360,7 +361,7 @@ def test_large_data_equals_brute_force_at_some_thresholds():
         ({"k": 0}, "k must be None"),
         ({"k": 2, "measure": "ndcg_f@3"}, "k=2 contradicts the cut-off of 'ndcg_f@3'"),
         ({"measure": "ndcg_g"}, "'ndcg_g' is not a measure: expected one of"),
-        ({"undefined": "drop"}, "undefined must be a finite number or 'skip'"),
+        ({"undefined": "skip"}, "undefined must be a finite number or 'drop'"),
         ({"gains": {1: 1}}, "no entry in gains: -1"),
     ],
 )
@@ -370,13 +371,13 @@ def test_bad_input(changes, message):
         threshold_curve(**{**params, **changes})
 
 
-def test_best_position():
-    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
-    assert best_position(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
-    assert best_position(np.array([-5.0, -3.0, -3.0])) == 1
-    assert best_position(np.array([NO, NO])) == 0
-    assert best_position(np.array([NO, -1.0])) == 1
-    assert best_position(np.array([0.0, 0.0])) == 0
+def test_first_of_highest():
+    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-14, 0.1])) == 1
+    assert first_of_highest(np.array([0.3, 0.7, 0.7 + 1e-9, 0.1])) == 2
+    assert first_of_highest(np.array([-5.0, -3.0, -3.0])) == 1
+    assert first_of_highest(np.array([NO, NO])) == 0
+    assert first_of_highest(np.array([NO, -1.0])) == 1
+    assert first_of_highest(np.array([0.0, 0.0])) == 0
 
 
 def test_a_scorer_is_not_a_name():

@@ -12,7 +12,7 @@ COUNTS = np.arange(1, 16)
 
 @pytest.fixture(scope="module")
 def figure_3():
-    """Orientations of 100,000 items with 1 to 15 relevant ones, by kind and metric."""
+    """Orientations of 100,000 items with 1 to 15 relevant ones, by kind and measure."""
     names = ["rr", "ndcg", "ap", "recall@1000", "r_precision", "rbp", "tse"]
     return {
         kind: {name: metric_orientation(name, 10**5, COUNTS, kind=kind) for name in names}
@@ -21,7 +21,7 @@ def figure_3():
 
 
 @pytest.mark.parametrize(
-    ("metric", "precision", "recall"),
+    ("measure", "precision", "recall"),
     [
         # Ten items, three relevant: 1, 9, 10 -> 8, 9, 10 and 1, 2, 3 -> 1, 2, 10.
         ("ap", (1 - 1 / 8) / 3, (3 / 3 - 3 / 10) / 3),
@@ -37,20 +37,20 @@ def figure_3():
         ),
     ],
 )
-def test_figure_2_by_hand(metric, precision, recall):
-    assert metric_orientation(metric, 10, 3, kind="precision") == pytest.approx(precision)
-    assert metric_orientation(metric, 10, 3, kind="recall") == pytest.approx(recall)
+def test_figure_2_by_hand(measure, precision, recall):
+    assert metric_orientation(measure, 10, 3, kind="precision") == pytest.approx(precision)
+    assert metric_orientation(measure, 10, 3, kind="recall") == pytest.approx(recall)
 
 
 def test_a_callable_sees_the_two_rankings():
     seen = []
 
-    def metric(positions):
+    def measure(positions):
         seen.extend(positions.astype(int).tolist())
         return positions.sum(axis=1)
 
-    assert metric_orientation(metric, 10, 3, kind="precision") == -7
-    assert metric_orientation(metric, 10, 3, kind="recall") == -7
+    assert metric_orientation(measure, 10, 3, kind="precision") == -7
+    assert metric_orientation(measure, 10, 3, kind="recall") == -7
     assert seen == [[1, 9, 10], [8, 9, 10], [1, 2, 3], [1, 2, 10]]
 
 
@@ -60,8 +60,8 @@ def test_everything_relevant_cannot_move():
 
 
 def test_one_relevant_item_has_one_orientation():
-    for metric in ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@5"):
-        values = [metric_orientation(metric, 50, 1, kind=kind) for kind in ("precision", "recall")]
+    for measure in ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@5"):
+        values = [metric_orientation(measure, 50, 1, kind=kind) for kind in ("precision", "recall")]
         assert values[0] == values[1]
 
 
@@ -135,12 +135,12 @@ def test_parameters_are_checked():
         ValueError, match=r"^n_relevant must be a whole number from 1 to 10, got 11"
     ):
         metric_orientation("ap", 10, [3, 11])
-    with pytest.raises(ValueError, match=r"^n_items must be a whole number at least 1"):
+    with pytest.raises(ValueError, match=r"^n_items must be a whole number from 1 up"):
         metric_orientation("ap", 0, 1)
 
 
 def test_the_moves_are_between_valid_rankings():
-    # What a metric is given can be given to recall_level_metric.
+    # What a measure is given can be given to recall_level_metric.
     for n_relevant in (1, 5, 10):
         for kind in ("precision", "recall"):
             metric_orientation(lambda p: recall_level_metric(p, "ap"), 10, n_relevant, kind=kind)

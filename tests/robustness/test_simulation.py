@@ -50,15 +50,15 @@ def test_agreement_by_enumeration():
     positions = np.array(list(itertools.combinations(range(1, 7), 2)))
     first, second = (np.repeat(positions, 15, axis=0), np.tile(positions, (15, 1)))
     worst = np.sign(second[:, -1] - first[:, -1])
-    metrics = ["tse", "recall@3", "r_precision", "ap", "rr", "lexirecall"]
+    measures = ["tse", "recall@3", "r_precision", "ap", "rr", "lexirecall"]
     table = simulate_agreement(
-        6, n_queries=100_000, n_relevant=2, metrics=metrics, random_state=0
+        6, n_queries=100_000, n_relevant=2, measures=measures, random_state=0
     ).loc[6]
     assert table["tied"] == pytest.approx(np.mean(worst == 0), abs=0.006)
-    for metric in metrics[:-1]:
-        difference = recall_level_metric(first, metric) - recall_level_metric(second, metric)
+    for measure in measures[:-1]:
+        difference = recall_level_metric(first, measure) - recall_level_metric(second, measure)
         agrees = (np.sign(difference) == worst)[worst != 0]
-        assert table[metric] == pytest.approx(agrees.mean(), abs=0.006)
+        assert table[measure] == pytest.approx(agrees.mean(), abs=0.006)
     assert table["lexirecall"] == 1
 
 
@@ -86,12 +86,14 @@ def test_positions_in_a_large_corpus():
     assert drawn.mean() / 10**12 == pytest.approx(0.5, abs=0.01)
 
 
-@pytest.mark.parametrize("metric", ["tse", "recall@1000", "r_precision", "lexirecall"])
+@pytest.mark.parametrize("measure", ["tse", "recall@1000", "r_precision", "lexirecall"])
 @pytest.mark.parametrize("n_items", [30, 3000])
-def test_ties_of_complete_rankings_are_as_computed(metric, n_items):
-    table = simulate_ties(n_items, depths=n_items, n_relevant=10, metrics=[metric], random_state=0)
-    expected = tie_probability(metric, n_items, 10)
-    assert table.loc[n_items, metric] == pytest.approx(expected, abs=0.02)
+def test_ties_of_complete_rankings_are_as_computed(measure, n_items):
+    table = simulate_ties(
+        n_items, depths=n_items, n_relevant=10, measures=[measure], random_state=0
+    )
+    expected = tie_probability(measure, n_items, 10)
+    assert table.loc[n_items, measure] == pytest.approx(expected, abs=0.02)
 
 
 def test_figure_7():
@@ -105,8 +107,8 @@ def test_figure_7():
     # The others lose sensitivity only where little is retrieved, recall and R-precision anyway.
     assert (table.loc[10_000:, "lexirecall"] < 0.25).all()
     assert (table[["recall@1000", "r_precision"]] > 0.8).all(axis=None)
-    for metric in table.columns:
-        assert (table["lexirecall"] <= table[metric]).all()
+    for measure in table.columns:
+        assert (table["lexirecall"] <= table[measure]).all()
 
 
 def test_imputation_by_hand():
@@ -127,12 +129,12 @@ def test_lexicographic_preferences_by_hand():
     np.testing.assert_array_equal(_lexiprecision(first, second, None), [1, 0, 1, 1])
 
 
-@pytest.mark.parametrize("metric", ["ap", "ndcg", "rbp"])
-def test_lexirecall_is_leximin_over_all_searchers(metric):
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp"])
+def test_lexirecall_is_leximin_over_all_searchers(measure):
     # Theorem A.4: compare all searchers' values from the worst-off up.
     positions = np.array(list(itertools.combinations(range(1, 8), 3)), dtype=float)
     searchers = [w for size in (1, 2, 3) for w in itertools.combinations(range(3), size)]
-    values = np.sort([recall_level_metric(positions[:, list(w)], metric) for w in searchers], 0).T
+    values = np.sort([recall_level_metric(positions[:, list(w)], measure) for w in searchers], 0).T
     for i, j in itertools.product(range(len(positions)), repeat=2):
         differs = np.flatnonzero(np.abs(values[i] - values[j]) > 1e-12)
         expected = np.sign(values[i] - values[j])[differs[0]] if len(differs) else 0
@@ -155,7 +157,7 @@ def test_callables_name_their_column():
     def mean_position(positions):
         return -positions.mean(axis=1)
 
-    table = simulate_agreement(100, n_queries=100, metrics=[mean_position, "tse"], random_state=0)
+    table = simulate_agreement(100, n_queries=100, measures=[mean_position, "tse"], random_state=0)
     assert list(table.columns) == ["tied", "mean_position", "tse"]
     assert 0.5 < table.loc[100, "mean_position"] < 1
 
@@ -170,9 +172,9 @@ def test_callables_name_their_column():
         ({"n_items": 10, "n_relevant": 0}, "n_relevant must be"),
         ({"n_items": 0}, "n_items must be"),
         ({"n_items": 100, "n_queries": 0}, "n_queries must be"),
-        ({"n_items": 100, "metrics": "ap"}, "metrics must be a sequence"),
-        ({"n_items": 100, "metrics": ["ap", "ap"]}, "metrics must have distinct names"),
-        ({"n_items": 100, "metrics": ["map"]}, "metric must be one of"),
+        ({"n_items": 100, "measures": "ap"}, "measures must be a sequence"),
+        ({"n_items": 100, "measures": ["ap", "ap"]}, "measures must have distinct names"),
+        ({"n_items": 100, "measures": ["map"]}, "'map' is not a measure"),
     ],
 )
 def test_parameters_are_checked(arguments, message):

@@ -20,10 +20,10 @@ TABLE_2 = {
 
 
 @pytest.mark.parametrize("n_items", TABLE_2)
-@pytest.mark.parametrize("metric", ["tse", "recall@1000", "r_precision", "lexirecall"])
-def test_table_2(n_items, metric):
-    printed = TABLE_2[n_items].get(metric, "0.00000")
-    assert f"{tie_probability(metric, n_items, 10):.5f}" == printed
+@pytest.mark.parametrize("measure", ["tse", "recall@1000", "r_precision", "lexirecall"])
+def test_table_2(n_items, measure):
+    printed = TABLE_2[n_items].get(measure, "0.00000")
+    assert f"{tie_probability(measure, n_items, 10):.5f}" == printed
 
 
 @pytest.mark.parametrize(
@@ -36,44 +36,44 @@ def test_all_pairs_of_positions(n_items, n_relevant):
     def share_of_ties(values):
         return np.mean(values[:, None] == values[None, :])
 
-    for metric in ("tse", "r_precision", "recall@1", "recall@3", "recall@100"):
-        expected = share_of_ties(recall_level_metric(positions, metric))
-        assert tie_probability(metric, n_items, n_relevant) == pytest.approx(expected, rel=1e-13)
+    for measure in ("tse", "r_precision", "recall@1", "recall@3", "recall@100"):
+        expected = share_of_ties(recall_level_metric(positions, measure))
+        assert tie_probability(measure, n_items, n_relevant) == pytest.approx(expected, rel=1e-13)
     expected = share_of_ties(np.arange(len(positions)))
     assert tie_probability("lexirecall", n_items, n_relevant) == pytest.approx(expected, rel=1e-13)
 
 
-def exact(metric, n, m, k):
+def exact(measure, n, m, k):
     """The sums of section 5.3 with whole numbers."""
     counts = {
         "tse": lambda: [comb(i - 1, m - 1) for i in range(m, n + 1)],
         "recall": lambda: [comb(k, i) * comb(n - k, m - i) for i in range(m + 1)],
         "r_precision": lambda: [comb(m, i) * comb(n - m, m - i) for i in range(m + 1)],
         "lexirecall": lambda: [1],
-    }[metric]()
+    }[measure]()
     total = comb(n, m)
-    if metric == "lexirecall":
+    if measure == "lexirecall":
         return Fraction(1, total)
     assert sum(counts) == total
     return Fraction(sum(count**2 for count in counts), total**2)
 
 
-@pytest.mark.parametrize("metric", ["tse", "recall", "r_precision", "lexirecall"])
+@pytest.mark.parametrize("measure", ["tse", "recall", "r_precision", "lexirecall"])
 @given(st.data())
-def test_exact_fractions(metric, data):
+def test_exact_fractions(measure, data):
     n = data.draw(st.integers(1, 400), label="n_items")
     m = data.draw(st.integers(1, n), label="n_relevant")
     k = data.draw(st.integers(1, n), label="k")
-    value = tie_probability(metric, n, m, k=k if metric == "recall" else None)
-    assert value == pytest.approx(float(exact(metric, n, m, k)), rel=1e-12)
+    value = tie_probability(measure, n, m, k=k if measure == "recall" else None)
+    assert value == pytest.approx(float(exact(measure, n, m, k)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n_items", "n_relevant"), [(10**4, 1000), (10**5, 7)])
-@pytest.mark.parametrize("metric", ["recall", "r_precision"])
-def test_exact_fractions_of_large_corpora(metric, n_items, n_relevant):
-    k = 1000 if metric == "recall" else None
-    expected = float(exact(metric, n_items, n_relevant, k))
-    assert tie_probability(metric, n_items, n_relevant, k=k) == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("measure", ["recall", "r_precision"])
+def test_exact_fractions_of_large_corpora(measure, n_items, n_relevant):
+    k = 1000 if measure == "recall" else None
+    expected = float(exact(measure, n_items, n_relevant, k))
+    assert tie_probability(measure, n_items, n_relevant, k=k) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n_items", "n_relevant"), [(2000, 900), (50_000, 3)])
@@ -113,12 +113,12 @@ def test_depth_beyond_the_corpus():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ap", 10, 3), "^metric must be 'tse'.*simulate_ties"),
-        ((None, 10, 3), "^metric must be"),
-        ((np.mean, 10, 3), "^metric must be"),
-        (("recall@x", 10, 3), "^metric must be"),
+        (("ap", 10, 3), "^measure must be 'tse'.*simulate_ties"),
+        ((None, 10, 3), "^measure must be"),
+        ((np.mean, 10, 3), "^measure must be"),
+        (("recall@x", 10, 3), "^measure must be"),
         (("recall", 10, 3), "^k is missing"),
-        (("recall@0", 10, 3), "^k must be a whole number at least 1"),
+        (("recall@0", 10, 3), "^k must be a whole number from 1 up"),
         (("tse", 10, 11), "^n_relevant must be a whole number from 1 to 10"),
         (("tse", 0, 1), "^n_items must be"),
         (("tse", 10.0, 1), "^n_items must be"),
@@ -130,7 +130,7 @@ def test_parameters_are_checked(arguments, message):
 
 
 def test_k_is_of_recall_alone():
-    with pytest.raises(ValueError, match=r"^k is the depth of metric='recall'"):
+    with pytest.raises(ValueError, match=r"^k is the depth of measure='recall'"):
         tie_probability("tse", 10, 3, k=5)
-    with pytest.raises(ValueError, match=r"^metric must be"):
+    with pytest.raises(ValueError, match=r"^measure must be"):
         tie_probability("recall@3", 10, 3, k=5)

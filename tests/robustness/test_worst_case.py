@@ -27,25 +27,25 @@ def wanted_sets(items):
     )
 
 
-@pytest.mark.parametrize("metric", NAMED)
+@pytest.mark.parametrize("measure", NAMED)
 @given(position_lists)
-def test_searchers_by_enumeration(metric, positions):
-    expected = min(recall_level_metric(wanted, metric) for wanted in wanted_sets(positions))
-    assert worst_case_searcher(positions, metric) == pytest.approx(expected, rel=1e-12)
-    assert worst_case_searcher(positions, metric, method="enumerate") == pytest.approx(
+def test_searchers_by_enumeration(measure, positions):
+    expected = min(recall_level_metric(wanted, measure) for wanted in wanted_sets(positions))
+    assert worst_case_searcher(positions, measure) == pytest.approx(expected, rel=1e-12)
+    assert worst_case_searcher(positions, measure, method="enumerate") == pytest.approx(
         expected, rel=1e-12
     )
 
 
 @pytest.mark.parametrize(
-    ("metric", "exposure"),
+    ("measure", "exposure"),
     [("ap", "ap"), ("ndcg", "ndcg"), ("rbp", "rbp"), ("rr", "ap"), ("tse", "ap")],
 )
 @given(position_lists)
-def test_theorem_a1(metric, exposure, positions):
+def test_theorem_a1(measure, exposure, positions):
     # The worst case over all searchers is total search efficiency.
     efficiency = recall_level_metric(positions, "tse", exposure=exposure)
-    assert worst_case_searcher(positions, metric, method="enumerate") == pytest.approx(
+    assert worst_case_searcher(positions, measure, method="enumerate") == pytest.approx(
         efficiency, rel=1e-12
     )
 
@@ -105,29 +105,29 @@ def test_what_cannot_be_enumerated():
     many = np.arange(1, 22)
     with pytest.raises(ValueError, match=r"2\*\*21 sets of the 21 relevant items, and 20"):
         worst_case_searcher(many, "ap", method="enumerate")
-    with pytest.raises(ValueError, match=r"metric has to be enumerated"):
+    with pytest.raises(ValueError, match=r"measure has to be enumerated"):
         optimal_worst_case(21, lambda p: 1 / p[:, 0])
     with pytest.raises(ValueError, match=r"^method must be one of 'auto', 'enumerate'"):
         worst_case_searcher([1], method="brute")
 
 
-def expected_worst_case(n_relevant, metric, exposure="ap"):
+def expected_worst_case(n_relevant, measure, exposure="ap"):
     """Least mean value over all orders of the items on top, searcher by searcher."""
     orders = np.array(list(itertools.permutations(range(1, n_relevant + 1))))
     return min(
-        np.mean(recall_level_metric(orders[:, list(wanted)], metric, exposure=exposure))
+        np.mean(recall_level_metric(orders[:, list(wanted)], measure, exposure=exposure))
         for wanted in wanted_sets(range(n_relevant))
     )
 
 
-@pytest.mark.parametrize("metric", NAMED)
+@pytest.mark.parametrize("measure", NAMED)
 @pytest.mark.parametrize("n_relevant", range(1, 7))
-def test_optimal_rankings_by_enumeration(metric, n_relevant):
+def test_optimal_rankings_by_enumeration(measure, n_relevant):
     top = range(1, n_relevant + 1)
-    deterministic = min(recall_level_metric(wanted, metric) for wanted in wanted_sets(top))
-    assert optimal_worst_case(n_relevant, metric) == pytest.approx(deterministic, rel=1e-12)
-    stochastic = expected_worst_case(n_relevant, metric)
-    value = optimal_worst_case(n_relevant, metric, ranking="stochastic")
+    deterministic = min(recall_level_metric(wanted, measure) for wanted in wanted_sets(top))
+    assert optimal_worst_case(n_relevant, measure) == pytest.approx(deterministic, rel=1e-12)
+    stochastic = expected_worst_case(n_relevant, measure)
+    value = optimal_worst_case(n_relevant, measure, ranking="stochastic")
     assert value == pytest.approx(stochastic, rel=1e-12)
     # Theorem A.7.
     assert stochastic >= deterministic - 1e-12
@@ -143,16 +143,16 @@ def test_optimal_rankings_by_hand():
         "recall@2": (2 / 3, 0),
         "tse": (1 / 3, 1 / 3),
     }
-    for metric, (stochastic, deterministic) in expected.items():
-        assert optimal_worst_case(3, metric) == pytest.approx(deterministic)
-        assert optimal_worst_case(3, metric, ranking="stochastic") == pytest.approx(stochastic)
+    for measure, (stochastic, deterministic) in expected.items():
+        assert optimal_worst_case(3, measure) == pytest.approx(deterministic)
+        assert optimal_worst_case(3, measure, ranking="stochastic") == pytest.approx(stochastic)
 
 
-@pytest.mark.parametrize("metric", ["ap", "ndcg", "rbp", "rr"])
-def test_figure_5(metric):
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp", "rr"])
+def test_figure_5(measure):
     counts = np.arange(1, 26)
-    deterministic = optimal_worst_case(counts, metric)
-    stochastic = optimal_worst_case(counts, metric, ranking="stochastic")
+    deterministic = optimal_worst_case(counts, measure)
+    stochastic = optimal_worst_case(counts, measure, ranking="stochastic")
     assert stochastic[0] == deterministic[0]
     assert (stochastic[1:] > deterministic[1:]).all()
     assert (np.diff(stochastic) < 0).all()

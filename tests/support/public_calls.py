@@ -46,12 +46,6 @@ CALLS = {
     },
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
     "metrics.preference_matrix": _SYSTEMS,
-    "metrics.preference_matrix_of_positions": {
-        "positions": {
-            name: metrics.relevant_positions(LABELS, scores, groups=GROUPS)
-            for name, scores in SYSTEMS.items()
-        }
-    },
     "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
     "metrics.random_ranking_bound": {**_ROWS, "n_samples": 10},
     "metrics.rank_filter_report": _SYSTEMS,
@@ -59,7 +53,7 @@ CALLS = {
     "metrics.stat_ap_score": {**_LISTS, "inclusion_probability": [1.0] * 6},
     "metrics.rbp_score": {**_LISTS, "ties": list("xyzxyz")},
     "metrics.ul_normalized_score": {**_LISTS, "y_true": [1, 0, 2, 0, 1, 0]},
-    "robustness.metric_orientation": {"metric": "ap", "n_items": 9, "n_relevant": [1, 2]},
+    "robustness.metric_orientation": {"measure": "ap", "n_items": 9, "n_relevant": [1, 2]},
     "robustness.optimal_worst_case": {"n_relevant": 3},
     "robustness.recall_level_metric": _POSITIONS,
     "robustness.simulate_agreement": {"n_items": 60, "n_queries": 10, "metrics": ("ap", "tse")},
@@ -69,7 +63,7 @@ CALLS = {
         "n_queries": 10,
         "metrics": ("ap", "tse"),
     },
-    "robustness.tie_probability": {"metric": "lexirecall", "n_items": 9, "n_relevant": 2},
+    "robustness.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "robustness.worst_case_provider": _POSITIONS,
     "robustness.worst_case_searcher": _POSITIONS,
     "comparison.SystemScores": {"values": VALUES},

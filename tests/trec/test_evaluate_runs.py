@@ -233,7 +233,7 @@ def test_bad_parameters(files, params, message):
         ("ndcg", {"bogus": 1}, "bogus"),
         ("ap(normalize=k)", {}, "normalize"),
         ("ap", {"normalize": "k"}, "normalize"),
-        ("ul_normalized(norm=k)", {}, "norm"),
+        ("ul_normalized(normalize=k)", {}, "normalize"),
         ("ndcg", {"ties": "stable"}, "ties"),
         ("lexirecall", {"ties": "average"}, "ties"),
         ("ndcg", {"undefined": "zero"}, "undefined"),

@@ -194,5 +194,5 @@ def test_without_ir_measures(monkeypatch):
 
 
 def test_wrong_options_are_named(measures):
-    with pytest.raises(ValueError, match="persistence, the probability"):
+    with pytest.raises(ValueError, match="persistence must be a number between"):
         ir_measures.calc_aggregate([measures.rbp(persistence=2.0)], QRELS, RUN)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
@@ -152,7 +153,7 @@ def discriminative_power(
     size = np.abs(comparison.difference)
     missed = size[~significant].max(initial=0.0)
     # Differences that equal the largest one missed but for rounding are not reliable either.
-    reliable = size[significant & (size > missed + 1e-12 * size.max(initial=0.0))]
+    reliable = size[significant & (size > missed + mean_tolerance(size))]
     return DiscriminativePower(
         comparison=comparison,
         alpha=alpha,

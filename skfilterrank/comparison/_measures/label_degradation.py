@@ -10,7 +10,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import as_list, check_choice, check_count
+from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.named_runs import named_runs
@@ -21,7 +21,7 @@ from skfilterrank.comparison._scores.system_scores import SystemScores, greater_
 from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
+from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_run
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -396,7 +396,7 @@ def _values_of(results, at, named, queries, wanted):
             found.append(sign * np.array(values))
         else:
             positions = {name: each[at][1] for (name, _), each in zip(named, results)}
-            preferences = preference_matrix_of_positions(positions, kind=kind)
+            preferences = PreferenceMatrix.from_positions(positions, kind=kind)
             scores = SystemScores.from_preferences(preferences)
             found.append(scores.select(queries=queries).values)
     return found
@@ -417,9 +417,7 @@ def _statistics(values, full, tolerance):
 def _check_shares(shares):
     """Shares, each once and in [0, 1]."""
     shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
-    if not shares or not all(
-        isinstance(each, Real) and not isinstance(each, bool) and 0 <= each <= 1 for each in shares
-    ):
+    if not shares or not all(is_finite_number(each) and 0 <= each <= 1 for each in shares):
         raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
     # What no share removes is in every result.
     return np.unique([float(each) for each in shares if each > 0])

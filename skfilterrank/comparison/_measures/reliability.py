@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_count, check_counts
+from skfilterrank._core.checks import check_choice, check_count, check_counts, check_share
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, interval_text, short_table
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 
 _KINDS = ("phi", "e_rho2")
 _COMPONENTS = ("systems", "queries", "residual")
@@ -97,8 +96,7 @@ class Reliability:
             Infinity if the variance of the systems is 0: no number of queries is enough.
         """
         check_choice(kind, "kind", _KINDS)
-        if not isinstance(target, Real) or not 0 < target < 1:
-            raise InputError(f"target must be a number between 0 and 1, got {brief(target)}.")
+        check_share(target, "target")
         systems, queries, residual = self._variances
         if systems == 0:
             return math.inf

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._planning.power import (
     anova_power,
     paired_power,
@@ -302,7 +303,7 @@ def _residuals(scores, pair):
         pairs = Pairs(*np.array(_places(scores, pair))[:, np.newaxis])
     residual = scores.values - scores.values.mean(axis=1, keepdims=True)
     residual = residual[pairs.first] - residual[pairs.second]
-    residual[np.abs(residual) <= 1e-12 * np.abs(scores.values).max()] = 0.0
+    residual[np.abs(residual) <= mean_tolerance(scores.values)] = 0.0
     return residual * np.sqrt(scores.n_queries / (scores.n_queries - 1))
 
 

@@ -14,10 +14,10 @@ from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
+    PreferenceMatrix,
     RelevantPositions,
     evaluate,
     preference_matrix,
-    preference_matrix_of_positions,
     relevant_positions,
 )
 from skfilterrank.trec import evaluate_run
@@ -54,7 +54,7 @@ def score_systems(
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     missing : {"raise", "drop", "empty"} or float, default="raise"
         What becomes of a topic of the judgments that is not in some run, or has no value there
-        (``undefined="skip"``): an error; the topic is left out for all runs; the run is measured
+        (``undefined="drop"``): an error; the topic is left out for all runs; the run is measured
         as an empty list (a value that is still missing is an error); it gets this number.
     gains, ties, precision, unjudged, undefined, **options
         As in :func:`skfilterrank.trec.evaluate_run`.
@@ -147,7 +147,7 @@ def score_predictions(
     gains, ties, unjudged, undefined, **options
         As in :func:`skfilterrank.metrics.evaluate`.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query without a value (``undefined="skip"``), as in
+        What becomes of a query without a value (``undefined="drop"``), as in
         :class:`SystemScores`.
 
     Returns
@@ -244,7 +244,7 @@ def _scores_of(text, parsed, results, missing):
     if kind is None:
         table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
         return _of_table(_without_missing(table, results), text, parsed, missing)
-    preferences = preference_matrix_of_positions(
+    preferences = PreferenceMatrix.from_positions(
         {name: each.positions for name, each in results.items()}, kind=kind
     )
     exact = SystemScores.from_preferences(preferences)

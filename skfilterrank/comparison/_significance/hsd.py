@@ -11,6 +11,7 @@ experiments", ACM TOIS 30, 2012; Sakai, "Laboratory Experiments in Information R
 import numpy as np
 from tqdm.auto import tqdm
 
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._significance.pairs import (
     PairFigures,
     mean_differences,
@@ -35,7 +36,7 @@ def residual_mean_square(values: np.ndarray) -> tuple[float, int]:
     degrees_of_freedom = (values.shape[0] - 1) * (values.shape[1] - 1)
     mean_square = float(np.einsum("ij,ij->", residual, residual)) / degrees_of_freedom
     # Systems that differ by constants keep residuals of rounding errors.
-    if np.sqrt(mean_square) <= 1e-12 * np.abs(values).max():
+    if np.sqrt(mean_square) <= mean_tolerance(values):
         mean_square = 0.0
     return mean_square, degrees_of_freedom
 
@@ -64,7 +65,7 @@ def randomized_tukey(values, pairs, settings) -> PairFigures:
     difference = _settled(mean_differences(values, pairs), values)
     ranges = np.sort(shuffled_ranges(values, settings))
     # Ranges of the same values summed in another order tie with the difference they equal.
-    lowest = np.abs(difference) - 1e-12 * np.abs(values).max()
+    lowest = np.abs(difference) - mean_tolerance(values)
     n_reached = len(ranges) - np.searchsorted(ranges, lowest, side="left")
     width = ranges[_quantile_place(settings.confidence, len(ranges))]
     smallest_p = 1 / (len(ranges) + 1)
@@ -96,7 +97,7 @@ def _quantile_place(confidence, n_ranges):
 
 def _settled(difference, values):
     """Differences of means that are only rounding errors become 0."""
-    return np.where(np.abs(difference) <= 1e-13 * np.abs(values).max(), 0.0, difference)
+    return np.where(np.abs(difference) <= mean_tolerance(values), 0.0, difference)
 
 
 def _figures(p_value, difference, mean_square, width, smallest_p=0.0):

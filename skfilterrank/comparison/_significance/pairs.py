@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from tqdm.auto import tqdm
 
-from skfilterrank._core.same_value import ROUNDING_OF_VALUES, merge
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge
 from skfilterrank.comparison._scores.resamples import seeds_of
 
 BLOCK_BYTES = 2**24
@@ -134,7 +134,7 @@ def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray
     deviation = difference.std(axis=1, ddof=1)
     # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
     # values they come from, which may be much larger.
-    least = np.maximum(1e-12 * np.abs(difference).max(axis=1), rounding)
+    least = np.maximum(ROUNDING_OF_MEANS * np.abs(difference).max(axis=1), rounding)
     deviation[deviation <= least] = 0.0
     return mean, deviation
 

@@ -1,11 +1,11 @@
 """What a comparison of pairs of systems found."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.checks import check_share
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._scores.text import counted, interval_text, p_text
 from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
@@ -87,8 +87,7 @@ class PairwiseComparison:
 
     def significant(self, alpha: float = 0.05) -> np.ndarray:
         """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
-        if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise InputError(f"alpha must be a number between 0 and 1, got {brief(alpha)}.")
+        check_share(alpha, "alpha")
         return self.p_adjusted <= alpha
 
     def better(self, alpha: float = 0.05) -> np.ndarray:

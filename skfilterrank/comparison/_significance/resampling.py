@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from tqdm.auto import tqdm
 
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank._sklearn_compat import limit_threads
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._significance.pairs import (
@@ -22,8 +23,6 @@ from skfilterrank.comparison._significance.t_test import paired_t
 
 # So many pairs at a time that what is compared stays in the processor's cache.
 _N_PAIRS = 64
-# Statistics this close to the observed one, relative to their scale, differ by rounding only.
-_TOLERANCE = 1e-12
 
 
 def randomization_test(values, pairs, settings) -> PairFigures:
@@ -66,7 +65,7 @@ def _count_as_extreme(values, signs, pairs, alternative):
         if alternative == "two-sided":
             at_least = np.abs(at_least)
             np.abs(resampled, out=resampled)
-        at_least -= _TOLERANCE * (scale[first] + scale[second])
+        at_least -= ROUNDING_OF_MEANS * (scale[first] + scale[second])
         count[some] = np.count_nonzero(resampled >= at_least[:, None], axis=1)
     return count
 
@@ -124,7 +123,9 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
             resampled, observed = sizes, np.abs(observed)
         elif settings.alternative == "less":
             resampled, observed = -resampled, -observed
-        at_least = observed - _TOLERANCE * np.where(np.isinf(observed), 0, 1 + np.abs(observed))
+        at_least = observed - ROUNDING_OF_MEANS * np.where(
+            np.isinf(observed), 0, 1 + np.abs(observed)
+        )
         p_value = (np.count_nonzero(resampled >= at_least[:, None], axis=1) + 1) * smallest
         by_signs = without_spread_p(mean, n_queries, settings.alternative)
         parts.append(
@@ -147,10 +148,10 @@ def _studentized(shifted, counts, rounding=0.0):
     n_queries = shifted.shape[1]
     # A query whose difference is the mean is 0 but for rounding.
     largest = np.abs(shifted).max(axis=1, keepdims=True)
-    least = np.maximum(_TOLERANCE * largest, rounding)
+    least = np.maximum(ROUNDING_OF_MEANS * largest, rounding)
     shifted = np.where(np.abs(shifted) <= least, 0.0, shifted)
     sums = shifted @ counts.T
     squares = (shifted**2) @ counts.T
     spread = squares - sums**2 / n_queries
-    spread[spread <= np.maximum(_TOLERANCE * squares, n_queries * rounding**2)] = 0.0
+    spread[spread <= np.maximum(ROUNDING_OF_MEANS * squares, n_queries * rounding**2)] = 0.0
     return ratio(sums, np.sqrt(spread * (n_queries / (n_queries - 1))))

@@ -1,12 +1,11 @@
 """Judgments and runs in TREC format."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.checks import check_number
 from skfilterrank._files.text_columns import distinct_column, text_column
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import brief
 from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.lines import TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
@@ -214,11 +213,7 @@ def check_unjudged(unjudged):
     """None, or the label that stands for a missing one."""
     if unjudged is None:
         return None
-    if isinstance(unjudged, bool) or not isinstance(unjudged, int | float | np.number):
-        raise InputError(f"unjudged must be None or a number, got {brief(unjudged)}.")
-    if not abs(unjudged) <= sys.float_info.max:
-        raise InputError(f"unjudged must be None or a finite number, got {brief(unjudged)}.")
-    return float(unjudged)
+    return check_number(unjudged, "unjudged")
 
 
 def _ranked_rows(lines):

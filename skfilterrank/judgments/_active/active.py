@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_groups, check_numbers
+from skfilterrank._core.checks import check_count, check_groups, check_numbers
 from skfilterrank._core.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
@@ -149,8 +149,7 @@ class ActiveSelector(RunSelector):
             If `n` is no number of documents, or the topic is not in the pool.
         """
         check_is_fitted(self, "index_")
-        if isinstance(n, bool | np.bool_) or not isinstance(n, Integral) or n < 1:
-            raise InputError(f"n must be a number of documents, an int from 1 on, got {brief(n)}.")
+        check_count(n, "n")
         open_rows = np.isnan(self.answers_)
         open_rows[np.fromiter(skip, dtype=np.int64, count=len(skip))] = False
         codes = range(len(self._rows)) if topic is None else [self._code_of(topic)]

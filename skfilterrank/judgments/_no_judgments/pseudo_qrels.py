@@ -1,12 +1,9 @@
 """Judgments that nobody made, out of what the runs agree on."""
 
-from numbers import Integral, Real
-
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_random_state
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
 from skfilterrank.judgments._no_judgments.run_pool import only_pool_of, run_pool
@@ -143,11 +140,9 @@ def pseudo_qrels(
 def check_pseudo(share, n_trials, ties) -> None:
     """What can be said of the parameters before runs are looked at."""
     check_choice(ties, "ties", ("docno", "random"))
-    is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
-    if share is not None and not (is_number and 0 < share <= 1):
-        raise InputError(f"share must be a number above 0 and at most 1, got {brief(share)}.")
-    if isinstance(n_trials, bool) or not isinstance(n_trials, Integral) or n_trials < 1:
-        raise InputError(f"n_trials must be a positive integer, got {brief(n_trials)}.")
+    if share is not None:
+        check_number(share, "share", above=0, most=1)
+    check_count(n_trials, "n_trials")
 
 
 def pseudo_labels(table, method, *, share, n_trials, ties, random_state) -> pd.DataFrame:

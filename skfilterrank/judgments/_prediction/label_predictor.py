@@ -1,13 +1,11 @@
 """LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.checks import check_count, check_random_state
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.judgments._prediction.document_vectors import (
@@ -335,10 +333,7 @@ class LabelPredictor(TableImputer):
             likeliest label is the least likely. Rows that no model of the topic tells apart come
             in the order of the table.
         """
-        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-            raise InputError(
-                f"n must be a number of documents per topic from 1 up, got {brief(n)}."
-            )
+        check_count(n, "n")
         check_is_fitted(self)
         table = self._read(T, needs_label=False)
         unjudged = np.isnan(table.labels)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._core.checks import check_scores
+from skfilterrank._core.checks import check_count, check_scores
 from skfilterrank.exceptions import InputError, brief
 
 # Our name of a column, then that of ir_measures.
@@ -148,11 +148,7 @@ def rank_values(table) -> np.ndarray:
 
 def check_depth(depth) -> int | None:
     """None, or a positive whole number."""
-    if depth is None:
-        return None
-    if isinstance(depth, bool | np.bool_) or not isinstance(depth, int | np.integer) or depth < 1:
-        raise InputError(f"depth must be None or a positive integer, got {brief(depth)}.")
-    return int(depth)
+    return check_count(depth, "depth", or_none=True)
 
 
 def _run_columns(runs):

@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Mapping
 from fractions import Fraction
-from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,8 @@ from skfilterrank._core.checks import (
     check_random_state,
     check_same_index,
     count_rows,
+    is_finite_number,
+    is_whole_number,
 )
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
@@ -260,8 +261,8 @@ def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
 
 def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
     """Number of documents to select in each topic; more than there are warns."""
-    is_number = isinstance(n_select, Real) and not isinstance(n_select, bool | np.bool_)
-    if is_number and isinstance(n_select, Integral) and n_select >= 1:
+    is_whole = is_whole_number(n_select)
+    if is_whole and n_select >= 1:
         n_above = np.count_nonzero(index.sizes < n_select)
         if n_above and warn:
             warn_user(
@@ -269,7 +270,7 @@ def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
                 f"{index.n_queries} topic(s): all of their documents are selected."
             )
         return np.minimum(index.sizes, min(int(n_select), index.n_rows))
-    if is_number and not isinstance(n_select, Integral) and 0 < n_select <= 1:
+    if not is_whole and is_finite_number(n_select) and 0 < n_select <= 1:
         return np.maximum(round_half_up(n_select, index.sizes), 1)
     raise InputError(
         "n_select must be a number of documents per topic (an int from 1 on) or a share of them "

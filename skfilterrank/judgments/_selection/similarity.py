@@ -1,12 +1,11 @@
 """All pairs of similar documents: an exact cosine similarity join that skips dissimilar pairs."""
 
-from numbers import Real
-
 import numpy as np
 from scipy import sparse
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.checks import check_number
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.row_entries import blocks_of, entries_of, running_sums
 
 # Similarities are rounded to this many decimals, so that documents at the threshold, or on one
@@ -85,12 +84,7 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
 
 def check_threshold(threshold) -> float:
     """Return a similarity threshold as a float in (0, 1]."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
-        raise InputError(
-            f"threshold must be a number above 0 and at most 1, got {brief(threshold)}: "
-            "similarities below it count as 0."
-        )
-    return float(threshold)
+    return check_number(threshold, "threshold", above=0, most=1)
 
 
 def _checked(X):

@@ -1,25 +1,19 @@
 """Texts as vectors of tf * log(n / df)."""
 
-from numbers import Integral
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from skfilterrank._core.checks import check_count
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
 
 def check_max_terms(max_terms) -> int:
     """Return a number of terms, at least 1."""
-    if isinstance(max_terms, bool) or not isinstance(max_terms, Integral) or max_terms < 1:
-        raise InputError(
-            f"max_terms must be a positive integer, got {brief(max_terms)}: the most frequent "
-            "terms are kept."
-        )
-    return int(max_terms)
+    return check_count(max_terms, "max_terms")
 
 
 def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:

@@ -3,16 +3,23 @@
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.arrays import as_column
-from skfilterrank._core.checks import check_groups, check_numbers
-from skfilterrank._core.gains import as_gains
+from skfilterrank._core.checks import (
+    check_groups,
+    check_numbers,
+    is_finite_number,
+    is_whole_number,
+)
+from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
@@ -49,7 +56,7 @@ class QueryInformativeness:
     @classmethod
     def from_values(
         cls, achieved, expected, *, query_ids=None, n_queries: int | float = 0.1
-    ) -> "QueryInformativeness":
+    ) -> QueryInformativeness:
         """Find the two sets from values per query.
 
         For systems whose rows differ, such as runs that returned different documents: average
@@ -122,14 +129,14 @@ class QueryInformativeness:
 
 
 def query_informativeness(
-    y_true,
+    y_true: ArrayLike,
     y_scores: Mapping,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     measure: str = "ndcg",
     k=(5, 10, 15, 20, 30),
-    gains=None,
-    ties=None,
+    gains: Gains = None,
+    ties: str | ArrayLike | None = None,
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     n_queries: int | float = 0.1,
@@ -165,9 +172,9 @@ default=None
         default.
     unjudged : {"zero", "drop"}, default="zero"
         As in :func:`ndcg_f_score`. The random ranking has judged documents alone.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value, achieved and expected, of a query for which the measure is undefined, at each
-        cut-off: such a query is level with chance. "skip" leaves it out of both sets.
+        cut-off: such a query is level with chance. "drop" leaves it out of both sets.
     n_queries : int or float, default=0.1
         Size of each set: a number of queries, or their share, rounded down, at least 1. The paper
         takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
@@ -260,7 +267,7 @@ default=None
             table = evaluate(
                 y_true,
                 y_score,
-                [found.text for found in measures],
+                [each.text for each in measures],
                 groups=index,
                 gains=gains,
                 ties=ties,
@@ -278,11 +285,10 @@ default=None
 
 def _set_size(n_queries, n_defined):
     """Number of queries in each set."""
-    is_whole = isinstance(n_queries, Integral) and not isinstance(n_queries, bool)
-    is_share = isinstance(n_queries, Real) and not is_whole and not isinstance(n_queries, bool)
+    is_whole = is_whole_number(n_queries)
     if is_whole and n_queries >= 1:
         size = int(n_queries)
-    elif is_share and 0 < n_queries <= 0.5:
+    elif not is_whole and is_finite_number(n_queries) and 0 < n_queries <= 0.5:
         # 0.29 * 100 is a little less than 29.
         size = max(1, int(n_queries * n_defined + 1e-9))
     else:

@@ -3,22 +3,22 @@
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_choice, check_k
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.checks import check_choice, check_count, check_k
+from skfilterrank._core.exposure import first_places, log_discount, reciprocal
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import check_undefined, mean_over_queries, with_undefined
+from skfilterrank._core.scoring import Scores, check_undefined, mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
-from skfilterrank.metrics._bounds.simulated_rankings import (
-    SimulatedRankings,
-    check_n_samples,
-    check_seed,
-)
+from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 
 _METHODS = ("auto", "exact", "simulation")
 
@@ -33,7 +33,7 @@ class RandomRankingBound(NamedTuple):
 def mean_dcg(block: ListBlock, k) -> np.ndarray:
     """E[DCG@k], equation 7."""
     depth, n = block.depth(k), block.n_judged
-    discount_sums = np.concatenate([[0.0], np.cumsum(discounts(depth))])
+    discount_sums = np.concatenate([[0.0], np.cumsum(log_discount(first_places(depth)))])
     return block.gains.sum(axis=1) / np.maximum(n, 1) * discount_sums[np.minimum(n, depth)]
 
 
@@ -44,20 +44,20 @@ def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
     share = block.n_relevant / np.maximum(n, 1)
     if method == "paper":
         return places * share**2
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, depth + 1))])[places]
+    harmonic = np.concatenate([[0.0], np.cumsum(reciprocal(first_places(depth)))])[places]
     # Of the other documents, this share is relevant where one relevant document is taken out.
     others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
     return share * (harmonic + others * (places - harmonic))
 
 
 def expected_dcg(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     average: str | None = "mean",
-):
+) -> Scores:
     """Expected DCG of a uniformly random ranking of each query's documents.
 
     Parameters
@@ -118,14 +118,14 @@ def expected_dcg(
 
 
 def expected_sum_precision(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     method: str = "exact",
     average: str | None = "mean",
-):
+) -> Scores:
     """Expected sum of precisions of a uniformly random ranking of each query's documents.
 
     Parameters
@@ -197,12 +197,12 @@ def expected_sum_precision(
 
 
 def random_ranking_bound(
-    y_true,
+    y_true: ArrayLike,
     measure: str = "dcg",
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     method: str = "auto",
     n_samples: int = 1000,
     random_state=0,
@@ -233,8 +233,8 @@ def random_ranking_bound(
         Number of rankings drawn per query, at least 2.
     random_state : int, RandomState instance or None, default=0
         Seed of the drawn rankings. None draws others at each call.
-    undefined : float or "skip", default=0.0
-        Value of a query for which the measure is undefined; "skip" leaves such queries out of
+    undefined : float or "drop", default=0.0
+        Value of a query for which the measure is undefined; "drop" leaves such queries out of
         the mean and gives NaN in the per-query values.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
@@ -282,7 +282,7 @@ def random_ranking_bound(
     """
     entry, k, options = parse_measure(measure).with_cutoff(k)
     check_choice(method, "method", _METHODS)
-    check_n_samples(n_samples)
+    n_samples = check_count(n_samples, "n_samples", least=2)
     check_undefined(undefined)
     check_choice(average, "average", ("mean", None))
     if method == "exact" and "average" not in entry.ties:
@@ -301,7 +301,7 @@ def random_ranking_bound(
     else:
         values = lists.per_query(lambda block: kernel(tied_list(block)))
         errors, numbers = 0.0 * values, np.arange(len(values))
-    if undefined != "skip":
+    if undefined != "drop":
         errors[np.isnan(values)] = 0.0
     values = with_undefined(values, undefined)
     if average is None:

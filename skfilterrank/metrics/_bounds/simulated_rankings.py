@@ -1,14 +1,12 @@
 """Means over drawn rankings, for measures that have no closed form over all of them."""
 
-from numbers import Integral
 from zlib import crc32
 
 import numpy as np
 
-from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.checks import check_count, check_random_state, is_whole_number
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.queries import BLOCK_CELLS, GroupIndex
-from skfilterrank.exceptions import InputError, brief
 
 
 class SimulatedRankings:
@@ -75,17 +73,8 @@ def _equal_groups(n_groups, size):
     return GroupIndex(numbers, np.full(n_groups, size), numbers * size, None, n_groups * size)
 
 
-def check_n_samples(n_samples) -> int:
-    """A whole number from 2 up."""
-    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2:
-        raise InputError(f"n_samples must be a whole number from 2 up, got {brief(n_samples)}.")
-    return int(n_samples)
-
-
-def check_seed(random_state) -> int:
+def check_seed(random_state, name: str = "random_state") -> int:
     """A seed that stays the same for all blocks of one call."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise InputError(f"random_state must not be negative, got {brief(random_state)}.")
-        return int(random_state)
+    if is_whole_number(random_state):
+        return check_count(random_state, name, least=0)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

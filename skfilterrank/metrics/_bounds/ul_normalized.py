@@ -1,69 +1,46 @@
 """Measures between what a random and what a perfect ranking of the query's documents scores."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_count, one_of
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure import measure as enter
+from skfilterrank._core.measure import ParsedMeasure, declare_measure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
-from skfilterrank.metrics._bounds.simulated_rankings import (
-    SimulatedRankings,
-    check_n_samples,
-    check_seed,
-)
+from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
-# Bounds that differ by less, in parts of the upper one, differ by rounding alone.
-_ROUNDING = 1e-12
 
-
-def check_measure(measure) -> ParsedMeasure:
+def _check_measure(measure, name) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
-    found = parse_measure(measure)
-    if found.measure.name == "ul_normalized":
-        raise InputError("measure must be another measure than 'ul_normalized' itself.")
-    if not found.measure.greater_is_better:
+    inner = parse_measure(measure)
+    if inner.measure.name == "ul_normalized":
+        raise InputError(f"{name} must be another measure than 'ul_normalized' itself.")
+    if not inner.measure.greater_is_better:
         raise InputError(
-            f"measure must be one for which higher is better, got {brief(measure)}: the paper's "
+            f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "
             "formulas have no meaning for it."
         )
-    return found
-
-
-def check_variant(variant) -> str:
-    """V1 or V2."""
-    check_choice(variant, "variant", ("v1", "v2"))
-    return variant
-
-
-def check_expectation(expectation) -> str:
-    """How E[SP] is computed."""
-    check_choice(expectation, "expectation", ("exact", "paper"))
-    return expectation
-
-
-def check_norm(norm) -> str:
-    """The upper bound of SP."""
-    check_choice(norm, "norm", ("ideal", "k"))
-    return norm
+    return inner
 
 
 def ul_normalized(
-    block: ListBlock, k, *, measure, variant, expectation, norm, n_samples, random_state
+    block: ListBlock, k, *, measure, variant, expectation, normalize, n_samples, random_state
 ):
     """Equation 5 or 6."""
-    found = measure.with_cutoff(k)
-    name = found.measure.name
-    if name != "sp" and norm == "k":
-        raise InputError(f"norm='k' is the upper bound of measure='sp' alone, got {brief(name)}.")
+    inner = measure.with_cutoff(k)
+    name = inner.measure.name
+    if name != "sp" and normalize == "k":
+        raise InputError(
+            f"normalize='k' is the upper bound of measure='sp' alone, got {brief(name)}."
+        )
     if name not in ("sp", "dcg") and expectation == "paper":
         raise InputError(
             f"expectation='paper' is a formula for measure='sp' and 'dcg' alone, got {brief(name)}."
@@ -74,12 +51,12 @@ def ul_normalized(
             "may then score 0 or less, where its formulas divide by it. Use ndcg_f_score, or give "
             "forbidden documents gain 0 with gains=."
         )
-    if block.tie_rule == "average" and "average" not in found.measure.ties:
-        block = block.with_ties(found.measure.ties[0])
-    kernel = found.measure.bind(found.k, found.options)
+    if block.tie_rule == "average" and "average" not in inner.measure.ties:
+        block = block.with_ties(inner.measure.ties[0])
+    kernel = inner.measure.bind(inner.k, inner.options)
     achieved = kernel(block)
-    if "average" in found.measure.ties:
-        lower, upper = _exact_bounds(block, found, norm, expectation)
+    if "average" in inner.measure.ties:
+        lower, upper = _exact_bounds(block, inner, normalize, expectation)
     else:
         upper = kernel(ideal_list(block))
         rankings = SimulatedRankings(kernel, n_samples, random_state)
@@ -88,20 +65,20 @@ def ul_normalized(
     for values in (achieved, lower):
         if (values < 0).any():
             raise InputError(
-                f"ul_normalized needs a measure that is never negative, but {brief(found.text)} is "
+                f"ul_normalized needs a measure that is never negative, but {brief(inner.text)} is "
                 f"{np.nanmin(values):g} for some query."
             )
     return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
 
 
-def _exact_bounds(block, inner, norm, expectation):
+def _exact_bounds(block, inner, normalize, expectation):
     """Random and ideal value of a measure whose mean over all orders is known."""
     if inner.measure.name == "dcg":
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
     if inner.measure.name == "sp":
         places = np.minimum(block.n_judged, block.depth(inner.k))
         perfect = np.minimum(places, block.n_relevant)
-        upper = np.where(perfect > 0, places, 0.0) if norm == "k" else perfect
+        upper = np.where(perfect > 0, places, 0.0) if normalize == "k" else perfect
         return mean_sum_precision(block, inner.k, method=expectation), upper
     kernel = inner.measure.bind(inner.k, inner.options)
     return kernel(tied_list(block)), kernel(ideal_list(block))
@@ -113,8 +90,8 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
         return None
-    norm, method = facts.option("norm"), facts.option("expectation")
-    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, norm, method))
+    normalize, method = facts.option("normalize"), facts.option("expectation")
+    lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, normalize, method))
     make = _v1 if facts.option("variant") == "v1" else _v2
 
     def finish(values, query):
@@ -128,7 +105,7 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
 def _v1(achieved, lower, upper):
     """Equation 5."""
     values = np.full(achieved.shape, np.nan)
-    # Lists that score 0 have no second factor where a random ranking scores 0 too, as drawn.
+    # If the list and the drawn random rankings both score 0, A / (A + R) is 0 / 0: V1 is 0 there.
     values[_is_defined(lower, upper)] = 0.0
     where = _is_defined(lower, upper) & (achieved > 0)
     np.divide(achieved * achieved, upper * (achieved + lower), out=values, where=where)
@@ -146,10 +123,10 @@ def _v2(achieved, lower, upper):
 
 def _is_defined(lower, upper):
     """Whether rankings of the query differ at all."""
-    return upper - lower > _ROUNDING * upper
+    return upper - lower > ROUNDING_OF_MEANS * upper
 
 
-@enter(
+@declare_measure(
     "ul_normalized",
     ul_normalized,
     additive=ul_normalized_sum,
@@ -157,29 +134,20 @@ def _is_defined(lower, upper):
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     options={
-        "measure": check_measure,
-        "variant": check_variant,
-        "expectation": check_expectation,
-        "norm": check_norm,
-        "n_samples": check_n_samples,
+        "measure": _check_measure,
+        "variant": one_of("v1", "v2"),
+        "expectation": one_of("exact", "paper"),
+        "normalize": one_of("ideal", "k"),
+        "n_samples": partial(check_count, least=2),
         "random_state": check_seed,
     },
 )
 def ul_normalized_score(
-    y_true,
-    y_score,
     *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
     measure: str = "dcg",
     variant: str = "v2",
     expectation: str = "exact",
-    norm: str = "ideal",
+    normalize: str = "ideal",
     n_samples: int = 1000,
     random_state=0,
 ):
@@ -201,7 +169,7 @@ def ul_normalized_score(
         How the random ranking's sum of precisions is computed, see
         :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
         for other measures.
-    norm : {"ideal", "k"}, default="ideal"
+    normalize : {"ideal", "k"}, default="ideal"
         Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
         the number of places, ``min(k, n)``, with which no list scores 1 where fewer documents
         are relevant. Other measures have "ideal" alone.
@@ -232,7 +200,7 @@ def ul_normalized_score(
     measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
 
     Section 3.2 there calls k the upper bound of the sum of precisions, but on MQ2007 its Table 15
-    goes with k as ``norm="ideal"`` does. Its Table 5 has values of DCG that are higher than
+    goes with k as ``normalize="ideal"`` does. Its Table 5 has values of DCG that are higher than
     equation 7 gives for lists of the same nDCG.
 
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
@@ -278,4 +246,3 @@ def ul_normalized_score(
     qid
     a                                 0.394...
     """
-    return score("ul_normalized", **locals())

@@ -1,20 +1,17 @@
 """Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
 
-import sys
 from dataclasses import replace
-from numbers import Real
+from functools import partial
 
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_number, one_of
+from skfilterrank._core.exposure import first_places, reciprocal
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank._core.share import share
-from skfilterrank.exceptions import InputError, brief
-
-NORMALIZATIONS = ("R", "min", "k")
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
+from skfilterrank.exceptions import InputError
 
 
 def sum_precision(block: ListBlock, k):
@@ -27,7 +24,7 @@ def sum_precision(block: ListBlock, k):
         return found.total(precision)
     relevant = block.ranked_relevant(k)
     total = _worth_at_relevant(block, k, relevant, relevant)
-    return total @ (1.0 / np.arange(1, total.shape[1] + 1))
+    return total @ reciprocal(first_places(total.shape[1]))
 
 
 def _worth_at_relevant(block, k, relevant, worth):
@@ -57,7 +54,7 @@ def sum_precision_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, uses_levels=True)
 
 
-def average_precision(block: ListBlock, k, normalize="R"):
+def average_precision(block: ListBlock, k, normalize):
     """Sum of precisions over its divisor."""
     return _normalized(sum_precision(block, k), block, k, normalize)
 
@@ -69,7 +66,7 @@ def average_precision_sum(facts: Facts) -> Additive:
     return replace(terms, weights=facts.over(divisor))
 
 
-def q_measure(block: ListBlock, k, beta=1.0, normalize="min"):
+def q_measure(block: ListBlock, k, beta, normalize):
     """Sum of blended ratios over its divisor."""
     if not beta:
         return average_precision(block, k, normalize)
@@ -95,7 +92,7 @@ def _ideal_gain(block, depth):
 
 def _normalized(total, block, k, normalize):
     """The sum over what it is divided by."""
-    return share(total, _divisor(block.n_relevant, k, normalize))
+    return ratio(total, _divisor(block.n_relevant, k, normalize))
 
 
 def _divisor(n_relevant, k, normalize):
@@ -113,42 +110,17 @@ def _divisor(n_relevant, k, normalize):
     return divisor
 
 
-def check_normalize(normalize):
-    """One of the divisors."""
-    check_choice(normalize, "normalize", NORMALIZATIONS)
-    return normalize
+_check_normalize = one_of("R", "min", "k")
 
 
-def check_beta(beta) -> float:
-    """A finite number from 0 up."""
-    is_number = isinstance(beta, Real) and not isinstance(beta, bool)
-    if not (is_number and 0 <= beta <= sys.float_info.max):
-        raise InputError(
-            "beta, the weight of the gains in the Q-measure, must be a finite number from 0 up, "
-            f"got {brief(beta)}."
-        )
-    return float(beta)
-
-
-@measure(
+@declare_measure(
     "sp",
     sum_precision,
     additive=sum_precision_sum,
     undefined="never",
     value_range=(0, np.inf),
 )
-def sum_precision_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def sum_precision_score():
     """Sum of the precisions at the relevant documents of the top k.
 
     Average precision before it is divided by anything: what is compared with the sum that a
@@ -190,31 +162,18 @@ def sum_precision_score(
     >>> sum_precision_score(y_true, [4, 1, 3, 2], groups=groups, k=3)
     3.0
     """
-    return score("sp", **locals())
 
 
-@measure(
+@declare_measure(
     "ap",
     average_precision,
     trec_eval=("map", "map_cut_@"),
     additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"normalize": check_normalize},
+    options={"normalize": _check_normalize},
 )
-def average_precision_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    normalize: str = "R",
-):
+def average_precision_score(*, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
 
     The standard measure of a whole ranking where documents are relevant or not; its mean over
@@ -283,30 +242,16 @@ def average_precision_score(
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
     1.0
     """
-    return score("ap", **locals())
 
 
-@measure(
+@declare_measure(
     "q_measure",
     q_measure,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"beta": check_beta, "normalize": check_normalize},
+    options={"beta": partial(check_number, least=0), "normalize": _check_normalize},
 )
-def q_measure_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    beta: float = 1.0,
-    normalize: str = "min",
-):
+def q_measure_score(*, beta: float = 1.0, normalize: str = "min"):
     """Average precision for graded gains.
 
     Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the
@@ -367,4 +312,3 @@ def q_measure_score(
     >>> round(q_measure_score(y_true, [3, 2, 1], groups=groups, beta=0), 3)
     0.833
     """
-    return score("q_measure", **locals())

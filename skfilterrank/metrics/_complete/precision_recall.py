@@ -1,12 +1,14 @@
 """Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
 
+from functools import partial
+
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.exposure import first_places, reciprocal
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank._core.ties import mean_none_relevant
 
 
@@ -20,17 +22,17 @@ def precision_sum(facts: Facts) -> Additive | None:
     """1 / k of each relevant document in the top; without k it depends on how many are shown."""
     if facts.k is None:
         return None
-    return Additive(facts.relevant / facts.k, facts.table(np.ones(len(facts.places))))
+    return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall(block: ListBlock, k):
     """Relevant documents of the top k, over all relevant ones."""
-    return share(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
+    return ratio(block.ranked_relevant(k).sum(axis=1), block.n_relevant)
 
 
 def recall_sum(facts: Facts) -> Additive:
     """1 / m of each relevant document in the top."""
-    worth = facts.table(np.ones(len(facts.places)))
+    worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
@@ -38,7 +40,7 @@ def r_precision(block: ListBlock, k):
     """Precision at R, the number of relevant documents."""
     relevant = block.ranked_relevant(max(1, int(block.n_relevant.max())))
     in_top = np.arange(relevant.shape[1]) < block.n_relevant[:, None]
-    return share(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
+    return ratio(np.einsum("ij,ij->i", relevant, in_top), block.n_relevant)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
@@ -59,14 +61,17 @@ def reciprocal_rank(block: ListBlock, k):
     if (ties := block.ties(k)) is not None:
         none_yet = mean_none_relevant(ties, relevant[ties.lists])
         here = -np.diff(none_yet, axis=1, prepend=1.0)
-        values[ties.lists] = here @ (1.0 / np.arange(1, here.shape[1] + 1))
+        values[ties.lists] = here @ reciprocal(first_places(here.shape[1]))
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def reciprocal_rank_sum(facts: Facts) -> Additive:
-    """1 / place of the first relevant document."""
-    worth = facts.in_top(lambda place, level, query: (level == 1) / place)
-    return Additive(facts.relevant, worth, uses_levels=True)
+def first_relevant_sum(facts: Facts, worth) -> Additive:
+    """What the place of the first relevant document is worth."""
+
+    def worth_of_first(place, level, query):
+        return np.where(level == 1, worth(place), 0.0)
+
+    return Additive(facts.relevant, facts.in_top(worth_of_first), uses_levels=True)
 
 
 def success(block: ListBlock, k):
@@ -78,13 +83,7 @@ def success(block: ListBlock, k):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def success_sum(facts: Facts) -> Additive:
-    """1 for the first relevant document."""
-    worth = facts.in_top(lambda place, level, query: (level == 1).astype(np.float64))
-    return Additive(facts.relevant, worth, uses_levels=True)
-
-
-@measure(
+@declare_measure(
     "precision",
     precision,
     trec_eval=("P_@",),
@@ -93,18 +92,7 @@ def success_sum(facts: Facts) -> Additive:
     undefined="never",
     value_range=(0, 1),
 )
-def precision_at_k_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def precision_at_k_score():
     """Share of the top k that is relevant.
 
     How much of what a user sees is worth seeing, when she looks at k documents and their order
@@ -155,10 +143,9 @@ def precision_at_k_score(
     >>> precision_at_k_score(y_true, only, groups=groups)
     1.0
     """
-    return score("precision", **locals())
 
 
-@measure(
+@declare_measure(
     "recall",
     recall,
     trec_eval=("recall_@",),
@@ -167,18 +154,7 @@ def precision_at_k_score(
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def recall_at_k_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def recall_at_k_score():
     """Share of the relevant documents that are in the top k.
 
     For a first stage whose list is ranked again by another, or where nothing relevant may be
@@ -222,10 +198,9 @@ def recall_at_k_score(
     >>> value
     0.5
     """
-    return score("recall", **locals())
 
 
-@measure(
+@declare_measure(
     "r_precision",
     r_precision,
     trec_eval=("Rprec",),
@@ -234,17 +209,7 @@ def recall_at_k_score(
     value_range=(0, 1),
     takes_k=False,
 )
-def r_precision_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def r_precision_score():
     """Precision at R, where R is the number of relevant documents.
 
     One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
@@ -278,29 +243,17 @@ def r_precision_score(
     >>> r_precision_score(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups)
     1.0
     """
-    return score("r_precision", **locals())
 
 
-@measure(
+@declare_measure(
     "rr",
     reciprocal_rank,
     trec_eval=("recip_rank",),
-    additive=reciprocal_rank_sum,
+    additive=partial(first_relevant_sum, worth=reciprocal),
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def reciprocal_rank_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def reciprocal_rank_score():
     """One over the place of the first relevant document.
 
     For a user who wants one answer: known items, question answering, navigation. Its mean over
@@ -347,30 +300,18 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([1, 0], [0.9, 0.9], groups=["a", "a"])
     0.75
     """
-    return score("rr", **locals())
 
 
-@measure(
+@declare_measure(
     "success",
     success,
     trec_eval=("success_@",),
-    additive=success_sum,
+    additive=partial(first_relevant_sum, worth=np.ones_like),
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
-def success_at_k_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def success_at_k_score():
     """Whether a relevant document is in the top k.
 
     Its mean is the share of the queries that get an answer at all: "hit rate" where items are
@@ -401,9 +342,8 @@ def success_at_k_score(
     --------
     >>> from skfilterrank.metrics import success_at_k_score
     >>> y_true, groups = [0, 1, 0, -1], ["a", "a", "b", "b"]
-    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=2, undefined="skip")
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=2, undefined="drop")
     1.0
-    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="skip")
+    >>> success_at_k_score(y_true, [2, 1, 2, 1], groups=groups, k=1, undefined="drop")
     0.0
     """
-    return score("success", **locals())

@@ -1,19 +1,19 @@
 """Measures made of a user who walks down the list and stops: RBP and ERR."""
 
-from numbers import Real
+from functools import partial
 
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_number, check_share, one_of
+from skfilterrank._core.exposure import first_places, geometric, reciprocal
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.ties import mean_stops
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 
 
-def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
+def rbp(block: ListBlock, k, persistence, relevance):
     """Rank-biased precision."""
     if relevance == "binary":
         relevant = block.ranked_relevant(k)
@@ -26,7 +26,7 @@ def rbp(block: ListBlock, k, persistence=0.8, relevance="binary"):
                 "gains={0: 0, 1: 0.5, 2: 1}."
             )
         relevant = block.ranked(np.maximum(block.gains, 0.0), k)
-    return relevant @ ((1 - persistence) * persistence ** np.arange(relevant.shape[1]))
+    return relevant @ geometric(first_places(relevant.shape[1]), persistence)
 
 
 def rbp_sum(facts: Facts) -> Additive:
@@ -34,10 +34,10 @@ def rbp_sum(facts: Facts) -> Additive:
     p = facts.option("persistence")
     is_binary = facts.option("relevance") == "binary"
     weights = facts.relevant if is_binary else np.maximum(facts.gains, 0.0)
-    return Additive(weights, facts.table((1 - p) * p ** (facts.places - 1)))
+    return Additive(weights, facts.by_place(partial(geometric, persistence=p)))
 
 
-def err(block: ListBlock, k, max_grade=4.0):
+def err(block: ListBlock, k, max_grade):
     """Mean of 1 / place where the user stops."""
     highest = block.gains.max()
     if highest > max_grade:
@@ -54,7 +54,7 @@ def err(block: ListBlock, k, max_grade=4.0):
     if (ties := block.ties(k)) is not None:
         shown = block.only_retained(block.in_order(block.gains))[ties.lists]
         stops[ties.lists] = mean_stops(ties, _satisfied(shown, max_grade), stops.shape[1])
-    values = stops @ (1.0 / np.arange(1, stops.shape[1] + 1))
+    values = stops @ reciprocal(first_places(stops.shape[1]))
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
@@ -69,57 +69,15 @@ def _satisfied(gains, max_grade):
     return result
 
 
-def check_persistence(persistence) -> float:
-    """A probability, neither 0 nor 1."""
-    is_number = isinstance(persistence, Real) and not isinstance(persistence, bool)
-    if not (is_number and 0 < persistence < 1):
-        raise InputError(
-            "persistence, the probability that a user goes on to the next document, must be above "
-            f"0 and below 1, got {brief(persistence)}."
-        )
-    return float(persistence)
-
-
-def check_relevance(relevance) -> str:
-    """Binary or graded."""
-    check_choice(relevance, "relevance", ("binary", "graded"))
-    return relevance
-
-
-def check_max_grade(max_grade) -> float:
-    """A positive number, so small that a float can tell the highest grade's chance from 1."""
-    is_number = isinstance(max_grade, Real) and not isinstance(max_grade, bool)
-    if not (is_number and 0 < max_grade <= 50):
-        raise InputError(
-            "max_grade, the highest grade of the relevance scale, must be a number above 0 and "
-            f"up to 50, got {brief(max_grade)}: a grade doubles the probability to satisfy, so "
-            "map the labels to fewer grades with gains=."
-        )
-    return float(max_grade)
-
-
-@measure(
+@declare_measure(
     "rbp",
     rbp,
     additive=rbp_sum,
     undefined="never",
     value_range=(0, 1),
-    options={"persistence": check_persistence, "relevance": check_relevance},
+    options={"persistence": check_share, "relevance": one_of("binary", "graded")},
 )
-def rbp_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    persistence: float = 0.8,
-    relevance: str = "binary",
-):
+def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
@@ -171,29 +129,17 @@ def rbp_score(
     >>> rbp_score(y_true, [4, float("-inf"), 2, 1], groups=groups, persistence=0.5)
     0.75
     """
-    return score("rbp", **locals())
 
 
-@measure(
+@declare_measure(
     "err",
     err,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"max_grade": check_max_grade},
+    # A float can tell the highest grade's chance from 1 up to here.
+    options={"max_grade": partial(check_number, above=0, most=50)},
 )
-def err_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    max_grade: float = 4,
-):
+def err_score(*, max_grade: float = 4):
     """Expected reciprocal rank: one over the place where a user is satisfied.
 
     Each document satisfies the user with a probability that grows with its grade, and then she
@@ -248,4 +194,3 @@ def err_score(
     >>> err_score(y_true, [2, 1, 3], groups=groups, max_grade=2)
     0.78125
     """
-    return score("err", **locals())

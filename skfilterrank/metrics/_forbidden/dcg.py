@@ -4,38 +4,36 @@ Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of 
 Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 """
 
+from __future__ import annotations
+
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import check_undefined, mean_over_queries, score, with_undefined
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import (
+    Scores,
+    check_undefined,
+    mean_over_queries,
+    with_undefined,
+)
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
 
-@measure(
+@declare_measure(
     "dcg",
     kernels.dcg,
     additive=kernels.dcg_sum,
     undefined="never",
     value_range=(-np.inf, np.inf),
 )
-def dcg_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def dcg_score():
     """Discounted cumulative gain of the returned list.
 
     The gain of the document at place i counts with weight ``1 / log2(i + 1)``. Forbidden
@@ -67,29 +65,17 @@ def dcg_score(
     >>> dcg_score([2, -1], [0.9, float("-inf")], groups=["a", "a"])
     2.0
     """
-    return score("dcg", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg",
-    kernels.ndcg,
+    partial(kernels.between, bounds=kernels.ndcg_bounds),
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_bounds),
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
 )
-def ndcg_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def ndcg_score():
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
@@ -124,31 +110,19 @@ def ndcg_score(
     >>> ndcg_score([0, 1, 2], [0.3, 0.2, 0.1], groups=["a", "a", "a"], k=2)  # (1/log2(3)) / I_2
     0.239...
     """
-    return score("ndcg", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_0",
-    kernels.ndcg_0,
+    partial(kernels.between, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     # It takes negative labels for 0.
     trec_eval=("ndcg_cut_@",),
     title="nDCG_0",
-    additive=kernels.ndcg_0_sum,
+    additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     undefined="no judged document has a positive gain",
     value_range=(0, 1),
 )
-def ndcg_0_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def ndcg_0_score():
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
     Negative gains count as 0, so showing a forbidden document costs no more than showing a
@@ -175,29 +149,17 @@ def ndcg_0_score(
     >>> ndcg_0_score([2, -1], [0.9, 0.1], groups=["a", "a"])
     1.0
     """
-    return score("ndcg_0", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_min",
-    kernels.ndcg_min,
+    partial(kernels.between, bounds=kernels.ndcg_min_bounds),
     title="nDCG_min",
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_min_bounds),
     undefined="the best and the worst DCG are equal",
     value_range=(-np.inf, np.inf),
 )
-def ndcg_min_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def ndcg_min_score():
     """DCG between the worst and the best *unfiltered* list.
 
     Bounded by 0 and 1 for rankings of all documents, also with negative gains, but not for
@@ -232,29 +194,17 @@ def ndcg_min_score(
     >>> ndcg_min_score([-1, 2], [float("-inf"), 0.9], groups=["a", "a"])
     1.569...
     """
-    return score("ndcg_min", **locals())
 
 
-@measure(
+@declare_measure(
     "ndcg_f",
-    kernels.ndcg_f,
+    partial(kernels.between, bounds=kernels.ndcg_f_bounds),
     title="nDCG_f",
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_f_bounds),
     undefined="every judged gain is 0, or nothing is judged",
     value_range=(0, 1),
 )
-def ndcg_f_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def ndcg_f_score():
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
     1 for the list of all documents of positive gain in their best order, 0 for the list that
@@ -306,18 +256,17 @@ def ndcg_f_score(
     >>> ndcg_f_score(y_true, [float("-inf"), float("-inf"), 0.1], groups=groups)
     0.0
     """
-    return score("ndcg_f", **locals())
 
 
 def filtering_difficulty(
-    y_true,
+    y_true: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
+    gains: Gains = None,
     undefined: float | str = 0.0,
     average: str | None = "mean",
-):
+) -> Scores:
     """nDCG_f of the empty list: what a system must reach to be worth showing.
 
     The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
@@ -334,7 +283,7 @@ def filtering_difficulty(
         Number of places that count; None means all.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value of a query whose gains are all 0 or unjudged.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
@@ -447,13 +396,13 @@ class UnboundedQueries(NamedTuple):
 
 
 def unbounded_queries(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     k: int | None = None,
-    gains=None,
-    ties="average",
+    gains: Gains = None,
+    ties: str | ArrayLike = "average",
     unjudged: str = "zero",
 ) -> UnboundedQueries:
     """Share of queries for which nDCG_min leaves [0, 1], above and below.

@@ -7,14 +7,14 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.share import share
+from skfilterrank._core.scoring import ratio
 
 
 def _discounted(gains):
     """Discounted sum of each row of a matrix of gains in list order."""
-    return gains @ discounts(gains.shape[1])
+    return gains @ log_discount(first_places(gains.shape[1]))
 
 
 def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
@@ -32,29 +32,26 @@ def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
     return _discounted(np.minimum(worst, 0.0) if filtering else worst)
 
 
-def dcg(block: ListBlock, k):
-    """DCG@k of the returned list."""
-    return _discounted(block.ranked(block.gains, k))
+def dcg(block: ListBlock, k, lowest=-np.inf):
+    """DCG@k of the returned list, with gains of at least `lowest`."""
+    return _discounted(block.ranked(_at_least(lowest, block.gains), k))
 
 
-def dcg_sum(facts: Facts, bounds=None) -> Additive:
+def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
     """DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
-    worth = facts.table(discounts(len(facts.places)))
+    worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
-        return Additive(facts.gains, worth)
+        return Additive(gains, worth)
     low, high = facts.per_query(lambda block: bounds(block, facts.k))
     is_defined = high > low
     offset = np.zeros(len(low))
     np.divide(-low, high - low, out=offset, where=is_defined)
-    weights = facts.over(high - low, facts.gains)
-    return Additive(weights, worth, offset=offset, is_defined=is_defined)
+    return Additive(facts.over(high - low, gains), worth, offset=offset, is_defined=is_defined)
 
 
-def ndcg_0_sum(facts: Facts) -> Additive:
-    """Positive gain / I / log2(place + 1)."""
-    ideal = facts.per_query(lambda block: ideal_dcg(block, facts.k, filtering=True))
-    weights = facts.over(ideal, np.maximum(facts.gains, 0.0))
-    return Additive(weights, facts.table(discounts(len(facts.places))))
+def _at_least(lowest, gains):
+    """The gains, those below the lowest raised to it."""
+    return np.maximum(gains, lowest) if np.isfinite(lowest) else gains
 
 
 # The measures between two bounds.
@@ -63,6 +60,11 @@ def ndcg_0_sum(facts: Facts) -> Additive:
 def ndcg_bounds(block: ListBlock, k):
     """0 and the ideal: equation 1."""
     return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
+
+
+def ndcg_0_bounds(block: ListBlock, k):
+    """0 and the ideal without forbidden documents: equation 1 with forbidden ones worth 0."""
+    return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=True)
 
 
 def ndcg_min_bounds(block: ListBlock, k):
@@ -78,30 +80,14 @@ def ndcg_f_bounds(block: ListBlock, k):
     return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
 
 
+def between(block: ListBlock, k, bounds, lowest=-np.inf):
+    """Where the DCG of the returned list lies between its bounds."""
+    return _between(bounds(block, k), dcg(block, k, lowest))
+
+
 def _between(bounds, achieved):
     low, high = bounds
-    return share(achieved - low, high - low)
-
-
-def ndcg(block: ListBlock, k):
-    """Equation 1."""
-    return _between(ndcg_bounds(block, k), dcg(block, k))
-
-
-def ndcg_0(block: ListBlock, k):
-    """Equation 1 with forbidden documents worth 0."""
-    top = _discounted(block.ranked(np.maximum(block.gains, 0.0), k))
-    return share(top, ideal_dcg(block, k, filtering=True))
-
-
-def ndcg_min(block: ListBlock, k):
-    """Equation 2."""
-    return _between(ndcg_min_bounds(block, k), dcg(block, k))
-
-
-def ndcg_f(block: ListBlock, k):
-    """Equation 3."""
-    return _between(ndcg_f_bounds(block, k), dcg(block, k))
+    return ratio(achieved - low, high - low)
 
 
 def empty_list(block: ListBlock, k):

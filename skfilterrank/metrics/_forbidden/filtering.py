@@ -4,16 +4,15 @@ import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 
 
 def forbidden(block: ListBlock, k):
     """Share of the shown places that hold a forbidden document."""
     shown = np.minimum(block.n_retained, block.depth(k))
     bad = block.ranked((block.gains < 0).astype(np.float64), k)
-    return share(bad.sum(axis=1), shown)
+    return ratio(bad.sum(axis=1), shown)
 
 
 def forbidden_sum(facts: Facts) -> Additive:
@@ -21,14 +20,14 @@ def forbidden_sum(facts: Facts) -> Additive:
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
-    return Additive(weights, facts.table(np.ones(len(facts.places))), by_shown=True)
+    return Additive(weights, facts.by_place(np.ones_like), by_shown=True)
 
 
 def false_reject(block: ListBlock, k):
     """Share of the good documents that are filtered."""
     good = block.gains > 0
     rejected = good & (block.sort_key == np.inf)
-    return share(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
+    return ratio(np.count_nonzero(rejected, axis=1), np.count_nonzero(good, axis=1))
 
 
 def empty(block: ListBlock, k):
@@ -36,7 +35,7 @@ def empty(block: ListBlock, k):
     return (block.n_retained == 0).astype(np.float64)
 
 
-@measure(
+@declare_measure(
     "forbidden",
     forbidden,
     additive=forbidden_sum,
@@ -45,18 +44,7 @@ def empty(block: ListBlock, k):
     value_range=(0, 1),
     greater_is_better=False,
 )
-def forbidden_at_k(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def forbidden_at_k():
     """Share of the shown top k that is forbidden.
 
     {parameters}
@@ -82,10 +70,9 @@ def forbidden_at_k(
     >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.0
     """
-    return score("forbidden", **locals())
 
 
-@measure(
+@declare_measure(
     "false_reject_rate",
     false_reject,
     order_matters="never",
@@ -94,17 +81,7 @@ def forbidden_at_k(
     takes_k=False,
     greater_is_better=False,
 )
-def false_reject_rate(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def false_reject_rate():
     """Share of the good documents (gain above 0) that are filtered out.
 
     {parameters}
@@ -112,7 +89,7 @@ def false_reject_rate(
     Notes
     -----
     "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
-    ``undefined="skip"``.
+    ``undefined="drop"``.
 
     Filtered documents are what is counted, if they are good. Unjudged documents do not count.
 
@@ -127,10 +104,9 @@ def false_reject_rate(
     >>> false_reject_rate([2, 1, -1], [0.9, float("-inf"), float("-inf")], groups=["a"] * 3)
     0.5
     """
-    return score("false_reject_rate", **locals())
 
 
-@measure(
+@declare_measure(
     "empty_list_rate",
     empty,
     order_matters="never",
@@ -139,17 +115,7 @@ def false_reject_rate(
     takes_k=False,
     greater_is_better=False,
 )
-def empty_list_rate(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def empty_list_rate():
     """Share of the queries left with no document at all.
 
     {parameters}
@@ -172,4 +138,3 @@ def empty_list_rate(
     >>> empty_list_rate([1, -1, -1], [0.9, 0.1, float("-inf")], groups=["a", "a", "b"])
     0.5
     """
-    return score("empty_list_rate", **locals())

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.measure import declare_measure
 
 
 def qwa(block: ListBlock, k):
@@ -14,7 +13,7 @@ def qwa(block: ListBlock, k):
     positive = np.maximum(block.best_first(None), 0.0)
     n_relevant = np.count_nonzero(positive, axis=1)
     n_shown = block.n_retained
-    discount = discounts(block.width + 1)
+    discount = log_discount(first_places(block.width + 1))
     total = ranked.sum(axis=1)
     terminal = np.ones(len(total))
     np.divide(total, n_relevant, out=terminal, where=n_relevant > 0)
@@ -25,7 +24,7 @@ def qwa(block: ListBlock, k):
     return achieved / (ideal_list @ discount)
 
 
-@measure(
+@declare_measure(
     "qwa",
     qwa,
     undefined="never",
@@ -33,17 +32,7 @@ def qwa(block: ListBlock, k):
     range_holds_for="binary gains",
     takes_k=False,
 )
-def qwa_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def qwa_score():
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
     The terminal document is worth the more the more relevant documents stand before it, and
@@ -83,4 +72,3 @@ def qwa_score(
     >>> qwa_score(y_true, [0.9, 0.8, 0.7], groups=groups)  # the terminal document comes late
     0.967...
     """
-    return score("qwa", **locals())

@@ -3,31 +3,28 @@
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import one_of
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank._core.ties import Ties
-
-VARIANTS = ("trec_eval", "buckley2004", "printed")
 
 
 def judged(block: ListBlock, k):
     """Share of the shown places that hold a judged document."""
     shown = np.minimum(block.n_retained, block.depth(k))
     if not block.has_unjudged:
-        return share(shown, shown)
+        return ratio(shown, shown)
     if block.tie_rule not in ("worst", "best"):
-        return share(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
+        return ratio(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
     # By gain, unjudged rows and those of gain 0 would stand in the order of the input.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
     found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
-    return share(np.count_nonzero(found, axis=1), shown)
+    return ratio(np.count_nonzero(found, axis=1), shown)
 
 
-def bpref(block: ListBlock, k, variant="trec_eval"):
+def bpref(block: ListBlock, k, variant):
     """Mean over the relevant of 1 - share of the non-relevant that stand above it."""
     n_nonrelevant = block.n_judged - block.n_relevant
     most = n_nonrelevant if variant == "printed" else block.n_relevant
@@ -42,7 +39,7 @@ def bpref(block: ListBlock, k, variant="trec_eval"):
         above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
         # A sum over the places of a tie is one over its documents, all of the same mean.
         total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
-    return share(total, block.n_relevant)
+    return ratio(total, block.n_relevant)
 
 
 def bpref_sum(facts: Facts) -> Additive:
@@ -80,7 +77,7 @@ def induced_ap(block: ListBlock, k):
     if (ties := block.ties()) is not None:
         is_judged = block.only_retained(is_judged)[ties.lists]
         total[ties.lists] = _mean_sum_precision(ties, is_judged, relevant[ties.lists], k)
-    return share(total, block.n_relevant)
+    return ratio(total, block.n_relevant)
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
@@ -103,13 +100,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     return np.divide(found, place, out=np.zeros(place.shape), where=counted).sum(axis=1)
 
 
-def check_variant(variant):
-    """One of the readings of bpref."""
-    check_choice(variant, "variant", VARIANTS)
-    return variant
-
-
-@measure(
+@declare_measure(
     "judged",
     judged,
     order_matters="never",
@@ -117,18 +108,7 @@ def check_variant(variant):
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def judged_at_k_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def judged_at_k_score():
     """Share of the shown top k that is judged.
 
     It says how far any other measure at the same cut-off rests on judgments: where it is low,
@@ -167,10 +147,9 @@ def judged_at_k_score(
     >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
     0.667
     """
-    return score("judged", **locals())
 
 
-@measure(
+@declare_measure(
     "bpref",
     bpref,
     additive=bpref_sum,
@@ -178,21 +157,10 @@ def judged_at_k_score(
     value_range=(0, 1),
     range_holds_for="any gains, but not for variant='printed'",
     takes_k=False,
-    options={"variant": check_variant},
+    options={"variant": one_of("trec_eval", "buckley2004", "printed")},
     reads_unjudged=True,
 )
-def bpref_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    variant: str = "trec_eval",
-):
+def bpref_score(*, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     For judgments that are incomplete: only the order of judged documents counts, so that a
@@ -251,10 +219,9 @@ def bpref_score(
     ... ]
     [0.5, 0.5, 0.25]
     """
-    return score("bpref", **locals())
 
 
-@measure(
+@declare_measure(
     "induced_ap",
     induced_ap,
     additive=induced_ap_sum,
@@ -262,18 +229,7 @@ def bpref_score(
     value_range=(0, 1),
     reads_unjudged=True,
 )
-def induced_ap_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    k: int | None = None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-):
+def induced_ap_score():
     """Average precision of the list without its unjudged documents.
 
     The simplest way to keep average precision where judgments are incomplete: what nobody looked
@@ -314,4 +270,3 @@ def induced_ap_score(
     >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
-    return score("induced_ap", **locals())

@@ -5,9 +5,8 @@ import numpy as np
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_numbers
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank._core.share import share
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._incomplete.sampled_ties import mean_inferred_precision
 
@@ -34,7 +33,7 @@ def inferred_ap(block: ListBlock, k):
         pooled = np.ones_like(judged) if pooled is None else pooled
         columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
         total[ties.lists] = mean_inferred_precision(ties, *columns, EPSILON).sum(axis=1)
-    return share(total, block.n_relevant)
+    return ratio(total, block.n_relevant)
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
@@ -77,7 +76,7 @@ def stat_ap(block: ListBlock, k):
     else:
         products = block.ranked_products(weights, weights, None) + block.ranked(weights, None)
         total = products @ (1 / np.arange(1.0, block.width + 1))
-    return share(total, n_relevant)
+    return ratio(total, n_relevant)
 
 
 def _weights_above(block, weights, is_weighted):
@@ -137,7 +136,7 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     return values
 
 
-@measure(
+@declare_measure(
     "inferred_ap",
     inferred_ap,
     trec_eval=("infAP",),
@@ -148,18 +147,7 @@ def check_inclusion_probability(inclusion_probability, n_rows):
     columns={"pooled": check_pooled},
     reads_unjudged=True,
 )
-def inferred_ap_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    pooled=None,
-):
+def inferred_ap_score(*, pooled=None):
     """Average precision, inferred from judgments of a random sample of the pool.
 
     For pools of which a random part was judged: where relevant documents stand, precision is
@@ -227,10 +215,9 @@ def inferred_ap_score(
     >>> round(inferred_ap_score(y_true, y_score, groups=["a"] * 4, pooled=pooled), 4)
     0.75
     """
-    return score("inferred_ap", **locals())
 
 
-@measure(
+@declare_measure(
     "stat_ap",
     stat_ap,
     undefined="the query has no relevant document",
@@ -239,18 +226,7 @@ def inferred_ap_score(
     columns={"inclusion_probability": check_inclusion_probability},
     reads_unjudged=True,
 )
-def stat_ap_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    inclusion_probability=None,
-):
+def stat_ap_score(*, inclusion_probability=None):
     """Average precision, estimated from a sample of known inclusion probabilities.
 
     For judgments of documents that were drawn with different probabilities, as when documents
@@ -303,4 +279,3 @@ def stat_ap_score(
     >>> round(value, 4)
     0.7778
     """
-    return score("stat_ap", **locals())

@@ -3,36 +3,20 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.
 """
 
-from numbers import Real
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.checks import check_share, one_of
+from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._core.measure import declare_measure
 from skfilterrank.metrics._robustness.placements import Placements
-from skfilterrank.metrics._robustness.positions import WHOLE_ORDERS, check_n_items, collection_sizes
+from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
 
-SCALES = ("share", "log")
 # Beyond, a table of factorials is too long, and their differences too inexact.
 _MOST_ITEMS = 10**6
-
-
-def check_scale(scale) -> str:
-    """How the number of worse placements becomes a score."""
-    check_choice(scale, "scale", SCALES)
-    return scale
-
-
-def check_epsilon(epsilon) -> float:
-    """A number above 0 and below 1."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < epsilon < 1:
-        raise InputError(f"epsilon must be a number above 0 and below 1, got {brief(epsilon)}.")
-    return float(epsilon)
 
 
 def _per_query(block, values):
@@ -42,19 +26,13 @@ def _per_query(block, values):
     return result
 
 
-def lexirecall(block: ListBlock, k, n_items=None, scale="share"):
-    """Placements that are worse from the last position up."""
+def lexicographic(block: ListBlock, k, n_items, scale, worse):
+    """Placements that are worse, from the last position up or from the first one down."""
     placed = Placements.of_block(block, n_items)
-    return _per_query(block, placed.scored(placed.worse_from_the_end(), scale))
+    return _per_query(block, placed.scored(worse(placed), scale))
 
 
-def lexiprecision(block: ListBlock, k, n_items=None, scale="share"):
-    """Placements that are worse from the first position down."""
-    placed = Placements.of_block(block, n_items)
-    return _per_query(block, placed.scored(placed.worse_from_the_top(), scale))
-
-
-def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
+def metric_lexirecall(block: ListBlock, k, n_items, epsilon):
     """Equation 12."""
     placed = Placements.of_block(block, n_items)
     n, m, n_found = placed.n, placed.m, placed.n_found
@@ -72,55 +50,44 @@ def metric_lexirecall(block: ListBlock, k, n_items=None, epsilon=0.5):
     return _per_query(block, value)
 
 
-def _worse_placements(facts: Facts, count):
-    """Share of the worse placements, from `count(place, level, n, m)` of each relevant item.
+def _choices_from_the_end(place, level, n, m):
+    """Places and items of the placements that an item makes better, and where there are any."""
+    return place - 1, level, place > level
 
-    None where the measure is no sum, or too large a table would be needed.
+
+def _choices_from_the_top(place, level, n, m):
+    """Places and items of the placements that an item makes worse, and where there are any."""
+    return n - place, m - level + 1, n - place >= m - level + 1
+
+
+def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
+    """Share of the placements that each found item makes worse, or 1 less those it makes better.
+
+    The number of placements of some items at some places is a binomial coefficient. None where
+    there is no such sum: on the log scale, and for collections of more than a million items.
     """
     n = collection_sizes(facts)
     if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
         return None
-    n, m = n.astype(np.int64), facts.m.astype(np.int64)
-    factorial = gammaln(np.arange(1.0, n.max() + 3))
+    sizes, m = n.astype(np.int64), facts.m.astype(np.int64)
+    factorial = gammaln(np.arange(1.0, sizes.max() + 3))
 
     def log_choose(n, m):
         return factorial.take(n) - factorial.take(m) - factorial.take(n - m)
 
-    log_all = log_choose(n, m)
+    log_all = log_choose(sizes, m)
     # 1 less than all placements.
-    is_open = (m > 0) & (m < n)
+    is_open = (m > 0) & (m < sizes)
     log_others = np.where(is_open, log_all + np.log1p(-np.exp(-np.where(is_open, log_all, 1))), 0)
 
     def worth(place, level, query):
         place, level = np.asarray(place, dtype=np.int64), np.asarray(level, dtype=np.int64)
-        above, below, is_counted = count(place, level, n[query], m[query])
+        above, below, is_counted = choices(place, level, sizes[query], m[query])
         above, below = np.where(is_counted, above, 0), np.where(is_counted, below, 0)
         return np.where(is_counted, np.exp(log_choose(above, below) - log_others[query]), 0.0)
 
-    return worth, is_open, n
-
-
-def lexirecall_sum(facts: Facts) -> Additive | None:
-    """1 less the placements that the found items rule out, from the end."""
-    found = _worse_placements(facts, lambda place, level, n, m: (place - 1, level, place > level))
-    if found is None:
-        return None
-    worth, is_open, n = found
-    weights = -facts.relevant * facts.spread(is_open)
-    return Additive(weights, worth, True, offset=(facts.m > 0).astype(np.float64), n_items=n)
-
-
-def lexiprecision_sum(facts: Facts) -> Additive | None:
-    """The placements that the found items rule out, from the top."""
-    found = _worse_placements(
-        facts,
-        lambda place, level, n, m: (n - place, m - level + 1, n - place >= m - level + 1),
-    )
-    if found is None:
-        return None
-    worth, is_open, n = found
-    weights = facts.relevant * facts.spread(is_open)
-    offset = ((facts.m > 0) & ~is_open).astype(np.float64)
+    weights = sign * facts.relevant * facts.spread(is_open)
+    offset = ((m > 0) & (~is_open | (sign < 0))).astype(np.float64)
     return Additive(weights, worth, True, offset=offset, n_items=n)
 
 
@@ -137,32 +104,20 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-_SHARED = {"n_items": check_n_items, "scale": check_scale}
+_SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
 
 
-@measure(
+@declare_measure(
     "lexirecall",
-    lexirecall,
-    additive=lexirecall_sum,
+    partial(lexicographic, worse=Placements.worse_from_the_end),
+    additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexirecall_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    scale: str = "share",
-):
+def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
     """Lexicographic recall: the share of worse placements, from the last relevant item up.
 
     How robust a ranking is for the searcher who is served worst: rankings are compared by the
@@ -224,32 +179,19 @@ def lexirecall_score(
     >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.6
     """
-    return score("lexirecall", **locals())
 
 
-@measure(
+@declare_measure(
     "lexiprecision",
-    lexiprecision,
-    additive=lexiprecision_sum,
+    partial(lexicographic, worse=Placements.worse_from_the_top),
+    additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexiprecision_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    scale: str = "share",
-):
+def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
     """Lexicographic precision: the share of worse placements, from the first relevant item down.
 
     Reciprocal rank without its ties: rankings are compared by the position of their first
@@ -305,32 +247,19 @@ def lexiprecision_score(
     >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
     0.4
     """
-    return score("lexiprecision", **locals())
 
 
-@measure(
+@declare_measure(
     "metric_lexirecall",
     metric_lexirecall,
     additive=metric_lexirecall_sum,
     undefined="nothing is relevant",
     value_range=(0, 1),
     takes_k=False,
-    options={"n_items": check_n_items, "epsilon": check_epsilon},
+    options={"n_items": check_n_items, "epsilon": check_share},
     ties=WHOLE_ORDERS,
 )
-def metric_lexirecall_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="worst",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-    epsilon: float = 0.5,
-):
+def metric_lexirecall_score(*, n_items: int | None = None, epsilon: float = 0.5):
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
     The number that the paper gives for lexicographic recall, here for comparison with it. To
@@ -379,4 +308,3 @@ def metric_lexirecall_score(
     >>> metric_lexirecall_score([0, 0, 1, 0], [4, 3, 2, 1], groups=["q"] * 4, n_items=4)
     0.25
     """
-    return score("metric_lexirecall", **locals())

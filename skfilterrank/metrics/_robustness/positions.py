@@ -1,19 +1,21 @@
 """Where in each list the relevant items are: the projection of section 2.2 of Diaz & Mitra."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_choice
-from skfilterrank._core.lists import TIES, ListBlock, RankedLists
+from skfilterrank._core.checks import check_choice, check_count
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45
-WHOLE_ORDERS = ("worst", "best", "stable")
 IMPUTATIONS = ("pessimistic", "optimistic")
 
 
@@ -95,12 +97,12 @@ class RelevantPositions:
 
 
 def relevant_positions(
-    y_true,
-    y_score,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     *,
-    groups=None,
-    gains=None,
-    ties="worst",
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",
@@ -187,21 +189,9 @@ def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLis
     return RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
 
 
-def check_n_items(n_items) -> int | None:
-    """None, or a positive whole number of items."""
-    if n_items is None:
-        return None
-    if isinstance(n_items, bool | np.bool_) or not isinstance(n_items, Integral) or n_items < 1:
-        raise InputError(
-            "n_items, the number of items in the collection, must be a positive integer or None "
-            f"(the rows of each query and room behind them), got {brief(n_items)}."
-        )
-    if n_items > _MOST_ITEMS:
-        raise InputError(
-            f"n_items must be at most 2**45 = {_MOST_ITEMS}, beyond which float64 cannot keep "
-            f"positions apart, got {brief(n_items)}."
-        )
-    return int(n_items)
+def check_n_items(n_items, name="n_items") -> int | None:
+    """None, or a whole number of items, not more than float64 can keep positions of apart."""
+    return None if n_items is None else check_count(n_items, name, most=_MOST_ITEMS)
 
 
 def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
@@ -255,7 +245,7 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 def collection_sizes(facts) -> np.ndarray:
     """Number of items of each query; missing ones stand behind every row where nobody says."""
     n_items = facts.option("n_items")
-    return facts.n + facts.m if n_items is None else np.full(len(facts.n), float(n_items))
+    return facts.n + facts.m if n_items is None else np.full(len(facts.m), float(n_items))
 
 
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:

@@ -3,36 +3,36 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, columns_of
+from skfilterrank._core.gains import Gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.position_order import (
+    KINDS,
     PreferenceMatrix,
     comparable,
     sort_systems,
 )
 from skfilterrank.metrics._robustness.positions import (
-    RelevantPositions,
     check_n_items,
     positions_of,
     ranked_lists,
 )
 
-KINDS = ("recall", "precision")
-
 
 def lexicographic_preference(
-    y_true,
-    y_score_a,
-    y_score_b,
+    y_true: ArrayLike,
+    y_score_a: ArrayLike,
+    y_score_b: ArrayLike,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     kind: str = "recall",
-    gains=None,
-    ties="worst",
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",
@@ -129,13 +129,13 @@ def lexicographic_preference(
 
 
 def preference_matrix(
-    y_true,
+    y_true: ArrayLike,
     y_scores,
     *,
-    groups=None,
+    groups: ArrayLike | None = None,
     kind: str = "recall",
-    gains=None,
-    ties="worst",
+    gains: Gains = None,
+    ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
     n_items: int | None = None,
     imputation: str = "pessimistic",
@@ -143,7 +143,7 @@ def preference_matrix(
     """Order many systems for each query, by lexicographic recall or precision.
 
     For systems that rank the same documents. For runs that retrieved different ones, see
-    :func:`preference_matrix_of_positions`.
+    :meth:`PreferenceMatrix.from_positions`.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def preference_matrix(
 
     See Also
     --------
-    preference_matrix_of_positions : The same for runs with documents of their own.
+    PreferenceMatrix.from_positions : The same for runs with documents of their own.
     lexicographic_preference : Two rankings.
 
     Notes
@@ -207,79 +207,6 @@ def preference_matrix(
     return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
 
 
-def preference_matrix_of_positions(
-    positions,
-    *,
-    kind: str = "recall",
-    n_items: int | None = None,
-    imputation: str = "pessimistic",
-) -> PreferenceMatrix:
-    """Order many systems for each query, from the positions of the relevant items.
-
-    For runs that retrieved different documents, each one read and aligned with the judgments by
-    itself.
-
-    Parameters
-    ----------
-    positions : dict of RelevantPositions
-        What :func:`relevant_positions` returns, by name of the system, for the same queries and
-        judgments. Positions of items that were not retrieved are imputed anew.
-    kind, n_items, imputation
-        As in :func:`lexicographic_preference`.
-
-    Returns
-    -------
-    PreferenceMatrix
-        The rank of each system for each query, and the preferences that follow from them.
-
-    Raises
-    ------
-    ValueError
-        If there is no system, if the systems differ in their queries or in the number of
-        relevant items of a query, if `n_items` is smaller than what a query needs, or if a
-        parameter is not as described.
-
-    See Also
-    --------
-    preference_matrix : The same from scores.
-
-    Examples
-    --------
-    The second run finds only one of two relevant documents:
-
-    >>> from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
-    >>> not_retrieved = float("-inf")
-    >>> runs = {
-    ...     "long": relevant_positions([0, 0, 1, 1], [4, 3, 2, 1], groups=["q"] * 4),
-    ...     "short": relevant_positions([1, 1], [2, not_retrieved], groups=["q"] * 2),
-    ... }
-    >>> preference_matrix_of_positions(runs).ranks
-    system  long  short
-    qid
-    q        1.0    2.0
-    >>> preference_matrix_of_positions(runs, kind="precision").ranks
-    system  long  short
-    qid
-    q        2.0    1.0
-    """
-    check_choice(kind, "kind", KINDS)
-    if not isinstance(positions, Mapping) or not positions:
-        raise InputError(
-            "positions must be a dict {name: result of relevant_positions} of at least one "
-            f"system, got {type(positions).__name__}."
-        )
-    reference = next(iter(positions))
-    for system, result in positions.items():
-        if not isinstance(result, RelevantPositions):
-            raise InputError(
-                f"positions[{brief(system)}] must be a result of relevant_positions, got "
-                f"{type(result).__name__}."
-            )
-        _check_same_relevant(system, result, reference, positions[reference])
-        _check_enough_items(system, result, check_n_items(n_items))
-    return sort_systems(positions, kind, imputation, n_items)
-
-
 def _systems(y_scores):
     """Scores by name of the system."""
     y_scores = columns_of(y_scores, "y_scores")
@@ -302,38 +229,3 @@ def _positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_
             raise
         groups = lists.index
     return positions
-
-
-def _check_same_relevant(system, result, reference, expected):
-    """The same queries and numbers of relevant items as the first system."""
-    if not np.array_equal(result.query_ids, expected.query_ids):
-        theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
-        odd = sorted(theirs ^ ours, key=str)[0]
-        raise InputError(
-            f"{brief(system)} and {brief(reference)} have different queries: {brief(odd)} is in "
-            "only one of them. Give every system all judged queries, those without a list as "
-            "rows of score -inf."
-        )
-    differ = result.n_relevant != expected.n_relevant
-    if differ.any():
-        query = int(differ.argmax())
-        raise InputError(
-            f"query {brief(str(result.query_ids[query]))} has {result.n_relevant[query]} relevant "
-            f"items for {brief(system)} and {expected.n_relevant[query]} for {brief(reference)}: "
-            "align all systems with the same judgments, relevant documents that were not "
-            "retrieved as rows of score -inf."
-        )
-
-
-def _check_enough_items(system, result, n_items):
-    """Room for what was retrieved and what is missing."""
-    if n_items is None:
-        return
-    needed = result.n_retrieved + result.n_relevant - result.n_found
-    if len(needed) and needed.max() > n_items:
-        query = int(needed.argmax())
-        raise InputError(
-            f"n_items={n_items} is too small for query {brief(str(result.query_ids[query]))} of "
-            f"{brief(system)}, which needs {needed[query]} or more: pass the number of documents "
-            "in the collection, or None for more than any list holds."
-        )

@@ -3,26 +3,22 @@
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 3.2.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.exposure import check_persistence, resolve_exposure
+from skfilterrank._core.checks import check_share
+from skfilterrank._core.exposure import resolve_exposure
 from skfilterrank._core.lists import ListBlock
-from skfilterrank._core.measure import measure
-from skfilterrank._core.scoring import score
+from skfilterrank._core.measure import declare_measure
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes, items_of
 
 
-def _check_exposure(exposure):
+def _check_exposure(exposure, name):
     """A known name or a callable."""
     resolve_exposure(exposure)
     return exposure
-
-
-def _check_persistence(persistence):
-    """A number above 0 and below 1."""
-    check_persistence(persistence)
-    return float(persistence)
 
 
 def _n_found(block):
@@ -66,7 +62,7 @@ def _defined(block, values):
     return np.where(block.n_relevant > 0, values, np.nan)
 
 
-def total_search_efficiency(block: ListBlock, k, exposure="ap", persistence=0.8, n_items=None):
+def total_search_efficiency(block: ListBlock, k, exposure, persistence, n_items):
     """Equation 3."""
     exposure = resolve_exposure(exposure, persistence=persistence)
     last, is_complete = _last_positions(block, n_items)
@@ -100,7 +96,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def search_length(block: ListBlock, k, n_items=None):
+def _search_length(block: ListBlock, k, n_items):
     """Documents that are not relevant above the last relevant one."""
     last, is_complete = _last_positions(block, n_items)
     last = last.astype(np.float64)
@@ -121,7 +117,7 @@ def search_length_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-def recall_error(block: ListBlock, k, n_items=None):
+def _recall_error(block: ListBlock, k, n_items):
     """Mean position of the relevant items, above that of the ideal ranking."""
     found = _n_found(block)
     n = items_of(block, block.n_relevant - found, n_items)
@@ -142,7 +138,7 @@ def recall_error_sum(facts: Facts) -> Additive:
     )
 
 
-@measure(
+@declare_measure(
     "tse",
     total_search_efficiency,
     additive=total_search_efficiency_sum,
@@ -151,21 +147,13 @@ def recall_error_sum(facts: Facts) -> Additive:
     takes_k=False,
     options={
         "exposure": _check_exposure,
-        "persistence": _check_persistence,
+        "persistence": check_share,
         "n_items": check_n_items,
     },
 )
 def total_search_efficiency_score(
-    y_true,
-    y_score,
     *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    exposure="ap",
+    exposure: str | Callable = "ap",
     persistence: float = 0.8,
     n_items: int | None = None,
 ):
@@ -191,7 +179,7 @@ def total_search_efficiency_score(
 
     See Also
     --------
-    search_length_score : The same position, as a number of documents.
+    search_length : The same position, as a number of documents.
     lexirecall_score : Goes on to the other relevant items where the last ones tie.
 
     Notes
@@ -223,12 +211,11 @@ def total_search_efficiency_score(
     >>> total_search_efficiency_score(y_true, filtered, groups=groups, n_items=1000)
     0.001
     """
-    return score("tse", **locals())
 
 
-@measure(
+@declare_measure(
     "search_length",
-    search_length,
+    _search_length,
     additive=search_length_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -236,18 +223,7 @@ def total_search_efficiency_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def search_length_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-):
+def search_length(*, n_items: int | None = None):
     """Search length for everything relevant: documents read in vain until all are found.
 
     Cooper's search length of type 3. Lower is better. Use it to say in documents what a
@@ -264,7 +240,7 @@ def search_length_score(
     See Also
     --------
     total_search_efficiency_score : The same position, as an exposure.
-    recall_error_score : The mean over all relevant documents.
+    recall_error : The mean over all relevant documents.
 
     Notes
     -----
@@ -284,16 +260,15 @@ def search_length_score(
 
     Examples
     --------
-    >>> from skfilterrank.metrics import search_length_score
-    >>> search_length_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    >>> from skfilterrank.metrics import search_length
+    >>> search_length([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     2.0
     """
-    return score("search_length", **locals())
 
 
-@measure(
+@declare_measure(
     "recall_error",
-    recall_error,
+    _recall_error,
     additive=recall_error_sum,
     undefined="nothing is relevant",
     value_range=(0, np.inf),
@@ -301,18 +276,7 @@ def search_length_score(
     greater_is_better=False,
     options={"n_items": check_n_items},
 )
-def recall_error_score(
-    y_true,
-    y_score,
-    *,
-    groups=None,
-    gains=None,
-    ties="average",
-    unjudged: str = "zero",
-    undefined: float | str = 0.0,
-    average: str | None = "mean",
-    n_items: int | None = None,
-):
+def recall_error(*, n_items: int | None = None):
     """Recall error: mean position of the relevant items, above that of the ideal ranking.
 
     Rocchio's measure of recall. Lower is better. Sensitive to a few relevant documents at very
@@ -328,7 +292,7 @@ def recall_error_score(
 
     See Also
     --------
-    search_length_score : The same for the last relevant document alone.
+    search_length : The same for the last relevant document alone.
 
     Notes
     -----
@@ -350,8 +314,7 @@ def recall_error_score(
     --------
     Relevant at 1 and 4, ``(1 + 4) / 2 - 3 / 2``:
 
-    >>> from skfilterrank.metrics import recall_error_score
-    >>> recall_error_score([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
+    >>> from skfilterrank.metrics import recall_error
+    >>> recall_error([1, 0, 0, 1, 0], [5, 4, 3, 2, 1], groups=["q"] * 5)
     1.0
     """
-    return score("recall_error", **locals())

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_flag
+from skfilterrank._core.checks import check_flag, check_number
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -19,7 +19,6 @@ from skfilterrank.ranking._boosting.feature_boosting import (
     optimizable_measures,
 )
 from skfilterrank.ranking._fitting.ranker_input import (
-    check_not_negative,
     column,
 )
 
@@ -254,7 +253,7 @@ class AdaRankRanker(BoostedRanker):
         """Check the parameters, and return the measure."""
         self._check_rounds()
         check_flag(self.both_directions, "both_directions")
-        check_not_negative(self.tol, "tol")
+        check_number(self.tol, "tol", least=0)
         parsed = parse_measure(self.measure)
         if not is_optimizable(parsed.measure):
             low, high = parsed.measure.value_range

@@ -4,12 +4,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import check_flag
+from skfilterrank._core.checks import check_count, check_flag
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
-from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows, check_count
+from skfilterrank.ranking._fitting.ranker_input import FeatureRanker, QueryRows
 
 
 def rows_with_order(rows: QueryRows) -> QueryRows:
@@ -30,8 +30,7 @@ class BoostedRanker(FeatureRanker):
     def _check_rounds(self):
         """Raise for parameters of the rounds that are out of range."""
         check_count(self.n_estimators, "n_estimators", 1)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
 
@@ -112,6 +111,6 @@ def run_rounds(learner, held_out: list[HeldOutCurve], *, n_rounds, patience, ver
 
 
 def first_best(values) -> int:
-    """Position of the maximum, the first of those that differ from it by rounding alone."""
-    highest = values.max()
-    return int(np.argmax(values >= highest - 1e-10))
+    """Index of the highest of some shares, the first of those that only rounding keeps apart."""
+    # Shares of all pairs add up more rounding than means over queries.
+    return int(np.argmax(values >= values.max() - 1e-10))

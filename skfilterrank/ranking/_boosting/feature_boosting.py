@@ -6,6 +6,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     first_best,
@@ -19,7 +20,6 @@ from skfilterrank.ranking._fitting.ranker_input import (
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
 _LARGEST_WORTH = 1 - 1e-9
-_SAME = 1e-12
 
 
 class FeatureBoosting:
@@ -99,7 +99,7 @@ class FeatureBoosting:
 
     def _is_perfect(self):
         """Whether no order serves the training queries better."""
-        return self._served.mean() >= self._highest - _SAME
+        return self._served.mean() >= self._highest - ROUNDING_OF_MEANS
 
 
 class _Strength:
@@ -127,7 +127,7 @@ def _rows_that_count(rows, parsed):
     """The rows of queries whose order matters to the measure."""
     strength = _Strength(rows, parsed)
     # NaN, where the measure is undefined, is not greater than anything.
-    matters = strength(rows.gains) > strength(-rows.gains) + _SAME
+    matters = strength(rows.gains) > strength(-rows.gains) + ROUNDING_OF_MEANS
     if not matters.any():
         raise InputError(
             f"measure={brief(parsed.text)} has no value, or the same for all orders, in each of "

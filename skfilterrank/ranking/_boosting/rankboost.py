@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_choice, check_count
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -18,7 +18,6 @@ from skfilterrank.ranking._boosting.boosting import (
 from skfilterrank.ranking._boosting.pair_weights import PAIR_WEIGHTS, PairDistribution
 from skfilterrank.ranking._fitting.ranker_input import (
     QueryRows,
-    check_count,
     column,
 )
 

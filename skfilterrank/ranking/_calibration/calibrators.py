@@ -7,6 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._core.same_value import mean_tolerance
+
 # Probabilities keep this far from 0 and 1.
 LEAST_PROBABILITY = 1e-6
 
@@ -39,7 +41,7 @@ def _fit_sigmoid(scores, good):
     X = np.concatenate([scores, scores])[:, None]
     y = np.repeat([1, 0], len(scores))
     weight = np.concatenate([target, 1.0 - target])
-    if np.ptp(scores) <= 1e-12 * np.abs(scores).max():
+    if np.ptp(scores) <= mean_tolerance(scores):
         return _share(X, y, weight)
     curve = make_pipeline(
         StandardScaler(), LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky")

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.ranking._fitting.ranker_input import column
 
 
@@ -21,7 +22,7 @@ def spread(values, codes=None, sizes=None) -> float:
         values = values - values.mean()
     else:
         values = values - (np.bincount(codes, values) / sizes)[codes]
-    if np.abs(values).max() <= 1e-12:
+    if np.abs(values).max() <= ROUNDING_OF_MEANS:
         return 0.0
     return largest * np.sqrt(np.mean(values**2))
 

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice, check_random_state
+from skfilterrank._core.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
@@ -22,8 +22,6 @@ from skfilterrank.ranking._coordinate_ascent.starts import INITS, make_start
 from skfilterrank.ranking._fitting.measured_rows import MeasuredRows
 from skfilterrank.ranking._fitting.ranker_input import (
     FeatureRanker,
-    check_count,
-    check_not_negative,
 )
 
 
@@ -331,13 +329,11 @@ class CoordinateAscentRanker(FeatureRanker):
         check_count(self.n_restarts, "n_restarts", 0)
         check_count(self.max_iter, "max_iter", 0)
         check_count(self.n_candidates, "n_candidates", 2)
-        if self.max_crossings is not None:
-            check_count(self.max_crossings, "max_crossings", 1)
+        check_count(self.max_crossings, "max_crossings", or_none=True)
         check_count(self.verbose, "verbose", 0)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         for name in ("init_alpha", "penalty", "tol"):
-            check_not_negative(getattr(self, name), name)
+            check_number(getattr(self, name), name, least=0)
         return parsed
 
     def _search(self, objective):

@@ -14,6 +14,7 @@ import numpy as np
 
 from skfilterrank._core.additive import Additive
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank._core.sorting import argsort_floats
 from skfilterrank.ranking._coordinate_ascent.reach import stretches
 
@@ -25,8 +26,8 @@ _LONG, _LONG_TIMES = 256, 8
 # A crossing's two lowest bits say who crosses, and in which direction.
 _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
-# Relative to t, and to the values.
-_SHORTEST, _SAME_VALUE = 1e-10, 1e-12
+# Relative to t.
+_SHORTEST = 1e-10
 
 
 class Steps(NamedTuple):
@@ -291,7 +292,7 @@ def best_time(steps: Steps, unit: float, penalty: float = 0.0) -> float:
     short = np.diff(times) <= _SHORTEST * (np.maximum(size[1:], size[:-1]) + unit)
     values[1:-1][short] = -np.inf
     highest = values.max()
-    best = np.flatnonzero(values >= highest - _SAME_VALUE * max(1.0, abs(highest)))
+    best = np.flatnonzero(values >= highest - ROUNDING_OF_MEANS * max(1.0, abs(highest)))
     nearest = best[np.maximum(lower, -upper)[best].argmin()]
     return 0.0 if is_here[nearest] else float(between(times, nearest, unit))
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Relative to the size of the terms of a score: what rounding may hide.
-_ROUNDING = 1e-12
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
+
 # As many documents as there are places, times this, and this many, are not worth another cut.
 _PER_PLACE, _FEW = 4, 64
 _MOST_CUTS = 40
@@ -89,7 +89,9 @@ def _may_matter(scores, feature, left, right, n_places):
             # Where t is infinite, scores are the feature itself, without rounding.
             below.append(value <= value[top].min())
         else:
-            off = _ROUNDING * (end.of_score * np.abs(scores) + np.abs(end.of_feature * feature))
+            off = ROUNDING_OF_MEANS * (
+                end.of_score * np.abs(scores) + np.abs(end.of_feature * feature)
+            )
             below.append(value + off < (value - off)[top].min())
     kept = ~(below[0] & below[1])
     kept[top] = True

@@ -8,6 +8,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.metrics import dcg_bounds
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
@@ -214,7 +215,7 @@ def best_prefix(expected, scores, index, k):
     sums -= np.repeat(before, sizes)
     sums[~ends_tie | np.isneginf(ranked)] = -np.inf
     highest = np.maximum.reduceat(sums, starts)
-    is_best = sums >= np.repeat(highest, sizes) - 1e-12
+    is_best = sums >= np.repeat(highest, sizes) - mean_tolerance(expected)
     last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
     is_empty = highest < 0
     is_whole = ~is_empty & (last + 1 == starts + sizes)

@@ -6,13 +6,13 @@ import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_k, check_share
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
-    best_position,
     measure_and_places,
     midpoint,
     utility_curve,
@@ -339,7 +339,7 @@ def _best_certified(curve, scores, limit, is_upward):
     values = curve.values[places]
     certified = np.flatnonzero(thresholds <= limit if is_upward else thresholds > limit)
     value = values[certified]
-    best = certified[best_position(np.where(np.isnan(value), -np.inf, value))]
+    best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
     lower = thresholds[:best].max(initial=-np.inf)
     threshold = midpoint(scores, lower) if lower > -np.inf else -np.inf
     return threshold, float(values[best])

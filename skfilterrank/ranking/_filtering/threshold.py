@@ -8,13 +8,10 @@ from skfilterrank._core.checks import check_k
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
 from skfilterrank._core.sorting import argsort_floats
 from skfilterrank.ranking._filtering.measure_steps import measure_steps
-
-# Means over queries that differ by less than this share of the largest are rounding apart, not
-# better or worse.
-_SAME_VALUE = 1e-12
 
 
 class ThresholdCurve(NamedTuple):
@@ -68,7 +65,7 @@ def threshold_curve(
         What to make best: any name of the measure table, with options where wanted, such as
         "rbp(persistence=0.95)@10"; "ndcg_f@10" sets `k` too. Ties count as is the measure's
         default.
-    undefined : float or "skip", default=0.0
+    undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
 
     Returns
@@ -149,7 +146,7 @@ def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> Thresh
     if not is_first.all():
         thresholds, values = thresholds[is_first], values[is_first]
     sign = 1.0 if parsed.measure.greater_is_better else -1.0
-    best = best_position(np.where(np.isnan(values), -np.inf, sign * values))
+    best = first_of_highest(np.where(np.isnan(values), -np.inf, sign * values))
     return ThresholdCurve(
         thresholds,
         values,
@@ -180,13 +177,6 @@ def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
     if parsed.measure.takes_k:
         parsed = parsed.with_cutoff(k)
     return parsed, check_k(k) if parsed.k is None else parsed.k
-
-
-def best_position(values) -> int:
-    """Index of the highest value; equal values, up to rounding, give the lowest threshold."""
-    extremes = [abs(value) for value in (values.min(), values.max()) if np.isfinite(value)]
-    slack = _SAME_VALUE * max(extremes, default=0.0)
-    return int(np.argmax(values >= values.max() - slack))
 
 
 def midpoint(scores, lower) -> float:

@@ -1,6 +1,5 @@
 """Checked input of the rankers of this package that learn from features."""
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -8,11 +7,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.checks import check_groups, is_finite_number, refuse_mask
+from skfilterrank._core.checks import check_groups, refuse_mask
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 
@@ -123,15 +122,3 @@ def count_unjudged(judged) -> int:
             DataWarning,
         )
     return n_unjudged
-
-
-def check_count(value, name, least) -> None:
-    """A whole number from `least` up."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name} must be a whole number from {least} up, got {brief(value)}.")
-
-
-def check_not_negative(value, name) -> None:
-    """A finite real number from 0 up."""
-    if not is_finite_number(value) or value < 0:
-        raise InputError(f"{name} must be a number, 0 or above, got {brief(value)}.")

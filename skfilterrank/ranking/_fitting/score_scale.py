@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.ranking._fitting.wrapping import has_fixed_scale
@@ -61,7 +62,7 @@ def _training_scale(model, rows, data, gains):
         return 0.0, 0.0
     mean, deviation = scores.mean(), scores.std()
     # The standard deviation of equal scores need not be exactly 0.
-    return mean, deviation if deviation > 1e-12 * np.abs(scores).max() else 0.0
+    return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
 
 def _whole_queries(rows, groups):

@@ -1,12 +1,11 @@
 """Fuse the lists of several systems into one: by ranks or by scores, without learning."""
 
 from collections.abc import Mapping
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_groups, check_scores
+from skfilterrank._core.checks import check_count, check_groups, check_scores
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fusion.lists import (
@@ -203,7 +202,7 @@ def fuse_runs(
     3   1     c  0.015873
     """
     check_fusion(method, normalize, rrf_k, filtered)
-    _check_depth(depth)
+    check_count(depth, "depth", or_none=True)
     table = score_table(runs)
     weights = check_weights(weights, list(runs))
     index, docno_codes = table_index(table)
@@ -366,11 +365,3 @@ def _check_no_duplicates(rows, own, name):
             f"run {brief(name)} holds document {brief(own['docno'].iloc[row])} twice in topic "
             f"{brief(own['qid'].iloc[row])}: keep one of the rows."
         )
-
-
-def _check_depth(depth):
-    """None, or a whole number from 1 up."""
-    if depth is not None and (
-        isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1
-    ):
-        raise InputError(f"depth must be None or a whole number from 1 up, got {brief(depth)}.")

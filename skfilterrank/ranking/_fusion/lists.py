@@ -8,12 +8,13 @@ import pandas as pd
 
 from skfilterrank._core.checks import (
     check_choice,
+    check_number,
     check_numbers,
     check_scores,
     columns_of,
-    is_finite_number,
 )
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
 
 METHODS = ("rrf", "combsum", "combmnz", "borda")
@@ -59,8 +60,7 @@ def check_fusion(method, normalize, rrf_k, filtered) -> None:
     check_choice(method, "method", METHODS)
     check_choice(normalize, "normalize", NORMALIZATIONS)
     check_choice(filtered, "filtered", FILTERED)
-    if not is_finite_number(rrf_k) or rrf_k < 0:
-        raise InputError(f"rrf_k must be a number from 0 up, got {brief(rrf_k)}.")
+    check_number(rrf_k, "rrf_k", least=0)
 
 
 def check_weights(weights, names) -> np.ndarray:
@@ -142,7 +142,7 @@ def normalized(values, index: GroupIndex, normalize, tie_keys=None) -> np.ndarra
     deviation = np.sqrt(_reduce(np.add, distance**2 / lengths, index))
     largest = _reduce(np.maximum, np.abs(finite), index)
     # The standard deviation of equal scores need not be exactly 0.
-    varies = deviation > 1e-12 * largest
+    varies = deviation > ROUNDING_OF_MEANS * largest
     return np.divide(distance, deviation, where=varies, out=np.zeros_like(distance))
 
 

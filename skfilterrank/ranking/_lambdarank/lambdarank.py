@@ -10,16 +10,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_k, check_random_state, is_finite_number
+from skfilterrank._core.checks import check_count, check_k, check_number, check_random_state
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.ranking._fitting.ranker_input import (
-    FeatureRanker,
-    check_count,
-    check_not_negative,
-)
+from skfilterrank.ranking._fitting.ranker_input import FeatureRanker
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
 from skfilterrank.ranking._lambdarank.objective import LambdaObjective, row_keys
 
@@ -291,13 +287,11 @@ class LambdaRankRanker(FeatureRanker):
     def _check_parameters(self):
         """Check what LightGBM does not, and return what it is given."""
         check_k(self.k)
-        check_not_negative(self.gamma, "gamma")
-        if not is_finite_number(self.sigmoid) or self.sigmoid <= 0:
-            raise InputError(f"sigmoid must be a number above 0, got {brief(self.sigmoid)}.")
+        check_number(self.gamma, "gamma", least=0)
+        check_number(self.sigmoid, "sigmoid", above=0)
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.verbose, "verbose", 0)
-        if self.early_stopping_rounds is not None:
-            check_count(self.early_stopping_rounds, "early_stopping_rounds", 1)
+        check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         params = tree_parameters(self) | {
             "metric": "None",
             "num_threads": self._n_threads(),

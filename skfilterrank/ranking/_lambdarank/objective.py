@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank._core.exposure import discounts
+from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import dcg_bounds
 
@@ -90,7 +90,7 @@ class LambdaObjective:
         bounds = dcg_bounds(gains, groups=index, k=k)
         spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
         self._blocks = list(_paired_queries(gains, index, spread, tie_keys, dtype))
-        self._discounts = discounts(int(index.sizes.max()))
+        self._discounts = log_discount(first_places(int(index.sizes.max())))
         self.n_paired_queries = sum(len(block.rows) for block in self._blocks)
         self._bce_weights = None
         if gamma > 0:

@@ -1,0 +1,177 @@
+"""docs/adding_a_measure.md, done to the letter in a copy of the package."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.metrics import get_measure_names, register_measure
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+PATHS = (
+    "skfilterrank/metrics/_complete/inverse_squares.py",
+    "tests/metrics/test_inverse_squares.py",
+)
+
+WHEREVER_A_MEASURE_IS_NAMED = """
+import contextlib, io, pickle, runpy
+import ir_measures
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from skfilterrank.cli import main
+from skfilterrank.metrics import evaluate, insq_score, make_ranking_scorer
+from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter, threshold_curve
+from skfilterrank.robustness import recall_level_metric
+from skfilterrank.trec import register_with_ir_measures
+
+rng = np.random.default_rng(0)
+X, groups = rng.normal(size=(200, 2)), np.repeat(np.arange(20), 10)
+y = np.sign(np.round(X[:, 0] + 0.1 * rng.normal(size=200)))
+value = insq_score(y, X[:, 0], groups=groups, k=5)
+table = evaluate(y, X[:, 0], ["insq@5", insq_score, "insq(target=2)"], groups=groups)
+assert table["insq@5"].mean() == value and list(table) == ["insq@5", "insq", "insq(target=2)"]
+
+model = LogisticRegression().fit(X, y > 0)
+scorer = pickle.loads(pickle.dumps(make_ranking_scorer(insq_score, k=5)))
+expected = make_ranking_scorer("insq@5")(model, X, y, groups=groups)
+assert scorer(model, X, y, groups=groups) == expected
+
+curve = threshold_curve(y, X[:, 0], groups=groups, measure="insq@5")
+for threshold, known in zip(curve.thresholds[::20], curve.values[::20]):
+    shown = np.where(X[:, 0] >= threshold, X[:, 0], -np.inf)
+    assert abs(insq_score(y, shown, groups=groups, k=5) - known) < 1e-12
+
+{rank_and_filter}
+assert fitted.predict(X).shape == (200,)
+ranker = CoordinateAscentRanker(measure="insq", random_state=0).fit(X, y, groups=groups)
+assert insq_score(y, ranker.predict(X), groups=groups) >= insq_score(y, X[:, 1], groups=groups)
+assert recall_level_metric([1, 3], "insq(target=1)") == insq_score(
+    [1, 0, 1], [3, 2, 1], groups=["q"] * 3
+)
+
+with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+    main(["evaluate", "--list-measures"])
+assert "insq(target=1.0)[@k]" in printed.getvalue()
+
+pages = runpy.run_path("docs/make_pages.py")["pages"]()
+assert "### insq" in pages["docs/measures.md"]
+assert "* `target` (float, default=1.0)" in pages["docs/measures.md"]
+assert "insq_score" in pages["docs/api.md"]
+assert "insq_score" in pages["skfilterrank/metrics/__init__.pyi"]
+
+insq = register_with_ir_measures().insq
+qrels, run = {{"1": {{"a": 1, "b": 0}}}}, {{"1": {{"a": 0.1, "b": 0.9}}}}
+values = ir_measures.calc_aggregate([insq, insq(target=2) @ 5], qrels, run)
+assert abs(values[insq] - recall_level_metric([2], "insq")) < 1e-12
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the package with the two files of the page, and nothing else changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    for part in ("skfilterrank", "docs"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for path, block in zip(PATHS, BLOCKS):
+        assert path in PAGE
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(block, encoding="utf-8")
+    return folder
+
+
+def run_in(folder, *arguments):
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_test_of_the_page_and_the_example_pass(copy):
+    flags = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--doctest-modules",
+        "-o",
+        "doctest_optionflags=ELLIPSIS",
+    ]
+    assert "3 passed" in run_in(copy, "-m", "pytest", *flags, *PATHS)
+
+
+def test_the_measure_works_wherever_measures_are_named(copy):
+    fit = "fitted = RankAndFilter(LogisticRegression(), scoring='insq').fit(X, y, groups=groups)"
+    run_in(copy, "-c", WHEREVER_A_MEASURE_IS_NAMED.format(rank_and_filter=fit))
+
+
+def test_a_function_of_ones_own(copy):
+    assert "1.0" in run_in(copy, "-c", BLOCKS[2])
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "message"),
+    [
+        ("ndcg_f", lambda ranked, pool: 1.0, "name='ndcg_f' is taken by skfilterrank.metrics"),
+        ("my measure", lambda ranked, pool: 1.0, "name must be letters, digits"),
+        (
+            "mine",
+            lambda ranked, pool, depth: 1.0,
+            "depth of .* must be keyword-only and have a default",
+        ),
+    ],
+)
+def test_what_cannot_be_registered(name, function, message):
+    with pytest.raises(SkfilterrankError, match=message):
+        register_measure(name)(function)
+    assert "mine" not in get_measure_names()
+
+
+class TestAFunctionOfOnesOwn:
+    @pytest.fixture
+    def table(self, monkeypatch):
+        from skfilterrank._core import measure
+
+        saved = dict(measure.MEASURES)
+        yield measure.MEASURES
+        measure.MEASURES.clear()
+        measure.MEASURES.update(saved)
+
+    def test_gets_the_list_and_the_pool(self, table):
+        seen = []
+
+        @register_measure("seen")
+        def seen_score(ranked, pool, *, least=0):
+            seen.append((ranked.tolist(), pool.tolist(), least))
+            return float("nan") if least > 1 else 1
+
+        nan, hidden = float("nan"), float("-inf")
+        y_true, y_score = [1, nan, -1, 2, 3], [4, 3, 2, 1, hidden]
+        assert seen_score(y_true, y_score, groups=["q"] * 5) == 1
+        assert seen_score(y_true, y_score, groups=["q"] * 5, k=2, least=2, undefined=7) == 7
+        assert seen_score([nan], [hidden], groups=["q"], unjudged="drop") == 1
+        pool = [3, 2, 1, -1]
+        assert seen == [([1, 0, -1, 2], pool, 0), ([1, 0], pool, 2), ([], [], 0)]
+
+    def test_must_give_numbers(self, table):
+        @register_measure("wrong")
+        def wrong(ranked, pool):
+            return ranked
+
+        with pytest.raises(ValueError, match="wrong must give one finite number per query"):
+            wrong([1, 2], [1, 2], groups=["q", "q"])
+        with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
+            wrong([1, 2], [1, 2], groups=["q", "q"], depth=2)
+
+    def test_may_be_defined_once_more_in_the_same_place(self, table):
+        for _ in range(2):
+
+            @register_measure("again")
+            def again(ranked, pool):
+                return 0.0
