@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import interval_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import count
 from skfilterrank.comparison import (
     MeasureConflicts,
     PairwiseComparison,
     kendall_tau,
-    summarize_pairs,
-    summarize_systems,
 )
 
 N_PAIRS = 20
@@ -36,7 +35,7 @@ def table(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[
 def csv(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
     """For programs: a line for each pair."""
     for number, (name, comparison) in enumerate(comparisons.items()):
-        pairs = summarize_pairs(comparison, alpha=alpha)
+        pairs = comparison.pairs(alpha)
         means = comparison.scores.means
         pairs.insert(0, "measure", name)
         pairs.insert(3, "mean_first", means[pairs["first"]].to_numpy())
@@ -61,8 +60,8 @@ def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iter
             "alpha": alpha,
             "effect_name": comparison.effect_name,
             "interval_of": comparison.interval_of,
-            "systems": _records(summarize_systems(comparison, alpha=alpha).reset_index()),
-            "pairs": _records(summarize_pairs(comparison, alpha=alpha)),
+            "systems": _records(comparison.systems(alpha).reset_index()),
+            "pairs": _records(comparison.pairs(alpha)),
         }
         yield json.dumps(found, allow_nan=False) + "\n"
 
@@ -105,14 +104,6 @@ def describe_agreement(comparisons, alpha) -> list[str]:
             f"{found.n_opposite:,} in opposite ways, {found.n_neither:,} by neither"
         )
     return lines
-
-
-def interval_head(comparison) -> str:
-    """What the intervals of pairs are of, where it is not the difference beside them."""
-    interval = f"{100 * comparison.confidence:g} % interval"
-    if comparison.interval_of == "mean difference":
-        return interval
-    return f"{interval} of the {comparison.interval_of}"
 
 
 def contradictions(comparison, alpha) -> list[str]:
@@ -161,15 +152,15 @@ def p_value(value) -> str:
 
 def _systems(comparison, alpha):
     """A line for each system."""
-    summary = summarize_systems(comparison, alpha=alpha)
-    rows = [["run", "mean", f"{100 * comparison.confidence:g} % interval", "beats", "beaten by"]]
+    summary = comparison.systems(alpha)
+    rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
     rows += [
         [
             f"{row.Index} (baseline)" if row.Index == comparison.baseline else row.Index,
             number(row.mean, 4),
             f"{number(row.low, 4)} {number(row.high, 4)}",
-            str(row.n_beaten),
-            str(row.n_beaten_by),
+            str(row.n_wins),
+            str(row.n_losses),
         ]
         for row in summary.itertuples()
     ]
@@ -178,10 +169,10 @@ def _systems(comparison, alpha):
 
 def _pairs(comparison, alpha):
     """A line for each pair, as far as there are few."""
-    pairs = summarize_pairs(comparison, alpha=alpha)
+    pairs = comparison.pairs(alpha)
     shown, effect = pairs.head(N_PAIRS), comparison.effect_name
     rows = [
-        ["better", "worse", "difference", interval_head(comparison), effect, "p", ""],
+        ["better", "worse", "difference", comparison.interval_name, effect, "p", ""],
     ]
     rows += [
         [

@@ -151,7 +151,7 @@ def test_tests_of_pairs_have_no_critical_difference():
     assert display.scale_ is None
     assert display.note_.get_text() == ""
     assert "Bonferroni correction" in display.ax_.get_title()
-    other_level = CriticalDifferenceDisplay.from_scores(scores(), alpha=0.01, confidence=0.95)
+    other_level = CriticalDifferenceDisplay(compare_systems(scores(), test="tukey"), alpha=0.01)
     assert other_level.critical_difference is None
     stricter = CriticalDifferenceDisplay.from_scores(scores(), alpha=0.01)
     usual = CriticalDifferenceDisplay.from_scores(scores())

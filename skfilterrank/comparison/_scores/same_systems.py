@@ -1,6 +1,6 @@
 """The same systems and queries in two sets of values."""
 
-from skfilterrank.comparison._scores.text import counted
+from skfilterrank._core.results import counted
 from skfilterrank.exceptions import InputError, brief
 
 

@@ -248,14 +248,13 @@ def _scores_of(text, parsed, results, missing):
         {name: each.positions for name, each in results.items()}, kind=kind
     )
     exact = SystemScores.from_preferences(preferences)
-    scores = SystemScores(
+    return SystemScores(
         _without_missing(exact.to_frame(), results),
         measure=exact.measure,
         is_preference=True,
         missing=missing,
+        dropped_queries=exact.dropped_queries,
     )
-    scores.dropped_queries += exact.dropped_queries
-    return scores
 
 
 def _without_missing(table, results):

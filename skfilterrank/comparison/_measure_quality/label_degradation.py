@@ -13,12 +13,16 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import as_list, check_choice, check_count
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.results import Result, counted
 from skfilterrank._files.named_runs import named_runs
-from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
+from skfilterrank.comparison._measure_quality.agreement import (
+    check_tolerance,
+    count_signs,
+    share_of,
+)
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.score_systems import _kind
 from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
-from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
@@ -29,8 +33,8 @@ SAMPLING = ("uniform", "frequency")
 _STATISTICS = ("fraction_tied", "agreement", "kept")
 
 
-@dataclass(frozen=True, eq=False)
-class LabelDegradation:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelDegradation(Result):
     """Ties and preferences of measures as relevant documents lose their labels.
 
     Attributes
@@ -72,6 +76,8 @@ class LabelDegradation:
     queries: tuple[str, ...]
     dropped_queries: tuple[str, ...]
 
+    _digits = 3
+
     def to_frame(self) -> pd.DataFrame:
         """A row for each measure and share: means over the samples, and standard deviations.
 
@@ -93,21 +99,27 @@ class LabelDegradation:
         columns |= {f"{name}_std": values.std(axis=1) for name, values in samples.items()}
         return pd.DataFrame(columns)
 
-    def __str__(self) -> str:
-        table = self.to_frame()
-        lines = [
+    def _summary(self):
+        return (
             f"{len(self.systems)} systems, {counted(len(self.queries), 'query', 'queries')}, "
             f"{counted(self.fraction_tied.shape[2], 'sample')} of the "
             f"{counted(self.n_relevant, 'relevant document')} ({self.sampling})"
+        )
+
+    def _head(self):
+        return (
+            f"{self._summary()}\nShares of comparisons that are tied, and of preferences that "
+            "agree with all labels, by the\nshare of labels removed:"
+        )
+
+    def _table(self):
+        table = self.to_frame().rename(columns={"share": "removed"})
+        names = ["fraction_tied", "agreement"]
+        wide = [
+            table.pivot_table(name, "measure", "removed", sort=False, dropna=False)
+            for name in names
         ]
-        for name, head in (
-            ("fraction_tied", "Share of comparisons that are tied"),
-            ("agreement", "Share of preferences that agree with all labels"),
-        ):
-            wide = table.pivot_table(name, "measure", "share", sort=False, dropna=False)
-            wide = wide.rename_axis(index=None, columns="removed")
-            lines += [f"{head}:", wide.to_string(float_format="{:.3f}".format)]
-        return "\n".join(lines)
+        return pd.concat(wide, keys=names).rename_axis(index=[None, None])
 
 
 def label_degradation(
@@ -209,14 +221,13 @@ def label_degradation(
     ... }
     >>> print(label_degradation(runs, qrels, ["ap", "rr"], shares=[0.5], n_samples=4))
     3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
-    Share of comparisons that are tied:
-    removed   0.0   0.5
-    ap      0.000 0.000
-    rr      0.333 0.000
-    Share of preferences that agree with all labels:
-    removed   0.0   0.5
-    ap      1.000 0.667
-    rr      1.000 0.583
+    Shares of comparisons that are tied, and of preferences that agree with all labels, by the
+    share of labels removed:
+    removed             0.0   0.5
+    fraction_tied ap  0.000 0.000
+                  rr  0.333 0.000
+    agreement     ap  1.000 0.667
+                  rr  1.000 0.583
     """
     wanted = parse_measures(measures)
     shares = np.concatenate([[0.0], _check_shares(shares)])
