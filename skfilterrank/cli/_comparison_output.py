@@ -97,11 +97,12 @@ def describe_agreement(comparisons, alpha) -> list[str]:
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)
         found = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
+        n = found.counts
         lines.append(
             f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
-            f"{count(found.n_pairs, 'pair')}, {found.n_agree:,} differ by both, "
-            f"{found.n_only_first:,} by {first} only, {found.n_only_second:,} by {second} only, "
-            f"{found.n_opposite:,} in opposite ways, {found.n_neither:,} by neither"
+            f"{count(found.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
+            f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
         )
     return lines
 

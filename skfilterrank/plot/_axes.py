@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from skfilterrank.exceptions import InputError, MissingPackageError, brief
+from skfilterrank.exceptions import MissingPackageError
 
 # Apart for readers who see few colours, and of different brightness in greyscale.
 BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
@@ -63,10 +63,3 @@ def _shared_beginning(names):
 def number(value, digits):
     """The leading digits, without an exponent where a number is merely large."""
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
-
-
-def check_positive_int(value, name):
-    """A count of things to show."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"{name} must be a positive integer, got {brief(value)}.")
-    return value

@@ -5,12 +5,12 @@ from typing import Self
 import numpy as np
 from scipy.stats import rankdata
 
+from skfilterrank._core.checks import check_count
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import (
     BETTER,
     FONT_SIZE,
-    check_positive_int,
     new_axes,
     number,
     shorten_all,
@@ -99,7 +99,7 @@ class CriticalDifferenceDisplay:
     def __init__(
         self, comparison: PairwiseComparison, *, alpha: float | None = None, n_shown: int = 15
     ):
-        check_positive_int(n_shown, "n_shown")
+        check_count(n_shown, "n_shown")
         n_systems = comparison.scores.n_systems
         if (
             comparison.alternative != "two-sided"

@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.checks import check_count
 from skfilterrank._core.same_value import merge_values
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
@@ -14,7 +15,6 @@ from skfilterrank.plot._axes import (
     LINE_HEIGHT,
     NEUTRAL,
     WORSE,
-    check_positive_int,
     new_axes,
     number,
     points,
@@ -174,7 +174,7 @@ class QueryDifferenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_positive_int(n_named, "n_named")
+        check_count(n_named, "n_named")
         ax = new_axes(ax, (8, 4.8))
         n_queries = len(self.differences)
         decides = self.differences.index.isin(self.deciding.index)

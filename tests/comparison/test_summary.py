@@ -170,6 +170,6 @@ def test_conflicts_of_comparisons_that_are_made():
         *(compare_systems(each, correction=None) for each in scores)
     )
     assert list(found.outcome) == list(expected.outcome)
-    assert found.n_opposite > 0
+    assert found.counts["opposite"] > 0
     with pytest.raises(ValueError, match="the same pairs of systems in the same order"):
         MeasureConflicts.from_comparisons(compared(), compared(baseline="b"))

@@ -253,7 +253,7 @@ def test_errors():
         CriticalDifferenceDisplay.from_scores(scores(), baseline="a")
     with pytest.raises(ValueError, match="must hold all pairs"):
         CriticalDifferenceDisplay.from_scores(scores(), test="t", alternative="greater")
-    with pytest.raises(ValueError, match="n_shown must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="n_shown must be a whole number at least 1, got 0"):
         CriticalDifferenceDisplay.from_scores(scores(), n_shown=0)
     with pytest.raises(ValueError, match="at least 2 systems"):
         CriticalDifferenceDisplay.from_scores([[1, 2, 3]])

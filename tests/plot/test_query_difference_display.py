@@ -228,7 +228,7 @@ def test_errors():
         QueryDifferenceDisplay.from_scores(scores(), "z")
     with pytest.raises(ValueError, match="at least 2 systems"):
         QueryDifferenceDisplay.from_scores([[1, 2]])
-    with pytest.raises(ValueError, match="n_named must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="n_named must be a whole number at least 1, got 0"):
         QueryDifferenceDisplay.from_scores(scores(), n_named=0)
 
 

@@ -32,10 +32,10 @@ class MeasureConflicts(Result):
         "only second" (one measure finds a significant difference) or "neither".
     n_pairs : int
         Number of pairs of systems.
-    n_agree, n_opposite, n_only_first, n_only_second, n_neither : int
+    counts : dict of str to int
         How many pairs have each outcome.
     n_disagreements : int
-        ``n_only_first + n_only_second + n_opposite``.
+        Number of pairs of which the two measures draw different conclusions.
     share : float
         ``n_disagreements / n_pairs``.
     """
@@ -100,34 +100,14 @@ class MeasureConflicts(Result):
         return len(self.outcome)
 
     @property
-    def n_agree(self) -> int:
-        """Pairs of which both measures find the same system significantly better."""
-        return self._count("agree")
-
-    @property
-    def n_opposite(self) -> int:
-        """Pairs of which each measure finds another system significantly better."""
-        return self._count("opposite")
-
-    @property
-    def n_only_first(self) -> int:
-        """Pairs that only the first measure tells apart."""
-        return self._count("only first")
-
-    @property
-    def n_only_second(self) -> int:
-        """Pairs that only the second measure tells apart."""
-        return self._count("only second")
-
-    @property
-    def n_neither(self) -> int:
-        """Pairs that no measure tells apart."""
-        return self._count("neither")
+    def counts(self) -> dict[str, int]:
+        """Number of pairs with each outcome."""
+        return {outcome: int(np.count_nonzero(self.outcome == outcome)) for outcome in OUTCOMES}
 
     @property
     def n_disagreements(self) -> int:
         """Pairs of which the two measures draw different conclusions."""
-        return self.n_only_first + self.n_only_second + self.n_opposite
+        return self.n_pairs - self.counts["agree"] - self.counts["neither"]
 
     @property
     def share(self) -> float:
@@ -178,9 +158,6 @@ class MeasureConflicts(Result):
         order = np.argsort(frame["outcome"].map(urgency), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
 
-    def _count(self, outcome):
-        return int(np.count_nonzero(self.outcome == outcome))
-
     def _summary(self):
         first, second = self.first.scores.measure, self.second.scores.measure
         return (
@@ -189,12 +166,9 @@ class MeasureConflicts(Result):
         )
 
     def _head(self):
-        first, second = self.first.scores.measure, self.second.scores.measure
         return (
             f"{self._summary()} at alpha = {self.alpha:g}, {self.first.correction_text()}\n"
-            f"both, the same system better: {self.n_agree}; both, another "
-            f"system better: {self.n_opposite}; only {first} (first): {self.n_only_first}; only "
-            f"{second} (second): {self.n_only_second}; neither: {self.n_neither}"
+            + "; ".join(f"{outcome}: {count:,}" for outcome, count in self.counts.items())
         )
 
 

@@ -14,19 +14,16 @@ from skfilterrank._core.checks import as_list, check_choice, check_count
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
-from skfilterrank._files.named_runs import named_runs
+from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank.comparison._measure_quality.agreement import (
     check_tolerance,
     count_signs,
     share_of,
 )
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.score_systems import _kind
-from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.comparison._scores.score_systems import RunScores, exact_preferences
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metrics import preference_matrix_of_positions, relevant_positions
-from skfilterrank.trec import evaluate_run
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")
@@ -280,7 +277,7 @@ def label_degradation(
         n_removed=n_removed.sum(axis=1),
         sampling=sampling,
         systems=tuple(str(name) for name, _ in named),
-        queries=labels.queries,
+        queries=tuple(labels.queries),
         dropped_queries=labels.dropped_queries,
     )
 
@@ -298,7 +295,7 @@ class _Labels:
 
     def __init__(self, topics, n_runs, is_query):
         self.n_runs = n_runs
-        self.queries = tuple(topic for topic, kept in is_query.items() if kept)
+        self.queries = [topic for topic, kept in is_query.items() if kept]
         self.dropped_queries = tuple(topic for topic, kept in is_query.items() if not kept)
         place = {topic: number for number, topic in enumerate(self.queries)}
         # Documents of queries that are left out are in a query of their own, and keep their label.
@@ -352,12 +349,9 @@ class _Labels:
 
 def _prepare(name, run, index, precision, gains):
     """Align a run and find what is relevant."""
-    try:
+    with errors_of(name, run, run):
         aligned = align(run, index, missing="empty", precision=precision)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
-    except (ValueError, OSError) as error:
-        error.add_note(f"This came up with the run {brief(name)}.")
-        raise
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
     # Nobody asks for text again.
@@ -365,52 +359,29 @@ def _prepare(name, run, index, precision, gains):
     return _Prepared(aligned, rows[order], topics[order])
 
 
-def _degrade(name, prepared, removed, wanted, evaluating):
+def _degrade(name, prepared, removed, wanted, params):
     """Values, and positions where preferences are wanted, for each way to remove labels."""
-    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    aligned = prepared.aligned
-    found = []
+    results = []
     for places in removed:
-        y_true = aligned.y_true.copy()
+        y_true = prepared.aligned.y_true.copy()
         y_true[prepared.rows[np.asarray(places, dtype=np.int64)]] = np.nan
-        less = replace(aligned, y_true=y_true)
-        try:
-            values = evaluate_run(less, None, valued, **evaluating) if valued else None
-            positions = None
-            if len(valued) < len(wanted):
-                ties = evaluating["ties"]
-                positions = relevant_positions(
-                    y_true,
-                    aligned.y_score,
-                    groups=aligned.index,
-                    # The rows of a topic are in the order of document ids where scores are equal.
-                    ties="stable" if ties == "docno" else ties,
-                    gains=evaluating["gains"],
-                    unjudged=evaluating["unjudged"],
-                )
-        except ValueError as error:
-            error.add_note(f"This came up with the run {brief(name)}.")
-            raise
-        found.append((values, positions))
-    return found
+        with errors_of(name, None, None):
+            results.append(RunScores.of(replace(prepared.aligned, y_true=y_true), wanted, **params))
+    return results
 
 
 def _values_of(results, at, named, queries, wanted):
     """Oriented values of all runs by each measure for one way to remove labels."""
-    queries = list(queries)
-    found = []
+    results = {name: each[at] for (name, _), each in zip(named, results)}
+    values = []
     for text, parsed in wanted.items():
-        kind = _kind(parsed)
-        if kind is None:
-            values = [each[at][0][text].loc[queries].to_numpy() for each in results]
-            sign = 1 if greater_is_better(text) else -1
-            found.append(sign * np.array(values))
+        exact = exact_preferences(parsed, results)
+        if exact is None:
+            table = np.array([each.values[text].loc[queries] for each in results.values()])
+            values.append(table if parsed.measure.greater_is_better else -table)
         else:
-            positions = {name: each[at][1] for (name, _), each in zip(named, results)}
-            preferences = preference_matrix_of_positions(positions, kind=kind)
-            scores = SystemScores.from_preferences(preferences)
-            found.append(scores.select(queries=queries).values)
-    return found
+            values.append(exact.select(queries=queries).values)
+    return values
 
 
 def _statistics(values, full, tolerance):

@@ -46,6 +46,8 @@ class SensitivityCurve(Result):
     systems: tuple[str, ...]
     measure: str
 
+    _places = staticmethod(spread_places)
+
     def to_frame(self) -> pd.DataFrame:
         """Success rates as column "success_rate", a row for each "alpha"."""
         index = pd.Index(self.alpha, name="alpha")
@@ -67,9 +69,6 @@ class SensitivityCurve(Result):
 
     def _head(self):
         return f"Sensitivity of {self._summary()}"
-
-    def _places(self, n_rows):
-        return spread_places(n_rows)
 
 
 def sensitivity_curve(

@@ -48,6 +48,8 @@ class StabilityCurve(Result):
     n_systems: int
     measure: str
 
+    _places = staticmethod(spread_places)
+
     def to_frame(self) -> pd.DataFrame:
         """Rates as columns "error_rate" and "tie_rate", a row for each "n_queries"."""
         return pd.DataFrame(
@@ -68,9 +70,6 @@ class StabilityCurve(Result):
             f"Stability of {self._summary()}, {counted(self.n_resamples, 'sample')} of queries, "
             f"ties up to {fuzziness}"
         )
-
-    def _places(self, n_rows):
-        return spread_places(n_rows)
 
 
 def stability_curve(

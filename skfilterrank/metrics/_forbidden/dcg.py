@@ -4,8 +4,8 @@ Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of 
 Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 """
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import measure
+from skfilterrank._core.results import Result
 from skfilterrank._core.scoring import check_undefined, mean_over_queries, score, with_undefined
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
 
@@ -438,12 +439,22 @@ def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.D
     )
 
 
-class UnboundedQueries(NamedTuple):
-    """Shares of the queries whose nDCG_min leaves [0, 1]."""
+@dataclass(frozen=True, eq=False, repr=False)
+class UnboundedQueries(Result):
+    """Shares of the queries whose nDCG_min leaves [0, 1].
+
+    Attributes
+    ----------
+    unbounded, over, under : float
+        Shares in [0, 1]: ``over`` is above 1, ``under`` below 0, and ``unbounded`` is their sum.
+    """
 
     unbounded: float
     over: float
     under: float
+
+    def _summary(self):
+        return f"{self.unbounded:g} of the queries, {self.over:g} over and {self.under:g} under"
 
 
 def unbounded_queries(
@@ -466,8 +477,7 @@ def unbounded_queries(
     Returns
     -------
     UnboundedQueries
-        Named tuple of floats in [0, 1]: ``unbounded`` = ``over`` + ``under``. Queries for which
-        nDCG_min is undefined count as bounded.
+        Queries for which nDCG_min is undefined count as bounded.
 
     Raises
     ------
@@ -488,7 +498,7 @@ def unbounded_queries(
     >>> from skfilterrank.metrics import unbounded_queries
     >>> y_true, groups = [-1, 2, -1, 2], ["a", "a", "b", "b"]
     >>> unbounded_queries(y_true, [float("-inf"), 1, 0, 1], groups=groups)
-    UnboundedQueries(unbounded=0.5, over=0.5, under=0.0)
+    <UnboundedQueries: 0.5 of the queries, 0.5 over and 0 under>
     """
     values = ndcg_min_score(
         y_true,

@@ -6,6 +6,7 @@ import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.results import Result
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
@@ -21,8 +22,8 @@ from skfilterrank.ranking._filtering.threshold import (
 RISKS = tuple(STEPS)
 
 
-@dataclass(frozen=True)
-class RiskCertificate:
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCertificate(Result):
     """What is promised of a threshold, and on what grounds; its `str` is a sentence.
 
     Attributes
@@ -73,7 +74,16 @@ class RiskCertificate:
     exact: bool = True
     if_unseen: bool = False
 
-    def __str__(self):
+    def _summary(self):
+        return (
+            f"{self.risk} at most {self.level:g} with confidence {self.confidence:g}, at threshold "
+            f"{self.threshold:.4g}"
+        )
+
+    def _table(self):
+        return None
+
+    def _head(self):
         top = "list" if self.k is None else f"top {self.k}"
         rate = {
             "any_forbidden": f"the share of queries with a forbidden document in the shown {top}",
