@@ -1,4 +1,4 @@
-"""What results of functions show of themselves: a line, a table that fits on a screen, a frame."""
+"""Results of functions, shown as a line, as a table that fits on a screen, and as a frame."""
 
 from dataclasses import fields
 from html import escape
@@ -16,20 +16,23 @@ class Result:
     """Base of what functions return: ``@dataclass(frozen=True, eq=False, repr=False)``.
 
     ``repr`` is one line of at most 120 characters, ``str`` a table below a line or more, and
-    notebooks show that table. A subclass says in a line what it is of how many (`_summary`), and
-    where these defaults do not do: which text stands above the table (`_head`), what the table
-    holds (`_table`, None for no table), which rows of it are shown (`_places`) and with how many
-    digits (`_digits`).
+    notebooks show that table. A subclass says, where the defaults do not do, in a line what it is
+    of how many (`_summary`), which text stands above the table (`_head`), what the table holds
+    (`_table`, None for no table), which rows of it are shown (`_places`) and with how many digits
+    (`_digits`).
     """
 
     _digits = 4
 
     def to_frame(self) -> pd.DataFrame:
         """One row: what the result holds, as columns."""
-        return pd.DataFrame([{each.name: getattr(self, each.name) for each in fields(self)}])
+        return pd.DataFrame([self._fields()])
+
+    def _fields(self) -> dict:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _summary(self) -> str:
-        raise NotImplementedError
+        return ", ".join(f"{name} {value:g}" for name, value in self._fields().items())
 
     def _head(self) -> str:
         return self._summary()
@@ -61,7 +64,7 @@ class Result:
 
     def _shown(self):
         """Rows of the table, how pandas writes them, and a line on the others; None: no table."""
-        table = self._table()
+        table = self._table() if self._table else None
         if table is None:
             return None
         shown = table.iloc[self._places(len(table))]
@@ -73,11 +76,8 @@ class Result:
             "index": not isinstance(table.index, pd.RangeIndex) or table.index.name is not None,
         }
         n_more = len(table) - len(shown)
-        return (
-            shown,
-            style,
-            [f"... and {counted(n_more, 'more row')}, see to_frame()"] * (n_more > 0),
-        )
+        more = f"... and {counted(n_more, 'more row')}, see to_frame()"
+        return shown, style, [more] * (n_more > 0)
 
 
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
@@ -96,5 +96,5 @@ def p_text(value: float) -> str:
 
 
 def interval_text(confidence: float) -> str:
-    """What an interval is called."""
+    """Name of an interval, by its confidence."""
     return f"{100 * confidence:.4g} % interval"

@@ -75,7 +75,7 @@ def describe(name, comparison, alpha) -> str:
     parts = [count(scores.n_systems, "run"), count(scores.n_queries, "topic")]
     if scores.dropped_queries:
         parts[-1] += f" ({len(scores.dropped_queries)} left out)"
-    parts.append(describe_test(comparison))
+    parts.append(comparison.test_text())
     if not scores.greater_is_better:
         parts.append("lower is better")
     if comparison.baseline is not None:
@@ -84,11 +84,6 @@ def describe(name, comparison, alpha) -> str:
     if scores.is_preference:
         lines.append("values are the share of the other runs that are worse on a topic")
     return "\n".join(lines) + "\n"
-
-
-def describe_test(comparison) -> str:
-    """The test and its correction."""
-    return f"{comparison.title}, {comparison.correction_text()}"
 
 
 def describe_agreement(comparisons, alpha) -> list[str]:

@@ -15,7 +15,6 @@ from skfilterrank.plot._axes import (
     number,
     shorten_all,
 )
-from skfilterrank.plot._pairwise_comparison import correction_words
 
 _BAR_STEP = 0.5  # rows between bars
 _ROW = 0.24  # inches
@@ -252,8 +251,7 @@ class CriticalDifferenceDisplay:
         self._write_note(ax, end)
         ax.set_title(
             f"joined by a bar: not significantly different at {self.alpha:g}\n"
-            f"{self.comparison.title or self.comparison.test}"
-            f"{correction_words(self.comparison)}",
+            f"{self.comparison.test_text()}",
             fontsize="medium",
         )
         self.ax_, self.figure_ = ax, ax.figure

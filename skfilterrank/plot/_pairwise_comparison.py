@@ -8,7 +8,6 @@ from skfilterrank.comparison import PairwiseComparison, compare_systems
 from skfilterrank.plot._axes import FONT_SIZE, LINE_HEIGHT, new_axes, points, shorten_all
 
 _N_DOTTED = 40  # dots on more systems are too small to be seen
-_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini-Hochberg"}
 
 
 class PairwiseComparisonDisplay:
@@ -202,21 +201,13 @@ class PairwiseComparisonDisplay:
         ax.set_yticks(places, names, fontsize=FONT_SIZE)
 
     def _caption(self):
-        """What the dots mean."""
-        comparison = self.comparison
+        """Meaning of the dots."""
         mark = "dots: significant" if self._is_dotted() else "grey: not significant"
-        test = comparison.title or comparison.test
-        return f"{mark} at {self.alpha:g}\n{test}{correction_words(comparison)}"
+        return f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
 
     def _is_dotted(self):
         """Whether there is room for dots; else what is not significant has no colour."""
         return len(self.systems) <= _N_DOTTED
-
-
-def correction_words(comparison):
-    """By which correction p values were adjusted, to be added to the name of a test."""
-    corrected = _WORDS.get(comparison.correction, comparison.correction)
-    return f", {corrected} correction" if corrected else ""
 
 
 def _pale(cmap):

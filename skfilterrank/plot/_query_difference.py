@@ -245,7 +245,7 @@ class QueryDifferenceDisplay:
         self.names_ = ax.get_xticklabels()
 
     def _draw_legend(self, ax):
-        """What the colours mean and how many queries have them."""
+        """Draw the meaning of the colours, with the number of queries of each."""
         from matplotlib.patches import Patch
 
         verb = "preferred" if self.is_preference else "better"

@@ -11,7 +11,6 @@ from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._comparison_output import (
     contradictions,
     describe_agreement,
-    describe_test,
     in_order,
     notes,
     number,
@@ -103,7 +102,7 @@ def _summary(comparisons, alpha) -> Html:
                 name,
                 number_cell(scores.n_queries, f"{scores.n_queries:,}"),
                 number_cell(len(scores.dropped_queries), f"{len(scores.dropped_queries):,}"),
-                describe_test(comparison),
+                comparison.test_text(),
                 number_cell(n_significant, f"{n_significant:,} of {len(comparison.first):,}"),
                 best,
                 number_cell(scores.means.iloc[0], number(scores.means.iloc[0], 4)),

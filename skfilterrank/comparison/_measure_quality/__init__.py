@@ -1,1 +1,1 @@
-"""What a measure can tell."""
+"""How well measures tell systems apart."""

@@ -18,7 +18,7 @@ OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureConflicts(Result):
-    """What two measures find significant on the same pairs of systems.
+    """Significant differences by two measures on the same pairs of systems.
 
     Attributes
     ----------
@@ -176,7 +176,6 @@ def conflicts(
     first,
     second,
     *,
-    test: str | None = None,
     correction: str | None = None,
     **params,
 ) -> MeasureConflicts:
@@ -187,14 +186,11 @@ def conflicts(
     first, second : SystemScores, or what :meth:`SystemScores.of` reads
         Values of the same systems for the same queries by two measures. Systems and queries may
         be in another order. A measure of which a lower value is better counts as such.
-    test : str or None, default=None
-        Test of each pair, as for :func:`compare_systems`. None means "t", and "sign" for
-        preferences.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
         Correction of the p values for the number of pairs; None, as in the paper, takes each pair
         by itself, where :func:`compare_systems` and :func:`discriminative_power` correct.
     **params
-        `alpha`, `n_resamples` and whatever else :func:`compare_systems` takes; for both
+        `alpha`, `test`, `n_resamples` and whatever else :func:`compare_systems` takes; for both
         measures. A `baseline` leaves only the pairs with that system.
 
     Returns
@@ -234,7 +230,6 @@ def conflicts(
     first = SystemScores.of(first, least=(2, 2), name="first")
     second = check_same_systems(first, SystemScores.of(second, name="second"))
     comparisons = [
-        compare_systems(scores, test=test, correction=correction, **params)
-        for scores in (first, second)
+        compare_systems(scores, correction=correction, **params) for scores in (first, second)
     ]
     return MeasureConflicts.from_comparisons(*comparisons)

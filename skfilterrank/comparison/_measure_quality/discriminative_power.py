@@ -72,8 +72,8 @@ class DiscriminativePower(Result):
             required = f"Differences of {self.difference_required:.4f} and more are significant."
         return (
             f"{comparison.scores.measure} tells {self.n_significant:,} of "
-            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; {comparison.title}, "
-            f"{comparison.correction_text()}, alpha = {comparison.alpha:g}).\n{required}"
+            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; "
+            f"{comparison.test_text()}, alpha = {comparison.alpha:g}).\n{required}"
         )
 
 

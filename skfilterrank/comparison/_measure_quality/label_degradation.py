@@ -1,4 +1,4 @@
-"""What becomes of a measure's ties and preferences as labels are missing."""
+"""Ties and preferences of measures as labels are removed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -305,7 +305,7 @@ class _Labels:
 
     @classmethod
     def of(cls, prepared, all_topics, missing):
-        """Of all runs, which have the same relevant documents; `missing` deals with topics."""
+        """Collect the labels of all runs, which are the same; `missing` deals with topics."""
         topics = prepared[0].topics
         relevant = set(topics)
         is_query = {topic: topic in relevant for topic in all_topics}

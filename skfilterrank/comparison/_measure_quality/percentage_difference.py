@@ -1,4 +1,4 @@
-"""By how many percent systems differ from one another."""
+"""Differences between systems in percent."""
 
 import numpy as np
 import pandas as pd

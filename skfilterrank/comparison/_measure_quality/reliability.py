@@ -310,7 +310,7 @@ def _variances(values, counts):
 
 
 def _variances_of_parts(of_systems, of_queries, rest, counts):
-    """The same, from the effects over all queries."""
+    """Variances of resamples, from the effects over all queries."""
     n_systems, n_queries = rest.shape
     # What systems and queries add to the values does not interact, in resamples neither.
     drift = counts @ rest.T / n_queries

@@ -1,4 +1,4 @@
-"""What measures of two orders are given: systems with values, or a list of their names."""
+"""Read an order of systems: values by system, ranks, or a list of names."""
 
 from collections.abc import Mapping
 from numbers import Number

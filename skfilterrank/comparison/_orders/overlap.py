@@ -38,6 +38,8 @@ class RankBiasedOverlap(Result):
     persistence: float
     n_common: int
 
+    _table = None
+
     def __float__(self) -> float:
         return self.value
 
@@ -49,9 +51,6 @@ class RankBiasedOverlap(Result):
             f"rank-biased overlap {self.value:.3f}, between {self.low:.3f} and {self.high:.3f} "
             f"(persistence {self.persistence:g}, {self.n_common} in common)"
         )
-
-    def _table(self):
-        return None
 
 
 def rank_biased_overlap(

@@ -15,7 +15,7 @@ from skfilterrank.comparison._planning.power import (
     smallest_n,
 )
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
 from skfilterrank.exceptions import InputError, brief
@@ -284,7 +284,7 @@ def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_sta
 
 
 def _pilot_variance(scores, design, pair):
-    """What the design reckons with, estimated from the pilot; it must not be 0."""
+    """Variance of the design, estimated from the pilot; it must not be 0."""
     if design == "anova":
         _, deviation = mean_and_deviation(scores.values)
         variance = float(np.mean(deviation**2))
@@ -314,17 +314,11 @@ def _residuals(scores, pair):
 
 
 def _places(scores, pair):
-    """Where the two systems of a pair are."""
-    names = (
-        (pair,) if isinstance(pair, str) else tuple(map(str, as_list(pair, "pair", "two names")))
-    )
-    if len(names) != 2 or names[0] == names[1] or not set(names) <= set(scores.systems):
-        shown = ", ".join(map(brief, scores.systems[:3]))
-        raise InputError(
-            f"pair must name two of the {scores.n_systems} systems, such as {shown}, got "
-            f"{brief(pair)}."
-        )
-    return [scores.systems.index(name) for name in names]
+    """Places of the two systems of a pair."""
+    names = as_list(pair, "pair", "two names")
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"pair must name two systems, got {brief(pair)}.")
+    return known_places(list(map(str, names)), scores.systems, "pair")
 
 
 def _check_n_systems(n_systems, scores, design):

@@ -90,7 +90,7 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
 
 
 class _File(NamedTuple):
-    """What a file holds."""
+    """Values of one file."""
 
     values: dict  # (run, qid) -> {measure: value}
     measures: list

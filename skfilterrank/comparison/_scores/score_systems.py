@@ -100,18 +100,10 @@ def score_systems(
     wanted = parse_measures(measures)
     named = list(named_runs(runs))
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
-    evaluating = {
-        "gains": gains,
-        "ties": ties,
-        "unjudged": unjudged,
-        "undefined": undefined,
-        **options,
-    }
+    params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(_score_run)(
-            name, run, found_from_anywhere(run), index, precision, wanted, evaluating
-        )
+        delayed(_score_run)(name, run, found_from_anywhere(run), index, precision, wanted, params)
         for name, run in named
     )
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
@@ -280,5 +272,5 @@ def exact_preferences(parsed, results) -> SystemScores | None:
 
 
 def _kind(parsed):
-    """What a lexicographic measure compares; None for every other measure."""
+    """Kind of a lexicographic measure, "recall" or "precision"; None for every other measure."""
     return _KINDS.get(parsed.measure.name)

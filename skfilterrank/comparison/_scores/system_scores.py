@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import as_list, is_finite_number, is_hashable
+from skfilterrank._core.checks import as_list, check_flag, is_finite_number, is_hashable
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.same_value import merge_means, merge_values
@@ -145,12 +145,8 @@ class SystemScores(Result):
             warn_of_shape(array.shape)
         systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
         queries = _names(queries, array.shape[1], "queries", "columns")
-        for name, value in (
-            ("greater_is_better", greater_is_better),
-            ("is_preference", is_preference),
-        ):
-            if not isinstance(value, bool | np.bool_):
-                raise InputError(f"{name} must be True or False, got {brief(value)}.")
+        check_flag(greater_is_better, "greater_is_better")
+        check_flag(is_preference, "is_preference")
         array, is_filled, is_dropped = _settled(array, systems, queries, missing)
         array.flags.writeable = False
         vars(self).update(
@@ -223,16 +219,11 @@ class SystemScores(Result):
         except ValueError as error:
             error.add_note(f"This came up with {name}.")
             raise
-        if scores.n_systems < least[0]:
-            raise InputError(
-                f"{name} must hold at least {least[0]} systems to compare, got "
-                f"{scores.n_systems} ({', '.join(scores.systems)})."
-            )
-        if scores.n_queries < least[1]:
-            raise InputError(
-                f"{name} must hold at least {least[1]} queries, got {scores.n_queries}: nothing "
-                "can be said about chance with fewer."
-            )
+        for what, number, enough in zip(
+            ("systems", "queries"), (scores.n_systems, scores.n_queries), least
+        ):
+            if number < enough:
+                raise InputError(f"{name} must hold at least {enough} {what}, got {number}.")
         return scores
 
     @classmethod
@@ -383,8 +374,10 @@ class SystemScores(Result):
         ValueError
             If a name or query is unknown, or asked for twice.
         """
-        rows = _known(self.systems if systems is None else systems, self.systems, "systems")
-        columns = _known(self.queries if queries is None else queries, self.queries, "queries")
+        rows = known_places(self.systems if systems is None else systems, self.systems, "systems")
+        columns = known_places(
+            self.queries if queries is None else queries, self.queries, "queries"
+        )
         return self._part(
             self.values[np.ix_(rows, columns)],
             [self.systems[row] for row in rows],
@@ -509,14 +502,16 @@ def _names(names, n_expected, argument, what, *, as_text=False):
     return names
 
 
-def _known(names, known, argument):
-    """Places of the names, all of which must be known."""
+def known_places(names, known, argument):
+    """Places of the names, all of which must be known; None for all places."""
+    if names is None:
+        return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
     unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(
-            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones such as "
+            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones, such as "
             f"{', '.join(map(brief, known[:_SHOWN]))}."
         )
     return [places[name] for name in names]
@@ -530,5 +525,5 @@ def has_queries(values) -> bool:
 
 
 def greater_is_better(measure) -> bool:
-    """What the measure table says; True for what is not in it."""
+    """Whether greater is better by the measure table; True for names that are not in it."""
     return getattr(known_measure(measure), "greater_is_better", True)

@@ -40,11 +40,6 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
 def turned(table: pd.DataFrame) -> pd.DataFrame:
     """The table with systems as rows, where its axes are named the other way round."""
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
-    if rows == columns and rows is not None:
-        raise InputError(
-            f"rows and columns of values are both named as a {rows}, {brief(table.index.name)} and "
-            f"{brief(table.columns.name)}: name the axes 'system' and 'qid'."
-        )
     return table.T if rows == "query" or columns == "system" else table
 
 

@@ -1,11 +1,11 @@
-"""Which differences between systems are more than chance."""
+"""Tests of every two systems for a difference over the same queries."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from skfilterrank._core.checks import check_choice, check_count, check_share, is_hashable
+from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.same_value import merge_values
-from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
 from skfilterrank.comparison._significance.pairs import (
@@ -200,7 +200,8 @@ def compare_systems(
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)
     else:
-        pairs = Pairs.against(_place(scores.systems, baseline), scores.n_systems)
+        (place,) = known_places([baseline], scores.systems, "baseline")
+        pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
     figures = method.function(values, pairs, settings)
@@ -212,32 +213,11 @@ def compare_systems(
         alternative=alternative,
         alpha=alpha,
         baseline=baseline,
-        first=pairs.first,
-        second=pairs.second,
+        **vars(pairs),
+        **vars(figures),
         difference=mean_differences(values, pairs),
-        effect_size=figures.effect_size,
-        effect_name=figures.effect_name,
-        low=figures.low,
-        high=figures.high,
-        interval_of=figures.interval_of,
-        p_value=figures.p_value,
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
-        smallest_p=figures.smallest_p,
         title=method.title,
         is_family_wise=method.is_family_wise,
     )
-
-
-def _listed(names):
-    return ", ".join(map(repr, names))
-
-
-def _place(systems, baseline):
-    """Where the baseline is among the systems."""
-    if not is_hashable(baseline) or baseline not in set(systems):
-        raise InputError(
-            f"baseline must name one of the {len(systems)} systems, such as "
-            f"{_listed(systems[:3])}, got {brief(baseline)}."
-        )
-    return systems.index(baseline)

@@ -1,4 +1,4 @@
-"""What a comparison of pairs of systems found."""
+"""Result of a comparison of pairs of systems."""
 
 from dataclasses import dataclass
 
@@ -332,6 +332,10 @@ class PairwiseComparison(Result):
         if self.correction is not None and len(self.first) > 1:
             table["adjusted p"] = list(map(p_text, self.p_adjusted))
         return pd.DataFrame(table)
+
+    def test_text(self) -> str:
+        """Name of the test, and of the correction of its p values."""
+        return f"{self.title}, {self.correction_text()}"
 
     def correction_text(self) -> str:
         """How p values are corrected, in words."""

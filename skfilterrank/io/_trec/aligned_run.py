@@ -1,6 +1,6 @@
 """A run joined with judgments."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -77,7 +77,9 @@ class AlignedRun(Result):
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
     # Pairs (tokens, places in the rows): few callers want the documents as text.
-    _documents: tuple = field(repr=False)
+    _documents: tuple
+
+    _table = None
 
     def __iter__(self):
         return iter((self.y_true, self.y_score, self.groups))
@@ -104,9 +106,6 @@ class AlignedRun(Result):
         """Columns "label", "score" and "pooled", index levels "qid" and "docno"."""
         y_true, y_score = self.to_series()
         return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
-
-    def _table(self):
-        return None
 
     def _summary(self):
         n_missing = len(self.missing_topics)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank._core.checks import check_scores
-from skfilterrank._core.results import Result, counted
+from skfilterrank._core.results import Result
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
@@ -38,12 +38,6 @@ class RunCounts(Result):
     written: int
     filtered: int
     empty_queries: int
-
-    def _summary(self):
-        return (
-            f"{counted(self.written, 'row')} written, {self.filtered:,} filtered, "
-            f"{counted(self.empty_queries, 'empty query', 'empty queries')}"
-        )
 
 
 def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None) -> RunCounts:
@@ -99,7 +93,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     ...           -float("inf")], run="demo")
     7 Q0 c 1 0.75 demo
     7 Q0 a 2 0.5 demo
-    <RunCounts: 2 rows written, 2 filtered, 1 empty query>
+    <RunCounts: written 2, filtered 2, empty_queries 1>
     """
     names = run
     if is_frame(groups):

@@ -225,6 +225,7 @@ default=None
     >>> found.query_ids[found.uninformative].tolist(), found.query_ids[found.ideal].tolist()
     (['c'], ['b'])
     >>> print(found)
+    3 queries, 1 ideal and 1 uninformative
                    queries  achieved  expected  difference
     all                  3    0.6667    0.6667      0.0000
     uninformative        1    0.0000    0.6667     -0.6667

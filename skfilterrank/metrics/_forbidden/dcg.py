@@ -453,9 +453,6 @@ class UnboundedQueries(Result):
     over: float
     under: float
 
-    def _summary(self):
-        return f"{self.unbounded:g} of the queries, {self.over:g} over and {self.under:g} under"
-
 
 def unbounded_queries(
     y_true,
@@ -498,7 +495,7 @@ def unbounded_queries(
     >>> from skfilterrank.metrics import unbounded_queries
     >>> y_true, groups = [-1, 2, -1, 2], ["a", "a", "b", "b"]
     >>> unbounded_queries(y_true, [float("-inf"), 1, 0, 1], groups=groups)
-    <UnboundedQueries: 0.5 of the queries, 0.5 over and 0 under>
+    <UnboundedQueries: unbounded 0.5, over 0.5, under 0>
     """
     values = ndcg_min_score(
         y_true,

@@ -74,14 +74,13 @@ class RiskCertificate(Result):
     exact: bool = True
     if_unseen: bool = False
 
+    _table = None
+
     def _summary(self):
         return (
             f"{self.risk} at most {self.level:g} with confidence {self.confidence:g}, at threshold "
             f"{self.threshold:.4g}"
         )
-
-    def _table(self):
-        return None
 
     def _head(self):
         top = "list" if self.k is None else f"top {self.k}"
