@@ -61,8 +61,12 @@ GROUPS = {
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
     "metrics": (["skfilterrank/metrics"], ["tests/metrics"], 25),
     "fitting": (
-        [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/score_scale.py"]
-        + ["skfilterrank/features", *(f"{RANKING}/{name}" for name in MODELS)],
+        [
+            f"{FILTERING}/rank_and_filter.py",
+            f"{RANKING}/_fitting/score_scale.py",
+            "skfilterrank/features",
+            *(f"{RANKING}/{name}" for name in MODELS),
+        ],
         [
             "tests/features",
             *map(

@@ -99,7 +99,8 @@ def describe_runs(qrels, runs, scores, bounds):
         "kept relevant": kept[:, label > 0].mean(),
     }
     for k in (300, K):
-        shares = [unbounded_queries(label, score, k=k, **how) for score in runs.values()]
+        found_of = [unbounded_queries(label, score, k=k, **how) for score in runs.values()]
+        shares = [(each.unbounded, each.over, each.under) for each in found_of]
         unbounded, over, under = 100 * np.mean(shares, axis=0)
         found |= {f"unbounded@{k}": unbounded, f"over@{k}": over, f"under@{k}": under}
     least, best = scores["nDCG_min"], scores["nDCG_f"]

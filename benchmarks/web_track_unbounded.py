@@ -49,7 +49,7 @@ def one_year(folder, year, rng):
                     "k": k,
                     "noise": noise,
                     "returned": share,
-                    **{name: 100 * value for name, value in found._asdict().items()},
+                    **{name: 100 * value for name, value in vars(found).items()},
                     "min_low": least.min(),
                     "min_high": least.max(),
                     "f_low": f_values.min(),

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import public_calls
 from odd_values import ODD
-from public_calls import public_functions, valid_arguments
 from skfilterrank.exceptions import SkfilterrankError
 
-FUNCTIONS = public_functions()
+FUNCTIONS = public_calls.public_functions()
 # What only says how much is done at once, and where files go, is not of the search.
 LEFT_OUT = {"n_jobs", "verbose", "path"}
 # What messages say for an argument that holds several things, or goes by another name inside.
@@ -56,17 +56,11 @@ def call(path, odd):
         # numpy advises against matrices.
         warnings.simplefilter("ignore")
         changes = {name: ODD[label]() for name, label in odd.items()}
-    function, given_values = FUNCTIONS[path], valid_arguments(path) | changes
-    first = [
-        given_values.pop(parameter.name)
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind == parameter.POSITIONAL_ONLY
-    ]
     np.random.seed(0)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         # What is odd may be warned of, by scikit-learn and numpy too.
         warnings.simplefilter("ignore")
-        result = function(*first, **given_values)
+        result = public_calls.call(path, **changes)
         return list(result) if inspect.isgenerator(result) else result
 
 

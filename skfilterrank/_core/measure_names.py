@@ -89,6 +89,11 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     return ParsedMeasure(entry, int(depth), options)
 
 
+def known_measure(name) -> Measure | None:
+    """The measure of values that go by this name, such as "ap" of "ap@10"; None for other names."""
+    return MEASURES.get(str(name).partition("(")[0].partition("@")[0])
+
+
 def _parse_options(entry, text, whole):
     """Options of the string form: numbers and words, by name."""
     options = {}

@@ -170,7 +170,7 @@ def _compare(name, scores, arguments):
         test=arguments.test,
         correction=None if correction == "none" else correction,
         baseline=arguments.baseline,
-        confidence=1 - arguments.alpha,
+        alpha=arguments.alpha,
         n_resamples=arguments.n_resamples,
         random_state=arguments.seed,
         verbose=_shows_progress(arguments),

@@ -7,14 +7,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import interval_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import count
 from skfilterrank.comparison import (
     MeasureConflicts,
     PairwiseComparison,
     kendall_tau,
-    summarize_pairs,
-    summarize_systems,
 )
 
 N_PAIRS = 20
@@ -36,7 +35,7 @@ def table(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[
 def csv(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
     """For programs: a line for each pair."""
     for number, (name, comparison) in enumerate(comparisons.items()):
-        pairs = summarize_pairs(comparison, alpha=alpha)
+        pairs = comparison.pairs(alpha)
         means = comparison.scores.means
         pairs.insert(0, "measure", name)
         pairs.insert(3, "mean_first", means[pairs["first"]].to_numpy())
@@ -61,8 +60,8 @@ def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iter
             "alpha": alpha,
             "effect_name": comparison.effect_name,
             "interval_of": comparison.interval_of,
-            "systems": _records(summarize_systems(comparison, alpha=alpha).reset_index()),
-            "pairs": _records(summarize_pairs(comparison, alpha=alpha)),
+            "systems": _records(comparison.systems(alpha).reset_index()),
+            "pairs": _records(comparison.pairs(alpha)),
         }
         yield json.dumps(found, allow_nan=False) + "\n"
 
@@ -76,7 +75,7 @@ def describe(name, comparison, alpha) -> str:
     parts = [count(scores.n_systems, "run"), count(scores.n_queries, "topic")]
     if scores.dropped_queries:
         parts[-1] += f" ({len(scores.dropped_queries)} left out)"
-    parts.append(describe_test(comparison))
+    parts.append(comparison.test_text())
     if not scores.greater_is_better:
         parts.append("lower is better")
     if comparison.baseline is not None:
@@ -87,32 +86,20 @@ def describe(name, comparison, alpha) -> str:
     return "\n".join(lines) + "\n"
 
 
-def describe_test(comparison) -> str:
-    """The test and its correction."""
-    return f"{comparison.title}, {comparison.correction_text()}"
-
-
 def describe_agreement(comparisons, alpha) -> list[str]:
     """For each two measures, how they order systems and which pairs they tell apart."""
     lines = []
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)
         found = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
+        n = found.counts
         lines.append(
             f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
-            f"{count(found.n_pairs, 'pair')}, {found.n_agree:,} differ by both, "
-            f"{found.n_only_first:,} by {first} only, {found.n_only_second:,} by {second} only, "
-            f"{found.n_opposite:,} in opposite ways, {found.n_neither:,} by neither"
+            f"{count(found.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
+            f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
         )
     return lines
-
-
-def interval_head(comparison) -> str:
-    """What the intervals of pairs are of, where it is not the difference beside them."""
-    interval = f"{100 * comparison.confidence:g} % interval"
-    if comparison.interval_of == "mean difference":
-        return interval
-    return f"{interval} of the {comparison.interval_of}"
 
 
 def contradictions(comparison, alpha) -> list[str]:
@@ -161,15 +148,15 @@ def p_value(value) -> str:
 
 def _systems(comparison, alpha):
     """A line for each system."""
-    summary = summarize_systems(comparison, alpha=alpha)
-    rows = [["run", "mean", f"{100 * comparison.confidence:g} % interval", "beats", "beaten by"]]
+    summary = comparison.systems(alpha)
+    rows = [["run", "mean", interval_text(1 - comparison.alpha), "beats", "beaten by"]]
     rows += [
         [
             f"{row.Index} (baseline)" if row.Index == comparison.baseline else row.Index,
             number(row.mean, 4),
             f"{number(row.low, 4)} {number(row.high, 4)}",
-            str(row.n_beaten),
-            str(row.n_beaten_by),
+            str(row.n_wins),
+            str(row.n_losses),
         ]
         for row in summary.itertuples()
     ]
@@ -178,10 +165,10 @@ def _systems(comparison, alpha):
 
 def _pairs(comparison, alpha):
     """A line for each pair, as far as there are few."""
-    pairs = summarize_pairs(comparison, alpha=alpha)
+    pairs = comparison.pairs(alpha)
     shown, effect = pairs.head(N_PAIRS), comparison.effect_name
     rows = [
-        ["better", "worse", "difference", interval_head(comparison), effect, "p", ""],
+        ["better", "worse", "difference", comparison.interval_name, effect, "p", ""],
     ]
     rows += [
         [

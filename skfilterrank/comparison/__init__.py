@@ -1,23 +1,25 @@
 """Systems against systems: which is better, how sure one can be, and which measure can tell."""
 
-from skfilterrank.comparison._measures.agreement import Agreement, agreement, fraction_tied
-from skfilterrank.comparison._measures.conflicts import MeasureConflicts, conflicts
-from skfilterrank.comparison._measures.discriminative_power import (
+from skfilterrank.comparison._measure_quality.agreement import Agreement, agreement, fraction_tied
+from skfilterrank.comparison._measure_quality.conflicts import MeasureConflicts, conflicts
+from skfilterrank.comparison._measure_quality.discriminative_power import (
     DiscriminativePower,
     discriminative_power,
 )
-from skfilterrank.comparison._measures.label_degradation import (
+from skfilterrank.comparison._measure_quality.label_degradation import (
     LabelDegradation,
     label_degradation,
 )
-from skfilterrank.comparison._measures.percentage_difference import percentage_absolute_difference
-from skfilterrank.comparison._measures.reliability import Reliability, reliability
-from skfilterrank.comparison._measures.sensitivity import SensitivityCurve, sensitivity_curve
-from skfilterrank.comparison._measures.stability import StabilityCurve, stability_curve
-from skfilterrank.comparison._measures.swap_rate import swap_rate
+from skfilterrank.comparison._measure_quality.percentage_difference import (
+    percentage_absolute_difference,
+)
+from skfilterrank.comparison._measure_quality.reliability import Reliability, reliability
+from skfilterrank.comparison._measure_quality.sensitivity import SensitivityCurve, sensitivity_curve
+from skfilterrank.comparison._measure_quality.stability import StabilityCurve, stability_curve
 from skfilterrank.comparison._orders.overlap import RankBiasedOverlap, rank_biased_overlap
 from skfilterrank.comparison._orders.preference_orders import SystemOrder, order_systems
 from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap, tau_ap_b
+from skfilterrank.comparison._orders.swap_rate import swap_rate
 from skfilterrank.comparison._planning.topic_set_size import TopicSetSize, topic_set_size
 from skfilterrank.comparison._queries.moved_documents import moved_documents
 from skfilterrank.comparison._scores.reading import read_system_scores
@@ -26,7 +28,6 @@ from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.corrections import adjust_p_values
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
-from skfilterrank.comparison._significance.summary import summarize_pairs, summarize_systems
 
 __all__ = [
     "Agreement",
@@ -59,8 +60,6 @@ __all__ = [
     "score_systems",
     "sensitivity_curve",
     "stability_curve",
-    "summarize_pairs",
-    "summarize_systems",
     "swap_rate",
     "tau_ap",
     "tau_ap_b",

@@ -1,4 +1,4 @@
-"""What the displays share: axes to draw on, room for labels, colours."""
+"""Axes to draw on, room for labels and colours, for all displays."""
 
 from collections import Counter
 

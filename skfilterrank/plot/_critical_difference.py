@@ -1,5 +1,7 @@
 """The best systems on a line, and which of them cannot be told apart."""
 
+from typing import Self
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -13,9 +15,7 @@ from skfilterrank.plot._axes import (
     number,
     shorten_all,
 )
-from skfilterrank.plot._pairwise_comparison import correction_words
 
-_FAMILY_WISE = ("tukey", "randomized_tukey")
 _BAR_STEP = 0.5  # rows between bars
 _ROW = 0.24  # inches
 
@@ -35,8 +35,9 @@ class CriticalDifferenceDisplay:
     ----------
     comparison : PairwiseComparison
         All pairs of systems, compared by a two-sided test.
-    alpha : float, default=0.05
-        Differences whose adjusted p value is at most this are significant.
+    alpha : float or None, default=None
+        Differences whose adjusted p value is at most this are significant; None takes the level
+        of the comparison.
     n_shown : int, default=15
         Show at most so many systems, the best. All take part in the test.
 
@@ -50,7 +51,7 @@ class CriticalDifferenceDisplay:
         The systems joined by each bar, at least two, the best first.
     critical_difference : float or None
         The difference from which on means differ significantly, where that is the same for all
-        pairs: the two HSD tests with a confidence of 1 - alpha.
+        pairs: the two HSD tests at their own level.
     against_means : list of tuple of str
         Pairs of shown systems of which the first is significantly better and has the worse mean.
     n_hidden : int
@@ -94,7 +95,9 @@ class CriticalDifferenceDisplay:
     [('a', 'c')]
     """
 
-    def __init__(self, comparison: PairwiseComparison, *, alpha=0.05, n_shown=15):
+    def __init__(
+        self, comparison: PairwiseComparison, *, alpha: float | None = None, n_shown: int = 15
+    ):
         check_count(n_shown, "n_shown")
         n_systems = comparison.scores.n_systems
         if (
@@ -106,7 +109,7 @@ class CriticalDifferenceDisplay:
                 "be told apart: make it without baseline= and alternative=."
             )
         self.comparison = comparison
-        self.alpha = alpha
+        self.alpha = alpha = comparison.alpha if alpha is None else alpha
         self.n_shown = n_shown
         means = comparison.scores.means
         self.systems = tuple(means.index[:n_shown])
@@ -128,25 +131,21 @@ class CriticalDifferenceDisplay:
         self.critical_difference = self._one_for_all()
 
     @classmethod
-    def from_scores(cls, scores, *, test="tukey", alpha=0.05, n_shown=15, ax=None, **params):
-        """Compare systems and draw the result.
+    def from_comparison(
+        cls, comparison: PairwiseComparison, *, ax=None, n_shown: int = 15, **kwargs
+    ) -> Self:
+        """Draw what was compared already.
 
         Parameters
         ----------
-        scores : SystemScores, or what it takes
-            Values of at least two systems for at least two queries. Preferences are turned into
-            the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
-            are compared.
-        test : str, default="tukey"
-            As in :func:`skfilterrank.comparison.compare_systems`.
-        alpha : float, default=0.05
-            Differences whose adjusted p value is at most this are significant.
-        n_shown : int, default=15
-            Show at most so many systems, the best. All take part in the test.
+        comparison : PairwiseComparison
+            All pairs of systems, compared by a two-sided test.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
-        **params
-            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `correction`.
+        n_shown : int, default=15
+            Show at most so many systems, the best.
+        **kwargs
+            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -156,26 +155,65 @@ class CriticalDifferenceDisplay:
         Raises
         ------
         ValueError
-            As :func:`skfilterrank.comparison.compare_systems`; if pairs are missing because of a
-            `baseline`, or the test is one-sided.
+            If pairs are missing because of a `baseline`, or the test is one-sided.
         ImportError
             If matplotlib is not installed.
         """
-        scores = SystemScores.of(scores)
+        return cls(comparison, n_shown=n_shown).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores,
+        *,
+        measure: str | None = None,
+        test: str = "tukey",
+        n_shown: int = 15,
+        ax=None,
+        **params,
+    ) -> Self:
+        """Compare systems and draw the result.
+
+        Parameters
+        ----------
+        scores : SystemScores, or what :meth:`SystemScores.of` reads
+            Values of at least two systems for at least two queries. Preferences are turned into
+            the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
+            are compared.
+        measure : str or None, default=None
+            Which measure, where `scores` has several.
+        test : str, default="tukey"
+            As in :func:`skfilterrank.comparison.compare_systems`.
+        n_shown : int, default=15
+            Show at most so many systems, the best. All take part in the test.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **params
+            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `alpha`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError
+            As :func:`skfilterrank.comparison.compare_systems` and :meth:`from_comparison`.
+        ImportError
+            If matplotlib is not installed.
+        """
+        scores = SystemScores.of(scores, measure, least=(2, 2))
         if scores.is_preference:
-            scores = SystemScores(
+            scores = scores.with_values(
                 rankdata(-scores.oriented, axis=0),
-                systems=scores.systems,
-                queries=scores.queries,
                 measure=f"rank by {scores.measure}",
                 greater_is_better=False,
-                is_preference=True,
             )
-        params = {"confidence": 1 - alpha} | params
         comparison = compare_systems(scores, test=test, **params)
-        return cls(comparison, alpha=alpha, n_shown=n_shown).plot(ax=ax)
+        return cls.from_comparison(comparison, n_shown=n_shown, ax=ax)
 
-    def plot(self, ax=None, *, bar_kw=None):
+    def plot(self, ax=None, *, bar_kw=None) -> Self:
         """Draw.
 
         Parameters
@@ -213,8 +251,7 @@ class CriticalDifferenceDisplay:
         self._write_note(ax, end)
         ax.set_title(
             f"joined by a bar: not significantly different at {self.alpha:g}\n"
-            f"{self.comparison.title or self.comparison.test}"
-            f"{correction_words(self.comparison)}",
+            f"{self.comparison.test_text()}",
             fontsize="medium",
         )
         self.ax_, self.figure_ = ax, ax.figure
@@ -223,8 +260,7 @@ class CriticalDifferenceDisplay:
     def _one_for_all(self):
         """The critical difference, if there is one."""
         comparison = self.comparison
-        matches = abs(comparison.confidence - (1 - self.alpha)) < 1e-9
-        if comparison.test not in _FAMILY_WISE or not matches:
+        if not comparison.is_family_wise or self.alpha != comparison.alpha:
             return None
         return float(np.max(comparison.high - comparison.low)) / 2
 

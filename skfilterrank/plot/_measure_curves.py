@@ -1,6 +1,7 @@
 """Stability and sensitivity of measures, drawn as curves."""
 
 from collections.abc import Mapping
+from typing import Self
 
 from skfilterrank.comparison import (
     SensitivityCurve,
@@ -33,12 +34,12 @@ class _MeasureCurvesDisplay:
         raise NotImplementedError
 
     @classmethod
-    def from_scores(cls, scores, *, ax=None, line_kw=None, **params):
+    def from_scores(cls, scores, *, ax=None, line_kw=None, **params) -> Self:
         """Compute and draw the curves of one or several measures.
 
         Parameters
         ----------
-        scores : SystemScores, what it takes, or dict of str to them
+        scores : SystemScores, what :meth:`SystemScores.of` reads, or dict of str to them
             Values of systems for queries; a dict names the curves.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
@@ -71,7 +72,7 @@ class _MeasureCurvesDisplay:
         return cls.from_curves(curves, ax=ax, line_kw=line_kw)
 
     @classmethod
-    def from_curves(cls, curves, *, ax=None, line_kw=None):
+    def from_curves(cls, curves, *, ax=None, line_kw=None) -> Self:
         """Draw curves that are computed already.
 
         Parameters
@@ -97,7 +98,7 @@ class _MeasureCurvesDisplay:
         """
         return cls(cls._named(curves)).plot(ax=ax, line_kw=line_kw)
 
-    def plot(self, ax=None, *, line_kw=None):
+    def plot(self, ax=None, *, line_kw=None) -> Self:
         """Draw.
 
         Parameters

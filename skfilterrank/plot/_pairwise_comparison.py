@@ -1,12 +1,13 @@
 """All systems against all others, as a heat map."""
 
+from typing import Self
+
 import numpy as np
 
 from skfilterrank.comparison import PairwiseComparison, compare_systems
 from skfilterrank.plot._axes import FONT_SIZE, LINE_HEIGHT, new_axes, points, shorten_all
 
 _N_DOTTED = 40  # dots on more systems are too small to be seen
-_WORDS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr_bh": "Benjamini-Hochberg"}
 
 
 class PairwiseComparisonDisplay:
@@ -22,8 +23,9 @@ class PairwiseComparisonDisplay:
     ----------
     comparison : PairwiseComparison
         What :func:`skfilterrank.comparison.compare_systems` returns.
-    alpha : float, default=0.05
-        Differences whose adjusted p value is at most this are marked.
+    alpha : float or None, default=None
+        Differences whose adjusted p value is at most this are marked; None takes the level of the
+        comparison.
 
     Attributes
     ----------
@@ -69,9 +71,9 @@ class PairwiseComparisonDisplay:
            [-1,  0,  0]], dtype=int8)
     """
 
-    def __init__(self, comparison: PairwiseComparison, *, alpha=0.05):
+    def __init__(self, comparison: PairwiseComparison, *, alpha: float | None = None):
         self.comparison = comparison
-        self.alpha = alpha
+        self.alpha = alpha = comparison.alpha if alpha is None else alpha
         scores = comparison.scores
         self.systems = tuple(scores.means.index)
         sign = 1 if scores.greater_is_better else -1
@@ -86,19 +88,43 @@ class PairwiseComparisonDisplay:
         self.better = better[np.ix_(order, order)]
 
     @classmethod
-    def from_scores(cls, scores, *, alpha=0.05, ax=None, **params):
+    def from_comparison(cls, comparison: PairwiseComparison, *, ax=None, **kwargs) -> Self:
+        """Draw what was compared already.
+
+        Parameters
+        ----------
+        comparison : PairwiseComparison
+            What :func:`skfilterrank.comparison.compare_systems` returns.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        PairwiseComparisonDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        return cls(comparison).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_scores(cls, scores, *, ax=None, **params) -> Self:
         """Compare systems and draw the result.
 
         Parameters
         ----------
-        scores : SystemScores, or what it takes
+        scores : SystemScores, or what :meth:`SystemScores.of` reads
             Values of at least two systems for at least two queries.
-        alpha : float, default=0.05
-            Differences whose adjusted p value is at most this are marked.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         **params
-            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `test`.
+            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `test`, `alpha`
+            or `measure`.
 
         Returns
         -------
@@ -112,9 +138,9 @@ class PairwiseComparisonDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        return cls(compare_systems(scores, **params), alpha=alpha).plot(ax=ax)
+        return cls.from_comparison(compare_systems(scores, **params), ax=ax)
 
-    def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None):
+    def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None) -> Self:
         """Draw.
 
         Parameters
@@ -175,21 +201,13 @@ class PairwiseComparisonDisplay:
         ax.set_yticks(places, names, fontsize=FONT_SIZE)
 
     def _caption(self):
-        """What the dots mean."""
-        comparison = self.comparison
+        """Meaning of the dots."""
         mark = "dots: significant" if self._is_dotted() else "grey: not significant"
-        test = comparison.title or comparison.test
-        return f"{mark} at {self.alpha:g}\n{test}{correction_words(comparison)}"
+        return f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
 
     def _is_dotted(self):
         """Whether there is room for dots; else what is not significant has no colour."""
         return len(self.systems) <= _N_DOTTED
-
-
-def correction_words(comparison):
-    """By which correction p values were adjusted, to be added to the name of a test."""
-    corrected = _WORDS.get(comparison.correction, comparison.correction)
-    return f", {corrected} correction" if corrected else ""
 
 
 def _pale(cmap):

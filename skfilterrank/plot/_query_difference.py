@@ -1,5 +1,7 @@
 """The difference of two systems query by query, and the queries on which it hangs."""
 
+from typing import Self
+
 import numpy as np
 import pandas as pd
 
@@ -98,15 +100,19 @@ class QueryDifferenceDisplay:
         self.leader, self.deciding, self.n_needed = self._decide()
 
     @classmethod
-    def from_scores(cls, scores, first=None, second=None, *, ax=None, **kwargs):
+    def from_scores(
+        cls, scores, first=None, second=None, *, measure: str | None = None, ax=None, **kwargs
+    ) -> Self:
         """Compute and draw the differences of two systems.
 
         Parameters
         ----------
-        scores : SystemScores, or what it takes
+        scores : SystemScores, or what :meth:`SystemScores.of` reads
             Values of systems for queries.
         first, second : str or None, default=None
             Names of the systems. None takes the best systems by the mean that are not named yet.
+        measure : str or None, default=None
+            Which measure, where `scores` has several.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         **kwargs
@@ -124,7 +130,7 @@ class QueryDifferenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        scores = SystemScores.of(scores, min_queries=1)
+        scores = SystemScores.of(scores, measure, least=(2, 1))
         free = (name for name in scores.means.index if name not in (first, second))
         first = next(free) if first is None else first
         second = next(free) if second is None else second
@@ -143,7 +149,7 @@ class QueryDifferenceDisplay:
         )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, n_named=10, bar_kw=None):
+    def plot(self, ax=None, *, n_named: int = 10, bar_kw=None) -> Self:
         """Draw.
 
         Parameters
@@ -239,7 +245,7 @@ class QueryDifferenceDisplay:
         self.names_ = ax.get_xticklabels()
 
     def _draw_legend(self, ax):
-        """What the colours mean and how many queries have them."""
+        """Draw the meaning of the colours, with the number of queries of each."""
         from matplotlib.patches import Patch
 
         verb = "preferred" if self.is_preference else "better"

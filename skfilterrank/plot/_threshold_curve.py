@@ -1,5 +1,7 @@
 """The measure at every threshold, drawn."""
 
+from typing import Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -55,7 +57,7 @@ class ThresholdCurveDisplay:
         self.measure_name = measure_name
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, **kwargs):
+    def from_estimator(cls, estimator, *, ax=None, **kwargs) -> Self:
         """Draw the curve on which a fitted RankAndFilter chose its threshold.
 
         Parameters
@@ -118,7 +120,7 @@ class ThresholdCurveDisplay:
         measure="ndcg_f",
         ax=None,
         **kwargs,
-    ):
+    ) -> Self:
         """Compute and draw the curve of any scores.
 
         Parameters
@@ -139,7 +141,7 @@ class ThresholdCurveDisplay:
         name = measure if k is None or "@" in measure else f"{measure}@{k}"
         return cls(curve, measure_name=name).plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None):
+    def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
         """Draw.
 
         Parameters

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.results import Result, counted
 from skfilterrank._files.named_runs import errors_of, found_from_anywhere, named_runs
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
@@ -24,7 +25,8 @@ TIES = ("docno", "average", "worst", "best")
 _BATCH = 8
 
 
-class RunEvaluation(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class RunEvaluation(Result):
     """Values of one run, and what was not counted.
 
     Attributes
@@ -47,6 +49,16 @@ class RunEvaluation(NamedTuple):
     missing_topics: tuple[str, ...] = ()
     unjudged_topics: tuple[str, ...] = ()
     error: Exception | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """The values; an empty table where there is an error."""
+        return pd.DataFrame() if self.values is None else self.values.copy()
+
+    def _summary(self):
+        if self.values is None:
+            return f"{self.name}: {type(self.error).__name__}"
+        n_topics, n_measures = self.values.shape
+        return f"{self.name}, {counted(n_measures, 'measure')} of {counted(n_topics, 'topic')}"
 
 
 def evaluate_run(

@@ -11,7 +11,7 @@ import pytest
 
 from skfilterrank.cli import _compare
 from skfilterrank.cli._comparison_output import in_order, number
-from skfilterrank.comparison import compare_systems, score_systems, summarize_pairs
+from skfilterrank.comparison import compare_systems, score_systems
 from skfilterrank.comparison._significance.compare import TESTS
 from skfilterrank.comparison._significance.corrections import CORRECTIONS
 
@@ -95,16 +95,16 @@ def from_csv(text):
         (["--correction", "fdr_bh"], {"correction": "fdr_bh"}),
         (["--correction", "bonferroni"], {"correction": "bonferroni"}),
         (["--baseline", "fair"], {"baseline": "fair"}),
-        (["--alpha", "0.3"], {"confidence": 0.7}),
+        (["--alpha", "0.3"], {"alpha": 0.3}),
     ],
 )
 def test_csv_has_what_the_library_says(compare, arguments, params):
     found = from_csv(compare("--format", "csv", *arguments, measures=["rr", "ap"]))
-    alpha = 1 - params.get("confidence", 0.95)
+    alpha = params.get("alpha", 0.05)
     for name in ("rr", "ap"):
         pairs = found[found["measure"] == name].reset_index(drop=True)
         comparison = library(name, **params)
-        expected = summarize_pairs(comparison, alpha=alpha)
+        expected = comparison.pairs(alpha)
         assert list(pairs["significant"]) == list(expected["significant"].astype(int))
         for column in expected.columns.drop("significant"):
             assert list(pairs[column]) == pytest.approx(list(expected[column])), column
@@ -118,9 +118,7 @@ def test_json(compare):
     first, second = map(json.loads, lines)
     assert (first["measure"], first["test"], first["n_topics"]) == ("rr", "t", 4)
     assert [each["system"] for each in first["systems"]] == ["good", "fair", "poor"]
-    assert first["pairs"] == [
-        pytest.approx(each) for each in summarize_pairs(library()).to_dict("records")
-    ]
+    assert first["pairs"] == [pytest.approx(each) for each in library().pairs().to_dict("records")]
     assert (second["test"], second["is_preference"]) == ("sign", True)
     # Constant differences have an infinite effect, for which JSON has no number.
     line = compare("--format", "json", runs=["good.txt", "poor"], measures=["precision@1"])

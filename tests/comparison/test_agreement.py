@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
-import skfilterrank.comparison._measures.agreement as module
 from skfilterrank.comparison import SystemScores, agreement, fraction_tied
+from skfilterrank.comparison._significance import pairs
 
 SHAPES = st.tuples(st.integers(2, 6), st.integers(1, 4))
 # Few different values, so that there are ties.
@@ -113,7 +113,7 @@ def test_all_tied():
     assert np.isnan(found.share)
     assert str(found) == "score prefers no system in any of 6 comparisons."
     assert agreement(values, flat).share == 0
-    assert "undecided  6 1.000" in str(agreement(values, flat))
+    assert str(agreement(values, flat)).splitlines()[-1].split() == ["undecided", "6", "1.000"]
 
 
 def test_tolerance():
@@ -131,12 +131,12 @@ def test_both_find_the_same_ties(values, tolerance):
     assert found.n_tied_first / found.n_comparisons == pytest.approx(tied)
 
 
-@pytest.mark.parametrize("block", [1, 7, 30, 10**6])
+@pytest.mark.parametrize("block", [1, 7, 30])
 def test_blocks_do_not_matter(monkeypatch, block):
     rng = np.random.default_rng(3)
     first, second = rng.integers(4, size=(2, 9, 5)).astype(float)
     expected = agreement(first, second)
-    monkeypatch.setattr(module, "_BLOCK", block)
+    monkeypatch.setattr(pairs, "BLOCK_BYTES", 8 * 4 * 5 * block)
     found = agreement(first, second)
     assert found.to_frame().equals(expected.to_frame())
 

@@ -206,7 +206,7 @@ class TestResult:
         for what in ("difference", "effect_size", "low", "high"):
             assert not np.signbit(found.matrix(what)).to_numpy().any()
 
-    @pytest.mark.parametrize("alpha", [0, 1, 5, "a", None, True, np.nan])
+    @pytest.mark.parametrize("alpha", [0, 1, 5, "a", True, np.nan])
     def test_alpha_is_a_share(self, alpha):
         with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
             compare_systems(named()).significant(alpha)
@@ -241,7 +241,7 @@ class TestText:
     def test_long_table_is_cut(self):
         lines = str(compare_systems(np.random.default_rng(0).random((8, 9)))).splitlines()
         assert len(lines) == 2 + 1 + 20 + 1
-        assert lines[-1] == "... and 8 more pairs, see to_frame()"
+        assert lines[-1] == "... and 8 more rows, see to_frame()"
 
     def test_twenty_pairs_are_all_shown(self):
         values = np.random.default_rng(0).random((21, 9))
@@ -288,7 +288,7 @@ class TestText:
 
     def test_level_is_that_of_the_intervals(self):
         scores = named(2, 4)
-        found = compare_systems(scores, confidence=0.99)
+        found = compare_systems(scores, alpha=0.01)
         assert 0.01 < found.p_value < 0.05
         assert "0 of 1 pair differs significantly at 0.01\n" in str(found)
         assert "1 of 1 pair differs significantly at 0.05\n" in str(compare_systems(scores))
@@ -298,7 +298,7 @@ class TestText:
 
     def test_says_what_the_interval_is_of(self):
         assert "90 % interval of the effect" in str(
-            compare_systems(named(), test="sign", confidence=0.9)
+            compare_systems(named(), test="sign", alpha=0.1)
         )
         assert "95 % interval of the pseudo-median" in str(
             compare_systems(named(), test="wilcoxon")
@@ -319,9 +319,9 @@ class TestText:
 
     def test_as_few_queries_as_suffice(self):
         # Five equal signs: 2 / 2^5 is the level, four: twice that.
-        enough = compare_systems(named(2, 5), test="sign", confidence=1 - 2 / 2**5)
+        enough = compare_systems(named(2, 5), test="sign", alpha=2 / 2**5)
         assert "No difference" not in str(enough)
-        too_few = str(compare_systems(named(2, 4), test="sign", confidence=1 - 2 / 2**5))
+        too_few = str(compare_systems(named(2, 4), test="sign", alpha=2 / 2**5))
         assert "the smallest p value of 4 queries is 0.125. Take more queries.\n" in too_few
 
     def test_queries_would_do_with_more_resamples(self):
@@ -363,7 +363,7 @@ class TestText:
 
 class TestErrors:
     def test_one_system(self):
-        with pytest.raises(ValueError, match="at least 2 systems to compare, got 1"):
+        with pytest.raises(ValueError, match="at least 2 systems, got 1"):
             compare_systems([[0.5, 0.6]])
 
     def test_one_query(self):
@@ -382,13 +382,13 @@ class TestErrors:
             ({"alternative": 1}, r"one of 'two-sided', 'greater', 'less', got 1"),
             ({"test": "anova"}, r"test must be one of 't', 'wilcoxon', .*, got 'anova'"),
             ({"correction": "sidak"}, r"correction must be one of 'holm', .* got 'sidak'"),
-            ({"baseline": "bm25"}, "such as 'run0', 'run1', 'run2', got 'bm25'"),
+            ({"baseline": "bm25"}, "baseline: 'bm25' is not among 4 known ones"),
             ({"alternative": "better"}, r"one of 'two-sided', 'greater', 'less', got 'better'"),
-            ({"confidence": 95}, "confidence must be a number between 0 and 1.*, got 95"),
-            ({"confidence": 1.0}, "confidence must be a number between 0 and 1.*, got 1.0"),
-            ({"confidence": 1.5}, "confidence must be a number between 0 and 1.*, got 1.5"),
-            ({"confidence": 0.0}, "confidence must be a number between 0 and 1.*, got 0.0"),
-            ({"confidence": -0.5}, "confidence must be a number between 0 and 1.*, got -0.5"),
+            ({"alpha": 95}, "alpha must be a number between 0 and 1.*, got 95"),
+            ({"alpha": 1.0}, "alpha must be a number between 0 and 1.*, got 1.0"),
+            ({"alpha": 1.5}, "alpha must be a number between 0 and 1.*, got 1.5"),
+            ({"alpha": 0.0}, "alpha must be a number between 0 and 1.*, got 0.0"),
+            ({"alpha": -0.5}, "alpha must be a number between 0 and 1.*, got -0.5"),
             ({"n_resamples": 99}, "n_resamples must be a whole number from 100 up, got 99"),
             ({"n_resamples": 1e4}, "n_resamples must be a whole number .*, got 10000.0"),
             ({"n_resamples": True}, "n_resamples must be a whole number .*, got True"),

@@ -35,8 +35,14 @@ def test_every_outcome():
         ("b", "d"): "only first",
         ("c", "d"): "only second",
     }
-    assert (found.n_agree, found.n_opposite, found.n_only_first) == (2, 1, 2)
-    assert (found.n_only_second, found.n_neither, found.n_pairs) == (1, 0, 6)
+    assert found.counts == {
+        "agree": 2,
+        "opposite": 1,
+        "only first": 2,
+        "only second": 1,
+        "neither": 0,
+    }
+    assert found.n_pairs == 6
     assert found.n_disagreements == 1 + 2 + 1
     assert found.share == 4 / 6
     assert found.pairs() == [("a", "c"), ("b", "c"), ("b", "d"), ("c", "d")]
@@ -79,7 +85,7 @@ def test_lower_is_better():
     )
     assert conflicts(FIRST, errors).outcome.tolist() == conflicts(FIRST, SECOND).outcome.tolist()
     wrong = SystemScores(-SECOND.values, systems=SECOND.systems)
-    assert conflicts(FIRST, wrong).n_opposite == 2
+    assert conflicts(FIRST, wrong).counts["opposite"] == 2
 
 
 def test_each_measure_has_its_own_default_test():
@@ -108,7 +114,7 @@ def test_table():
     assert "<0.0001" in text
     corrected = str(conflicts(FIRST, SECOND, correction="holm"))
     assert "Holm's correction for 6 pairs" in corrected
-    assert "only one (first): 2; only two (second): 1; neither: 0" in text
+    assert "agree: 2; opposite: 1; only first: 2; only second: 1; neither: 0" in text
     assert "disagree on 4" in repr(found)
 
 
@@ -130,13 +136,12 @@ def test_bad_input():
 )
 def test_invariances(first, second):
     found, turned = conflicts(first, second), conflicts(second, first)
-    assert found.n_only_first == turned.n_only_second
-    assert (found.n_agree, found.n_opposite, found.n_neither) == (
-        (turned.n_agree, turned.n_opposite, turned.n_neither)
-    )
-    counts = (found.n_agree, found.n_neither, found.n_disagreements)
-    assert sum(counts) == found.n_pairs == 6
+    assert found.counts["only first"] == turned.counts["only second"]
+    for outcome in ("agree", "opposite", "neither"):
+        assert found.counts[outcome] == turned.counts[outcome]
+    n_same = found.counts["agree"] + found.counts["neither"]
+    assert n_same + found.n_disagreements == found.n_pairs == 6
     assert conflicts(first, first).n_disagreements == 0
     # The opposite of a measure agrees with it nowhere.
     against = conflicts(first, -first)
-    assert (against.n_agree, against.n_only_first, against.n_only_second) == (0, 0, 0)
+    assert against.n_pairs == against.counts["neither"] + against.counts["opposite"]

@@ -132,7 +132,7 @@ class TestTukey:
 
     def test_interval_is_the_test(self):
         for seed in range(5):
-            found = compare_systems(noisy(5, 8, seed=seed), test="tukey", confidence=0.9)
+            found = compare_systems(noisy(5, 8, seed=seed), test="tukey", alpha=0.1)
             outside = (found.low > 0) | (found.high < 0)
             np.testing.assert_array_equal(outside, found.significant(0.1))
 

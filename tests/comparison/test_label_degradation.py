@@ -10,7 +10,7 @@ from skfilterrank.comparison import (
     label_degradation,
     score_systems,
 )
-from skfilterrank.comparison._measures.label_degradation import _Labels
+from skfilterrank.comparison._measure_quality.label_degradation import _Labels
 from skfilterrank.io import write_run
 
 MEASURES = ["ap", "recall@5", "rr", "lexirecall", "forbidden@5", "ndcg_f"]

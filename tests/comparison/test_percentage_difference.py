@@ -71,8 +71,8 @@ def test_negative_means_are_taken_by_the_letter_with_one_warning():
         ({"a": 0.1, "b": np.inf}, "infinite"),
         (pd.DataFrame({5: [0.1, np.nan], 10: [0.2, 0.3]}), "missing"),
         (pd.Series([0.1, 0.2], ["a", "a"]), "more than once"),
-        ([0.1, 0.2], "got list"),
-        (np.array([0.1, 0.2]), "got ndarray"),
+        ([0.1, 0.2], r"got \[0.1, 0.2\]"),
+        (np.array([0.1, 0.2]), "got array"),
         ([[0.1], [np.nan]], "missing"),
     ],
 )

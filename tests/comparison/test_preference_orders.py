@@ -95,7 +95,7 @@ def test_methods_differ():
 
 @given(VALUES)
 def test_numbers_of_preferences(values):
-    found = order_systems(values, n_resamples=0).n_preferred
+    found = order_systems(values, n_resamples=0).n_wins
     for i, j in itertools.product(range(len(values)), repeat=2):
         assert found[i, j] == (values[i] > values[j]).sum()
 

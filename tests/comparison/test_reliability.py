@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, reliability
-from skfilterrank.comparison._measures.reliability import _variances
+from skfilterrank.comparison._measure_quality.reliability import _variances
 from skfilterrank.comparison._scores.resamples import draw_resamples
 
 # Systems a, b and queries 1, 2, 3 with grand mean 0.5.
@@ -219,7 +219,7 @@ def test_resamples_are_right_on_average(values):
 
 def test_resamples_come_in_blocks_and_repeat(monkeypatch, values):
     whole = reliability(values, n_resamples=100, random_state=3)
-    monkeypatch.setattr("skfilterrank.comparison._measures.reliability._BLOCK", 50)
+    monkeypatch.setattr("skfilterrank.comparison._measure_quality.reliability._BLOCK", 50)
     again = reliability(values, n_resamples=100, random_state=3)
     np.testing.assert_allclose(again.resampled_variances, whole.resampled_variances)
     assert again.distribution().shape == (100,)
@@ -258,7 +258,7 @@ def test_result_is_a_table(values):
         "phi",
         "e_rho2",
     ]
-    assert "Reliability of ap: 7 systems, 20 queries" in str(found)
+    assert "Reliability of ap of 7 systems for 20 queries" in str(found)
     assert "resampled" not in repr(found)
     assert "interval" not in str(found)
     text = str(reliability(SystemScores(values, measure="ap"), n_resamples=1000))

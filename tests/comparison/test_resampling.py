@@ -159,7 +159,7 @@ class TestBootstrap:
         # 0.55 * 100 is a little more than 55 in binary numbers, and means the 55th.
         difference = np.random.default_rng(22).normal(size=12)
         scores = [difference, np.zeros(12)]
-        found = compare_systems(scores, test="bootstrap", n_resamples=100, confidence=0.55)
+        found = compare_systems(scores, test="bootstrap", n_resamples=100, alpha=0.45)
         counts = draw_resamples(12, 100, 0).astype(float)
         sizes = np.sort(np.abs(_studentized(difference[None, :] - difference.mean(), counts))[0])
         width = sizes[54] * difference.std(ddof=1) / np.sqrt(12)
@@ -199,7 +199,7 @@ class TestBootstrap:
         rng = np.random.default_rng(10)
         values = rng.random((30, 15)) + 0.3 * rng.random((30, 1))
         found = compare_systems(
-            values, test="bootstrap", correction=None, n_resamples=999, confidence=0.9
+            values, test="bootstrap", correction=None, n_resamples=999, alpha=0.1
         )
         outside = (found.low > 0) | (found.high < 0)
         assert 0 < outside.mean() < 1

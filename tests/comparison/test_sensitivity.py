@@ -141,7 +141,7 @@ def test_constant_differences_always_succeed(method):
 
 def test_many_resamples_come_in_blocks(monkeypatch, values):
     whole = sensitivity_curve(values).asl
-    monkeypatch.setattr("skfilterrank.comparison._measures.sampled_means._BLOCK", 2000)
+    monkeypatch.setattr("skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 48_000)
     np.testing.assert_array_equal(sensitivity_curve(values).asl, whole)
 
 
@@ -154,7 +154,7 @@ def test_result_is_a_table(values):
     matrix = curve.matrix()
     assert matrix.loc["c", "a"] == matrix.loc["a", "c"] == curve.asl[1]
     assert (np.diag(matrix) == 1).all()
-    assert "Sensitivity of ap: 21 pairs of 7 systems, 1,000 resamples" in str(curve)
+    assert "Sensitivity of ap of 21 pairs of 7 systems, 1,000 resamples" in str(curve)
 
 
 @pytest.mark.parametrize(

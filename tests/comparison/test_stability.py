@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, stability_curve
-from skfilterrank.comparison._measures.sampled_means import pair_rows
-from skfilterrank.comparison._measures.stability import draw_samples
+from skfilterrank.comparison._measure_quality.stability import draw_samples
 from skfilterrank.comparison._scores.resamples import seeds_of
+from skfilterrank.comparison._significance.pairs import Pairs, pair_blocks
 
 # Values in tenths, so that means tie and stand on the boundary of the fuzziness.
 TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
@@ -22,9 +22,9 @@ TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 )
 
 
-def loop_rates(tenths, size, n_samples, hundredths, random_state):
+def loop_rates(tenths, size, n_resamples, hundredths, random_state):
     """The definition in whole numbers, with the same samples."""
-    samples = draw_samples(len(tenths[0]), size, n_samples, seeds_of(random_state))
+    samples = draw_samples(len(tenths[0]), size, n_resamples, seeds_of(random_state))
     wrong = tied = total = 0
     for one, other in itertools.combinations(tenths, 2):
         ahead = behind = 0
@@ -38,14 +38,14 @@ def loop_rates(tenths, size, n_samples, hundredths, random_state):
             else:
                 behind += 1
         wrong += min(ahead, behind)
-        total += n_samples
+        total += n_resamples
     return wrong / total, tied / total
 
 
 @settings(max_examples=50, deadline=None)
 @given(TENTHS, st.sampled_from([0, 1, 5, 10]), st.integers(0, 99))
 def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
-    params = {"n_samples": 15, "random_state": seed}
+    params = {"n_resamples": 15, "random_state": seed}
     curve = stability_curve(np.divide(tenths, 10), fuzziness=hundredths / 100, **params)
     assert curve.n_queries.tolist() == list(range(2, len(tenths[0]) + 1))
     for size, error, ties in zip(curve.n_queries, curve.error_rate, curve.tie_rate):
@@ -56,7 +56,7 @@ def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
 @settings(max_examples=30, deadline=None)
 @given(TENTHS, st.integers(0, 99))
 def test_relative_fuzziness_equals_loops(tenths, seed):
-    params = {"n_samples": 15, "random_state": seed}
+    params = {"n_resamples": 15, "random_state": seed}
     curve = stability_curve(np.divide(tenths, 10), fuzziness=0.5, relative=True, **params)
     for size, error, ties in zip(curve.n_queries, curve.error_rate, curve.tie_rate):
         samples = draw_samples(len(tenths[0]), size, 15, seeds_of(seed))
@@ -76,7 +76,7 @@ def test_by_hand():
     # Of three queries the first system wins one by 0.9 and loses two by 0.1. All single queries:
     # ahead once, behind twice, so that min / total is 1/3; any two with the first: ahead.
     scores = [[0.9, 0.5, 0.5], [0.0, 0.6, 0.6]]
-    curve = stability_curve(scores, sizes=[1, 2, 3], n_samples=30_000)
+    curve = stability_curve(scores, sizes=[1, 2, 3], n_resamples=30_000)
     np.testing.assert_allclose(curve.error_rate, [1 / 3, 1 / 3, 0], atol=0.01)
     np.testing.assert_array_equal(curve.tie_rate, 0)
 
@@ -166,22 +166,20 @@ def test_constant_differences_never_err():
 
 def test_many_columns_come_in_blocks(monkeypatch, values):
     whole = both(stability_curve(values))
-    monkeypatch.setattr("skfilterrank.comparison._measures.sampled_means._BLOCK", 400)
-    assert len(list(pair_rows(7, 200))) > 6
+    monkeypatch.setattr("skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 9600)
+    assert len(list(pair_blocks(Pairs.all(7), 600))) > 6
     np.testing.assert_array_equal(both(stability_curve(values)), whole)
 
 
 @pytest.mark.parametrize("n_systems", [2, 3, 8])
 @pytest.mark.parametrize("block", [1, 3, 100])
 def test_blocks_hold_every_pair_once(monkeypatch, n_systems, block):
-    monkeypatch.setattr("skfilterrank.comparison._measures.sampled_means._BLOCK", block)
-    pairs = {}
-    for first, others, places in pair_rows(n_systems, 1):
-        seconds = range(n_systems)[others]
-        assert len(seconds) <= block
-        pairs.update(zip(range(n_systems**2)[places], ((first, each) for each in seconds)))
-    expected = list(zip(*np.triu_indices(n_systems, 1)))
-    assert [pairs[place] for place in range(len(pairs))] == expected
+    monkeypatch.setattr("skfilterrank.comparison._significance.pairs.BLOCK_BYTES", 8 * block)
+    pairs = Pairs.all(n_systems)
+    blocks = [pairs[each] for each in pair_blocks(pairs, 1)]
+    assert max(map(len, blocks)) <= block
+    found = [pair for each in blocks for pair in zip(each.first, each.second)]
+    assert found == list(itertools.combinations(range(n_systems), 2))
 
 
 def test_result_is_a_table(values):
@@ -190,11 +188,11 @@ def test_result_is_a_table(values):
     assert frame.index.name == "n_queries"
     assert list(frame.columns) == ["error_rate", "tie_rate"]
     text = str(curve)
-    assert "Stability of ndcg_f@20: 21 pairs of 7 systems, 200 samples" in text
+    assert "Stability of ndcg_f@20 of 21 pairs of 7 systems for 19 sizes, 200 samples" in text
     assert "to_frame()" not in text
-    long = stability_curve(np.random.RandomState(0).uniform(size=(3, 40)), n_samples=2)
+    long = stability_curve(np.random.RandomState(0).uniform(size=(3, 40)), n_resamples=2)
     lines = str(long).splitlines()
-    assert lines[-1] == "... and 19 more rows between, see to_frame()"
+    assert lines[-1] == "... and 19 more rows, see to_frame()"
     shown = [int(line.split()[0]) for line in lines[3:-1]]
     # From the first to the last.
     assert (shown[0], shown[-1], len(shown)) == (2, 40, 20)
@@ -209,7 +207,7 @@ def test_result_is_a_table(values):
         ({"sizes": 0}, "sizes must be"),
         ({"sizes": []}, "sizes must be"),
         ({"sizes": [2.5]}, "sizes must be"),
-        ({"n_samples": 0}, "n_samples must be a whole number from 1 up"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number from 1 up"),
         ({"fuzziness": -0.1}, "fuzziness must be a finite number from 0"),
         ({"fuzziness": np.nan}, "fuzziness must be"),
         ({"fuzziness": "1%"}, "fuzziness must be"),

@@ -9,8 +9,6 @@ from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
     conflicts,
-    summarize_pairs,
-    summarize_systems,
 )
 
 rng = np.random.default_rng(0)
@@ -25,7 +23,7 @@ def compared(values=VALUES, greater_is_better=True, **params):
 
 def test_systems():
     comparison = compared()
-    found = summarize_systems(comparison)
+    found = comparison.systems()
     assert list(found.index) == ["d", "c", "b", "a"]
     assert found.index.name == "system"
     for name, values in zip(NAMES, VALUES):
@@ -37,13 +35,13 @@ def test_systems():
     for place, name in enumerate(NAMES):
         beaten = (matrix[place] & (differences[place] > 0)).sum()
         beaten_by = (matrix[place] & (differences[place] < 0)).sum()
-        assert (found["n_beaten"][name], found["n_beaten_by"][name]) == (beaten, beaten_by)
-    assert found["n_beaten"].sum() > 0
+        assert (found["n_wins"][name], found["n_losses"][name]) == (beaten, beaten_by)
+    assert found["n_wins"].sum() > 0
 
 
 def test_pairs_are_turned_to_the_better_mean():
     comparison = compared()
-    found = summarize_pairs(comparison)
+    found = comparison.pairs()
     order = ["d", "c", "b", "a"]
     expected = [(x, y) for place, x in enumerate(order) for y in order[place + 1 :]]
     assert list(zip(found["first"], found["second"])) == expected
@@ -73,25 +71,25 @@ def test_the_test_says_who_is_better_not_the_mean(greater_is_better, baseline):
         correction=None,
         baseline=baseline,
     )
-    found = summarize_pairs(comparison)
+    found = comparison.pairs()
     (row,) = found[found[["first", "second"]].isin(["b", "d"]).all(axis=1)].itertuples()
     assert (row.first, row.second, row.significant) == ("b", "d", True)
     # By the mean "d" is ahead by 90 / 10 - 9 / 10; by signs "b" by (9 - 1) / 10.
     assert sign * row.difference == pytest.approx(-8.1)
     assert sign * row.effect_size == pytest.approx(0.8)
     assert row.low < row.effect_size < row.high
-    systems = summarize_systems(comparison)
+    systems = comparison.systems()
     significant = found[found["significant"]]
-    assert systems["n_beaten"].to_dict() == dict.fromkeys(NAMES, 0) | dict(
+    assert systems["n_wins"].to_dict() == dict.fromkeys(NAMES, 0) | dict(
         significant["first"].value_counts()
     )
-    assert systems["n_beaten_by"].sum() == len(significant)
+    assert systems["n_losses"].sum() == len(significant)
 
 
 def test_pairs_without_an_effect_are_turned_to_the_better_mean():
     # One query each, or all equal: signs say nothing.
     values = [[0, 1, 5], [0, 3, 2], [0, 3, 2], [9, 9, 9]]
-    found = summarize_pairs(compared(values, test="sign"))
+    found = compared(values, test="sign").pairs()
     pairs = list(zip(found["first"], found["second"]))
     assert pairs == [("c", "b"), ("c", "d"), ("c", "a"), ("b", "d"), ("b", "a"), ("d", "a")]
     assert found["effect_size"][3:].tolist() == [0, 0, 0]
@@ -100,7 +98,7 @@ def test_pairs_without_an_effect_are_turned_to_the_better_mean():
 
 def test_intervals_end_where_the_measure_does():
     values = np.array([[0.0, 0.0, 0.1], [1.0, 1.0, 0.4], [0.4, 0.5, 0.6], [0, 0, 0]])
-    plain = summarize_systems(compare_systems(SystemScores(values, measure="mine")))
+    plain = compare_systems(SystemScores(values, measure="mine")).systems()
     for measure, factor, least, greatest in (
         ("ap", 1, 0, 1),
         ("precision@5", 1, 0, 1),
@@ -109,7 +107,7 @@ def test_intervals_end_where_the_measure_does():
         ("ndcg", 1, -np.inf, np.inf),  # below 0 with negative gains
     ):
         scores = SystemScores(factor * values, measure=measure)
-        found = summarize_systems(compare_systems(scores))
+        found = compare_systems(scores).systems()
         expected = (factor * plain[["low", "high"]]).clip(least, greatest)
         np.testing.assert_allclose(found[["low", "high"]], expected)
     assert plain["low"].min() < 0 < 1 < plain["high"].max()
@@ -119,13 +117,13 @@ def test_intervals_end_where_the_measure_does():
 def test_a_range_holds_but_for_rounding(beyond, is_cut):
     # Values of average precision, but for what is beyond 0 and 1; t intervals reach further.
     for values in ([[0.0 - beyond, 1.0], [0.5, 0.25]], [[0.0, 1.0 + beyond], [0.5, 0.25]]):
-        found = summarize_systems(compare_systems(SystemScores(values, measure="ap")))
+        found = compare_systems(SystemScores(values, measure="ap")).systems()
         assert (found["low"].iloc[0] == 0) == is_cut
         assert (found["high"].iloc[0] == 1) == is_cut
 
 
 def test_pairs_without_negative_zeros_are_numbered():
-    found = summarize_pairs(compared(np.ones((4, 5))))
+    found = compared(np.ones((4, 5))).pairs()
     for column in ("difference", "low", "high", "effect_size"):
         assert not np.signbit(found[column]).any()
     assert found.index.tolist() == list(range(6))
@@ -133,36 +131,36 @@ def test_pairs_without_negative_zeros_are_numbered():
 
 
 def test_lower_is_better():
-    found = summarize_systems(compared(greater_is_better=False))
+    found = compared(greater_is_better=False).systems()
     assert list(found.index) == ["a", "b", "c", "d"]
-    mirrored = summarize_systems(compared(-VALUES))
-    assert found["n_beaten"].to_dict() == mirrored["n_beaten"].to_dict()
-    pairs = summarize_pairs(compared(greater_is_better=False))
+    mirrored = compared(-VALUES).systems()
+    assert found["n_wins"].to_dict() == mirrored["n_wins"].to_dict()
+    pairs = compared(greater_is_better=False).pairs()
     assert (pairs["difference"] < 0).all()
     assert pairs["first"].iloc[0] == "a"
 
 
 def test_a_baseline():
     comparison = compared(baseline="b")
-    pairs = summarize_pairs(comparison)
+    pairs = comparison.pairs()
     assert list(zip(pairs["first"], pairs["second"])) == [("d", "b"), ("c", "b"), ("b", "a")]
-    found = summarize_systems(comparison)
-    assert (found["n_beaten"] + found["n_beaten_by"]).drop("b").max() <= 1
+    found = comparison.systems()
+    assert (found["n_wins"] + found["n_losses"]).drop("b").max() <= 1
 
 
 def test_alpha():
     comparison = compared(VALUES * 0.05 + 0.01 * np.arange(25) % 0.03)
-    strict = summarize_systems(comparison, alpha=1e-9)
-    assert strict["n_beaten"].sum() < summarize_systems(comparison, alpha=0.9)["n_beaten"].sum()
+    strict = comparison.systems(1e-9)
+    assert strict["n_wins"].sum() < comparison.systems(0.9)["n_wins"].sum()
 
 
 def test_nothing_differs():
     comparison = compared(np.full((4, 3), 0.5))
-    found = summarize_systems(comparison)
-    assert (found[["n_beaten", "n_beaten_by"]] == 0).all(axis=None)
+    found = comparison.systems()
+    assert (found[["n_wins", "n_losses"]] == 0).all(axis=None)
     assert (found[["mean", "low", "high"]] == 0.5).all(axis=None)
     assert list(found.index) == NAMES
-    assert not summarize_pairs(comparison)["significant"].any()
+    assert not comparison.pairs()["significant"].any()
 
 
 def test_conflicts_of_comparisons_that_are_made():
@@ -172,6 +170,6 @@ def test_conflicts_of_comparisons_that_are_made():
         *(compare_systems(each, correction=None) for each in scores)
     )
     assert list(found.outcome) == list(expected.outcome)
-    assert found.n_opposite > 0
+    assert found.counts["opposite"] > 0
     with pytest.raises(ValueError, match="the same pairs of systems in the same order"):
         MeasureConflicts.from_comparisons(compared(), compared(baseline="b"))

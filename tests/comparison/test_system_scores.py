@@ -1,11 +1,29 @@
 """SystemScores, and its values from tables, runs, predictions and preferences."""
 
+import warnings
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.comparison import SystemScores, score_predictions, score_systems
+from skfilterrank.comparison import (
+    SystemScores,
+    compare_systems,
+    conflicts,
+    discriminative_power,
+    fraction_tied,
+    order_systems,
+    percentage_absolute_difference,
+    reliability,
+    score_predictions,
+    score_systems,
+    sensitivity_curve,
+    stability_curve,
+    topic_set_size,
+)
 from skfilterrank.comparison._scores.same_systems import check_same_systems
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import evaluate, preference_matrix
 from skfilterrank.trec import evaluate_runs
 
@@ -74,7 +92,7 @@ class TestSystemScores:
         # With the lower values better the other system leads, and wins the last two queries.
         low = str(SystemScores(values, systems=["a", "bb"], greater_is_better=False))
         assert low.splitlines()[2].split() == ["a", "0.417", "0.144", "2"]
-        assert "left out" in str(SystemScores([[1, NAN], [1, 2]], missing="drop"))
+        assert "dropped" in str(SystemScores([[1, NAN], [1, 2]], missing="drop"))
 
     @pytest.mark.parametrize("names", [[[1], [2]], [NAN, NAN], [None, "a"], [pd.NA, "a"]])
     @pytest.mark.parametrize("argument", ["systems", "queries"])
@@ -153,10 +171,10 @@ class TestSystemScores:
         scores = SystemScores.of([[1, 2], [3, 4]])
         assert isinstance(scores, SystemScores)
         assert SystemScores.of(scores) is scores
-        with pytest.raises(ValueError, match="at least 2 systems to compare, got 1"):
-            SystemScores.of([[1, 2]])
+        with pytest.raises(ValueError, match="at least 2 systems, got 1"):
+            SystemScores.of([[1, 2]], least=(2, 2))
         with pytest.raises(ValueError, match="at least 2 queries, got 1"):
-            SystemScores.of([[1], [2]])
+            SystemScores.of([[1], [2]], least=(2, 2))
         other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
         assert check_same_systems(scores, other).values.tolist() == [[1, 2], [3, 4]]
         third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])
@@ -168,35 +186,130 @@ class TestSystemScores:
         assert check_same_systems(scores, fourth, queries=False) is fourth
 
 
-class TestFromFrame:
+class TestOf:
     def test_of_evaluate_runs(self):
         frame = evaluate_runs(RUNS, QRELS, ["ap", "recall_error"])
-        scores = SystemScores.from_frame(frame, "ap")
+        scores = SystemScores.of(frame, "ap")
         assert scores.systems == ("good", "bad", "half")
         assert scores.queries == ("1", "2", "3")
         assert scores.measure == "ap"
         # Topic 1 of "bad": c x b a finds b and a at 3 and 4, (1/3 + 2/4) / 2.
         np.testing.assert_allclose(scores.values[1], [(1 / 3 + 2 / 4) / 2, 1 / 2, 0])
-        assert not SystemScores.from_frame(frame, "recall_error").greater_is_better
+        assert not SystemScores.of(frame, "recall_error").greater_is_better
 
     def test_columns_and_one_measure(self):
         frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "mine": [0.25, 0.5]})
-        scores = SystemScores.from_frame(frame)
+        scores = SystemScores.of(frame)
         assert scores.systems == ("b", "a")
         assert scores.values.tolist() == [[0.25], [0.5]]
         assert scores.measure == "mine"
 
     def test_bad_frames(self):
         frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "x": [1, 2], "y": [1, 2]})
-        with pytest.raises(ValueError, match="got None: choose from 'x', 'y'"):
-            SystemScores.from_frame(frame)
-        with pytest.raises(ValueError, match="has no 'qid'"):
-            SystemScores.from_frame(frame.drop(columns="qid"), "x")
+        with pytest.raises(ValueError, match="several measures, 'x', 'y': give one measure at a"):
+            SystemScores.of(frame)
+        with pytest.raises(ValueError, match="measure='z' is none of those that scores holds: 'x'"):
+            SystemScores.of(frame, "z")
         with pytest.raises(ValueError, match="several rows for run 'a' and qid 2"):
-            SystemScores.from_frame(frame.assign(run="a"), "x")
+            SystemScores.of(frame.assign(run="a"), "x")
+        with pytest.raises(ValueError, match="scores holds no values of a measure"):
+            SystemScores.of(frame[["run", "qid"]])
         gap = pd.DataFrame({"run": ["a", "a", "b"], "qid": [1, 2, 1], "x": [1, 2, 3]})
         with pytest.raises(ValueError, match="1 value is missing"):
-            SystemScores.from_frame(gap)
+            SystemScores.of(gap)
+
+    @pytest.mark.parametrize("query", ["qid", "query", "topic"])
+    @pytest.mark.parametrize("system", ["run", "system"])
+    def test_names_of_axes_say_which_are_queries(self, query, system):
+        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"]).rename_axis([system, query])
+        expected = SystemScores.of(frame, "ap")
+        assert expected.systems == ("good", "bad", "half")
+        wide = frame["ap"].unstack(system, sort=False)  # noqa: PD010
+        for table in (wide, wide.T, wide.rename_axis(columns=None), wide.rename_axis(None)):
+            for scores in (SystemScores(table), SystemScores.of(table)):
+                np.testing.assert_array_equal(scores.values, expected.values)
+                assert (scores.systems, scores.queries) == (expected.systems, expected.queries)
+        for table in (frame["ap"], frame[["ap"]], frame.swaplevel(), frame.reset_index()):
+            scores = SystemScores.of(table, "ap")
+            np.testing.assert_array_equal(scores.to_frame(), expected.to_frame())
+            assert scores.measure == "ap"
+
+    def test_measures_are_no_queries(self):
+        frame = evaluate_runs(RUNS, QRELS, ["ap", "ndcg@2"])
+        for table in (frame.loc["good"], frame.groupby("run").mean(), frame.reset_index(drop=True)):
+            with pytest.raises(ValueError, match="columns of values are measures, 'ap', 'ndcg@2'"):
+                compare_systems(table)
+
+    def test_two_levels(self):
+        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"])
+        with pytest.raises(ValueError, match=r"SystemScores\.of"):
+            SystemScores(frame)
+        with pytest.raises(ValueError, match="axes are named 'a', 'b'"):
+            compare_systems(frame.rename_axis(["a", "b"]))
+        assert not SystemScores.of(evaluate_runs(RUNS, QRELS, "recall_error")).greater_is_better
+
+    def test_more_systems_than_queries_without_names(self):
+        values = np.arange(6.0).reshape(3, 2)
+        for table in (values, values.tolist(), pd.DataFrame(values)):
+            with pytest.warns(DataWarning, match="read as 3 systems x 2 queries: .* transpose"):
+                SystemScores.of(table)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            SystemScores(values.T)
+            SystemScores(values, systems="abc")
+            SystemScores(values, queries="xy")
+            SystemScores(pd.DataFrame(values).rename_axis("system"))
+            scores = SystemScores(values, systems="abc")
+            SystemScores(scores.to_frame())
+            scores.select(queries=[0])
+
+    def test_results_of_several_measures(self):
+        scores = score_systems(RUNS, QRELS, ["ap", "rr"])
+        assert SystemScores.of(scores, "rr") is scores["rr"]
+        assert SystemScores.of({"ap": scores["ap"]}) is scores["ap"]
+        with pytest.raises(ValueError, match=r"at a time, scores\['ap'\] or measure='ap'"):
+            compare_systems(scores)
+        with pytest.raises(ValueError, match=r"several measures.*, first\['ap'\]\."):
+            conflicts(scores, scores)
+        with pytest.raises(ValueError, match="measure='x' is none of those that scores"):
+            SystemScores.of(scores["ap"], "x")
+
+    def test_measure_names_a_matrix(self):
+        scores = SystemScores.of([[1, 2], [3, 4]], "recall_error")
+        assert (scores.measure, scores.greater_is_better) == ("recall_error", False)
+
+    def test_lexicographic_measures_of_a_table_are_preferences(self):
+        frame = evaluate_runs(RUNS, QRELS, ["lexirecall"])
+        scores = SystemScores.of(frame)
+        assert scores.is_preference
+        assert scores.values[:, 0].tolist() == [1, 0.5, 0]
+
+    def test_preference_matrix(self):
+        preferences = preference_matrix(Y_TRUE, SYSTEMS, groups=GROUPS)
+        assert SystemScores.of(preferences).measure == "lexirecall"
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            compare_systems,
+            discriminative_power,
+            fraction_tied,
+            order_systems,
+            percentage_absolute_difference,
+            reliability,
+            sensitivity_curve,
+            stability_curve,
+            partial(topic_set_size, difference=0.1),
+        ],
+    )
+    def test_every_function_takes_what_others_return(self, function):
+        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"])
+        scores = score_systems(RUNS, QRELS, ["ap", "rr"])
+        expected = str(function(scores["rr"]))
+        assert str(function(frame, measure="rr")) == expected
+        assert str(function(frame["rr"])) == expected
+        assert str(function(scores, measure="rr")) == expected
+        assert str(function({"rr": scores["rr"]})) == expected
 
 
 class TestScoreSystems:

@@ -29,9 +29,7 @@ def test_students_sleep_data():
 @pytest.mark.parametrize("n_queries", [2, 5, 40])
 def test_every_pair_as_scipy_has_it(alternative, n_queries):
     values = np.random.default_rng(n_queries).random((6, n_queries))
-    found = compare_systems(
-        values, test="t", alternative=alternative, correction=None, confidence=0.9
-    )
+    found = compare_systems(values, test="t", alternative=alternative, correction=None, alpha=0.1)
     assert len(found.first) == 15
     for pair, (first, second) in enumerate(zip(found.first, found.second)):
         theirs = stats.ttest_rel(values[first], values[second], alternative=alternative)

@@ -244,7 +244,10 @@ def test_table():
         ({"difference": 0.1, "variance": 1, "n_systems": 5}, "does not go with design='paired'"),
         ({"difference": 0.1, "variance": 1, "method": "simulation"}, "give scores"),
         ({"difference": 0.1, "variance": 1, "pair": ("a", "b")}, "pair names two systems"),
-        ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "x")}, "pair must name"),
+        (
+            {"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "x")},
+            "pair: 'x' is not among 2",
+        ),
         ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "0")}, "pair must name"),
         (
             {

@@ -257,7 +257,7 @@ def test_files(tmp_path):
     aligned = align(tmp_path / "run.gz", read_qrels(tmp_path / "qrels", unjudged=-9))
     assert aligned.run == "mine"
     assert str(aligned).startswith("mine: 3 topics")
-    assert repr(aligned) == f"<AlignedRun {aligned}>"
+    assert repr(aligned) == f"<AlignedRun: {str(aligned)[:103]}...>"
     pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
     frame = read_run(tmp_path / "run.gz")
     index = QrelsIndex(str(tmp_path / "qrels"))

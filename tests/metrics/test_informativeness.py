@@ -60,8 +60,9 @@ class TestByHand:
         assert not frame.loc["good", "uninformative"]
         assert frame.loc["fair", "achieved"] == found.achieved[0]
         lines = str(found).splitlines()
-        assert lines[0].split() == ["queries", "achieved", "expected", "difference"]
-        assert lines[3].split()[:3] == ["ideal", "1", "1.0000"]
+        assert lines[0] == "3 queries, 1 ideal and 1 uninformative"
+        assert lines[1].split() == ["queries", "achieved", "expected", "difference"]
+        assert lines[4].split()[:3] == ["ideal", "1", "1.0000"]
 
     def test_one_cut_off_and_other_measures(self):
         one = self.found(k=1)
@@ -101,7 +102,7 @@ def test_undefined_queries():
     assert np.isnan(skipped.difference[0])
     assert skipped.uninformative.tolist() == [False, True, False, False]
     assert skipped.ideal.tolist() == [False, False, False, True]
-    assert str(skipped).splitlines()[1].split()[1] == "3"
+    assert str(skipped).splitlines()[2].split()[1] == "3"
 
 
 class TestFromValues:

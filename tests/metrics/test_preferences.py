@@ -84,11 +84,14 @@ class TestByHand:
         assert result.ranks.loc["q"].to_dict() == {"a": 2, "b": 1, "c": 3}
         assert result.preferences.dtype == np.int8
         assert result.preferences.tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
-        assert result.n_preferred.loc["b"].to_dict() == {"a": 1, "b": 0, "c": 1}
+        assert result.n_wins.loc["b"].to_dict() == {"a": 1, "b": 0, "c": 1}
         assert result.n_relevant.tolist() == [3]
         lines = str(result).splitlines()
-        assert lines[0] == "lexirecall: share of 1 queries in which the row is preferred"
-        assert lines[-1].split() == ["c", "0.0", "0.0", "0.0"]
+        assert lines[0] == (
+            "lexirecall of 3 systems for 1 query: share of the 1 with relevant documents in which "
+            "the row is preferred"
+        )
+        assert lines[-1].split() == ["c", "0.000", "0.000", "0.000"]
 
     def test_equal_systems_share_ranks(self):
         columns = np.column_stack((self.a, self.b, self.a, self.a))

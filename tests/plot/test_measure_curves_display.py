@@ -16,7 +16,7 @@ KINDS = {
     "stability": (
         StabilityCurveDisplay,
         stability_curve,
-        {"sizes": [2, 5, 20], "n_samples": 20, "random_state": 3},
+        {"sizes": [2, 5, 20], "n_resamples": 20, "random_state": 3},
         ("n_queries", "error_rate"),
     ),
     "sensitivity": (
@@ -106,7 +106,7 @@ def test_axes_and_styles_are_the_callers(kind):
 
 
 def test_numbers_of_queries_are_whole():
-    curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_samples=5)
+    curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5)
     display = StabilityCurveDisplay.from_curves(curve)
     display.figure_.canvas.draw()
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
@@ -127,7 +127,7 @@ def test_errors(kind):
 
 
 def test_a_curve_of_the_other_kind_is_refused():
-    curve = stability_curve(SCORES["ap"], sizes=[2], n_samples=5)
+    curve = stability_curve(SCORES["ap"], sizes=[2], n_resamples=5)
     with pytest.raises(ValueError, match="type SensitivityCurve, got StabilityCurve"):
         SensitivityCurveDisplay.from_curves({"ap": curve})
 

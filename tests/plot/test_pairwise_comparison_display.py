@@ -52,7 +52,7 @@ def test_dots_are_on_the_significant_cells():
     dots = {(int(x), int(y)) for x, y in display.marks_.get_offsets()}
     assert dots == {(1, 0), (2, 0), (0, 1), (0, 2)}
     assert display.ax_.get_title().startswith("dots: significant at 0.05\n")
-    assert "Holm correction" in display.ax_.get_title()
+    assert "Holm's correction for 3 pairs" in display.ax_.get_title()
 
 
 @pytest.mark.parametrize("greater_is_better", [True, False])
@@ -192,3 +192,13 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
         PairwiseComparisonDisplay.from_scores(scores())
+
+
+def test_of_a_comparison_made_before():
+    comparison = compare_systems(scores(), alpha=0.2)
+    display = PairwiseComparisonDisplay.from_comparison(comparison, colorbar=False)
+    assert display.alpha == 0.2
+    assert display.colorbar_ is None
+    np.testing.assert_array_equal(
+        display.better, PairwiseComparisonDisplay.from_scores(scores(), alpha=0.2).better
+    )

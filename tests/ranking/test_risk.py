@@ -531,7 +531,7 @@ def test_gains_and_series(data):
         risk="any_forbidden",
         max_risk=0.1,
     )
-    assert one == two
+    assert vars(one) == vars(two)
 
 
 class TestTrivial:
@@ -650,7 +650,7 @@ class TestRankAndFilter:
         expected = risk_threshold(
             data.y[held_out], scores, groups=data.groups[held_out], risk=risk, max_risk=0.15, k=3
         )
-        assert model.risk_certificate_ == expected
+        assert vars(model.risk_certificate_) == vars(expected)
         assert expected.exact
         assert model.threshold_ == expected.threshold
         assert model.best_score_ == pytest.approx(expected.value)
@@ -698,7 +698,7 @@ class TestRankAndFilter:
             max_risk=0.15,
             k=3,
         )
-        assert certificate == replace(expected, assumes_unseen=True)
+        assert vars(certificate) == vars(replace(expected, assumes_unseen=True))
         assert str(certificate) == (
             f"{expected} This holds if the estimator has not seen these queries."
         )
@@ -769,7 +769,7 @@ class TestRankAndFilter:
     def test_clone_pickle_and_parameters(self, data):
         model = fit(data, risk="forbidden", confidence=0.8)
         again = pickle.loads(pickle.dumps(model))
-        assert again.risk_certificate_ == model.risk_certificate_
+        assert vars(again.risk_certificate_) == vars(model.risk_certificate_)
         assert isinstance(again.risk_certificate_, RiskCertificate)
         np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
         params = clone(model).get_params()
@@ -779,7 +779,7 @@ class TestRankAndFilter:
             0.8,
         )
         copy = clone(model).fit(data.X, data.y, groups=data.groups)
-        assert copy.risk_certificate_ == model.risk_certificate_
+        assert vars(copy.risk_certificate_) == vars(model.risk_certificate_)
 
     def test_in_a_grid_search_with_metadata_routing(self, data):
         with sklearn.config_context(enable_metadata_routing=True):

@@ -1,6 +1,7 @@
 """A valid call of every public function, to start from."""
 
 import functools
+import inspect
 import os
 import tempfile
 
@@ -73,7 +74,7 @@ CALLS = {
     "comparison.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
     "comparison.discriminative_power": {"scores": VALUES, **_FEW},
     "comparison.fraction_tied": {"scores": VALUES},
-    "comparison.kendall_tau": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
+    "comparison.kendall_tau": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.label_degradation": {**_OF_RUNS, "measures": ["ap"], "n_samples": 2},
     "comparison.moved_documents": {
         "first": RUNS["first"],
@@ -87,9 +88,7 @@ CALLS = {
     "comparison.score_predictions": {**_SYSTEMS, "measures": ["ap"]},
     "comparison.score_systems": _OF_RUNS,
     "comparison.sensitivity_curve": {"scores": VALUES, **_FEW},
-    "comparison.stability_curve": {"scores": VALUES, "n_samples": 10},
-    "comparison.summarize_pairs": {"comparison": comparison.compare_systems(VALUES)},
-    "comparison.summarize_systems": {"comparison": comparison.compare_systems(VALUES)},
+    "comparison.stability_curve": {"scores": VALUES, "n_resamples": 10},
     "comparison.swap_rate": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.tau_ap": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
     "comparison.tau_ap_b": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
@@ -179,3 +178,14 @@ def _parameters(function):
     import inspect
 
     return tuple(inspect.signature(function).parameters)
+
+
+def call(path, **changes):
+    """Call a public function with valid arguments but for these changes."""
+    function, values = public_functions()[path], valid_arguments(path) | changes
+    first = [
+        values.pop(parameter.name)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind == parameter.POSITIONAL_ONLY
+    ]
+    return function(*first, **values)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from skfilterrank.cli._comparison_output import in_order, number, p_value
 from skfilterrank.cli._report.elements import Html, element, isolated, join, number_cell, table
-from skfilterrank.comparison import moved_documents, summarize_pairs
+from skfilterrank.comparison import moved_documents
 
 _N_PAIRS = 10
 _N_SYSTEMS = 5
@@ -17,7 +17,7 @@ _N_DOCUMENTS = 12
 
 def drill_down(key, name, comparison, lists, alpha, figures):
     """What lies behind the differences of a few pairs."""
-    every = summarize_pairs(comparison, alpha=alpha)
+    every = comparison.pairs(alpha)
     pairs = every
     if len(every) > _N_PAIRS:
         best = list(comparison.scores.means.index[:_N_SYSTEMS])

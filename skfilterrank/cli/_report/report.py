@@ -6,13 +6,12 @@ from importlib.resources import files
 from string import Template
 
 import skfilterrank
+from skfilterrank._core.results import interval_text
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._comparison_output import (
     contradictions,
     describe_agreement,
-    describe_test,
     in_order,
-    interval_head,
     notes,
     number,
     p_value,
@@ -29,7 +28,6 @@ from skfilterrank.cli._report.elements import (
 )
 from skfilterrank.cli._report.figures import Figures
 from skfilterrank.cli._run_files import count
-from skfilterrank.comparison import summarize_pairs, summarize_systems
 
 _N_PAIRS = 200
 _N_SYSTEMS_OF_PAIRS = 20
@@ -104,7 +102,7 @@ def _summary(comparisons, alpha) -> Html:
                 name,
                 number_cell(scores.n_queries, f"{scores.n_queries:,}"),
                 number_cell(len(scores.dropped_queries), f"{len(scores.dropped_queries):,}"),
-                describe_test(comparison),
+                comparison.test_text(),
                 number_cell(n_significant, f"{n_significant:,} of {len(comparison.first):,}"),
                 best,
                 number_cell(scores.means.iloc[0], number(scores.means.iloc[0], 4)),
@@ -171,7 +169,7 @@ def _systems(name, comparison, alpha) -> Html:
     head = [
         "run",
         "mean",
-        f"{100 * comparison.confidence:g} % interval",
+        interval_text(1 - comparison.alpha),
         "beats",
         "beaten by",
     ]
@@ -180,10 +178,10 @@ def _systems(name, comparison, alpha) -> Html:
             f"{isolated(row.Index)} (baseline)" if row.Index == comparison.baseline else row.Index,
             number_cell(row.mean, number(row.mean, 4)),
             number_cell(row.low, f"{number(row.low, 4)} to {number(row.high, 4)}"),
-            number_cell(row.n_beaten, f"{row.n_beaten:,}"),
-            number_cell(row.n_beaten_by, f"{row.n_beaten_by:,}"),
+            number_cell(row.n_wins, f"{row.n_wins:,}"),
+            number_cell(row.n_losses, f"{row.n_losses:,}"),
         ]
-        for row in summarize_systems(comparison, alpha=alpha).itertuples()
+        for row in comparison.systems(alpha).itertuples()
     ]
     caption = f"Mean {isolated(name)} of each run, and how many others it beats significantly"
     return table(caption, head, rows)
@@ -212,7 +210,7 @@ def _differences(name, comparison, alpha, figures):
 
 def _pairs(name, comparison, alpha):
     """The numbers of each pair, as far as a page can hold them."""
-    pairs = summarize_pairs(comparison, alpha=alpha)
+    pairs = comparison.pairs(alpha)
     shown, note = pairs, None
     if len(pairs) > _N_PAIRS:
         best = comparison.scores.means.index[:_N_SYSTEMS_OF_PAIRS]
@@ -229,7 +227,7 @@ def _pairs(name, comparison, alpha):
         "better",
         "worse",
         "difference",
-        interval_head(comparison),
+        comparison.interval_name,
         comparison.effect_name,
         "p",
         "significant",

@@ -1,4 +1,4 @@
-"""What measures of two orders are given: systems with values, or a list of their names."""
+"""Read an order of systems: values by system, ranks, or a list of names."""
 
 from collections.abc import Mapping
 from numbers import Number
@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.results import counted
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge, merge_means
+from skfilterrank.comparison._orders.preference_orders import SystemOrder
 from skfilterrank.comparison._scores.same_systems import check_same_systems
-from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted
+from skfilterrank.comparison._scores.system_scores import SystemScores, has_queries
+from skfilterrank.comparison._scores.tables import choose_measure
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -18,8 +20,14 @@ class Order:
     """Names of systems and a value for each, greater is better; what only rounding parts, ties."""
 
     def __init__(self, order, name):
-        if isinstance(order, SystemScores):
-            systems, values = order.systems, merge_means(order.oriented)
+        if has_queries(order):
+            scores = SystemScores.of(order, name=name)
+            systems, values = scores.systems, merge_means(scores.oriented)
+        elif isinstance(order, SystemOrder):
+            systems, values = order.systems, -order.rank
+        elif isinstance(order, pd.DataFrame):
+            column = choose_measure(order.columns, None, name)
+            systems, values = order.index, order[column]
         elif isinstance(order, pd.Series):
             systems, values = order.index, order
         elif isinstance(order, Mapping):
@@ -46,7 +54,7 @@ class Order:
         return chosen
 
 
-def values_of_both(first, second, names):
+def values_of_both(first, second, names=("first", "second")):
     """Values of the same systems by both, in the order of the first, and the systems."""
     first, second = Order(first, names[0]), Order(second, names[1])
     second = check_same_systems(first, second, names=names, queries=False)
@@ -72,8 +80,8 @@ def _listed(order, name):
         for each in systems
     ):
         raise InputError(
-            f"{name} must be SystemScores, a Series or dict of values by system, or a list of the "
-            f"names of systems, the best first; got {type(order).__name__}"
+            f"{name} must be SystemScores, a SystemOrder, a Series or dict of values by system, or "
+            f"a list of the names of systems, the best first; got {type(order).__name__}"
             + (" of numbers." if is_names else ".")
         )
     return systems

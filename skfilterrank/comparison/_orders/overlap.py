@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._core.checks import check_choice, check_share
+from skfilterrank._core.results import Result
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("raise", "average")
 
 
-@dataclass(frozen=True, eq=False)
-class RankBiasedOverlap:
+@dataclass(frozen=True, eq=False, repr=False)
+class RankBiasedOverlap(Result):
     """Rank-biased overlap of two lists; ``float()`` of it is the value.
 
     Attributes
@@ -38,14 +38,15 @@ class RankBiasedOverlap:
     persistence: float
     n_common: int
 
+    _table = None
+
     def __float__(self) -> float:
         return self.value
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row with all attributes as columns."""
-        return pd.DataFrame([vars(self)])
+    def _summary(self):
+        return f"{self.value:.3f}, {self.n_common} in common, persistence {self.persistence:g}"
 
-    def __str__(self) -> str:
+    def _head(self):
         return (
             f"rank-biased overlap {self.value:.3f}, between {self.low:.3f} and {self.high:.3f} "
             f"(persistence {self.persistence:g}, {self.n_common} in common)"
@@ -62,7 +63,7 @@ def rank_biased_overlap(
 
     Parameters
     ----------
-    first, second : SystemScores, Series, dict or list
+    first, second : SystemScores, SystemOrder, Series, dict or list
         Two orders, as :func:`kendall_tau` takes them, but each of any names and any length.
     persistence : float, default=0.9
         Chance p that a reader who compares the lists goes on to the next rank; the mean depth is

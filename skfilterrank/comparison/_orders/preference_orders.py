@@ -8,17 +8,17 @@ from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
+from skfilterrank._core.results import Result, counted, interval_text
 from skfilterrank._core.same_value import merge_values
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 
 # Numbers held in memory at a time.
 _CELLS = 2**22
 
 
-@dataclass(frozen=True, eq=False)
-class SystemOrder:
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemOrder(Result):
     """Systems in one order over all queries.
 
     Attributes
@@ -35,7 +35,7 @@ class SystemOrder:
         Rank of each system, 1 for the best; tied systems share the mean of their ranks.
     low, high : ndarray of shape (n_systems,), dtype float64
         Ends of the interval of the rank over resampled queries; NaN without resamples.
-    n_preferred : ndarray of shape (n_systems, n_systems), dtype int64
+    n_wins : ndarray of shape (n_systems, n_systems), dtype int64
         Number of queries for which the system of the row is preferred to that of the column.
     confidence : float
         Confidence of each interval by itself.
@@ -50,7 +50,7 @@ class SystemOrder:
     rank: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    n_preferred: np.ndarray
+    n_wins: np.ndarray
     confidence: float
     n_queries: int
     n_resamples: int
@@ -63,24 +63,27 @@ class SystemOrder:
         )
         return table.sort_values("rank", kind="stable")
 
-    def __str__(self) -> str:
-        head = (
+    def _summary(self):
+        return (
             f"{len(self.systems)} systems by {self.method} over "
             f"{counted(self.n_queries, 'query', 'queries')} ({self.measure})"
         )
+
+    def _head(self):
+        intervals = f", ranks with {interval_text(self.confidence)}s" if self.n_resamples else ""
+        return self._summary() + intervals
+
+    def _table(self):
         table = self.to_frame().rename_axis(index=None)
         for name in ("rank", "low", "high"):
             table[name] = table[name].map("{:g}".format)
-        if self.n_resamples:
-            head += f", ranks with {interval_text(self.confidence)}s"
-        else:
-            table = table.drop(columns=["low", "high"])
-        return short_table(head, table)
+        return table if self.n_resamples else table.drop(columns=["low", "high"])
 
 
 def order_systems(
     scores,
     *,
+    measure: str | None = None,
     method: str = "win_rate",
     damping: float = 0.85,
     confidence: float = 0.95,
@@ -95,8 +98,10 @@ def order_systems(
 
     Parameters
     ----------
-    scores : SystemScores, or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems; for a query, only their order matters.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     method : {"win_rate", "borda", "copeland", "mc4"}, default="win_rate"
         What a system is scored by:
 
@@ -176,7 +181,7 @@ def order_systems(
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     damping = check_share(damping, "damping")
     confidence = check_share(confidence, "confidence")
-    scores = SystemScores.of(scores, min_queries=2 if n_resamples else 1)
+    scores = SystemScores.of(scores, measure, least=(2, 2 if n_resamples else 1))
     values, n_queries = merge_values(scores.oriented), scores.n_queries
 
     score = _METHODS[method]
@@ -202,7 +207,7 @@ def order_systems(
         rank=_ranks(observed),
         low=low,
         high=high,
-        n_preferred=np.array([(each > values).sum(axis=1) for each in values]),
+        n_wins=np.array([(each > values).sum(axis=1) for each in values]),
         confidence=confidence,
         n_queries=n_queries,
         n_resamples=n_resamples,

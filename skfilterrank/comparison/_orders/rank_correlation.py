@@ -3,15 +3,12 @@
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
+from skfilterrank._core.results import counted
 from skfilterrank.comparison._orders.inputs import values_of_both
-from skfilterrank.comparison._scores.text import counted
 from skfilterrank.exceptions import InputError, brief
 
-_TRUTH_NAMES = ("truth", "predicted")
-_NAMES = ("first", "second")
 
-
-def kendall_tau(truth, predicted) -> float:
+def kendall_tau(first, second) -> float:
     """Kendall's tau-b: pairs in the same order minus pairs in opposite order.
 
     The usual number for how well an estimated order of systems matches the true one. All pairs
@@ -19,10 +16,12 @@ def kendall_tau(truth, predicted) -> float:
 
     Parameters
     ----------
-    truth, predicted : SystemScores, Series, dict or list
-        Two orders of the same systems. SystemScores are ordered by their means, with regard to
-        whether greater is better; of a Series or dict of values by system the greatest is the
-        best; a list holds the names of the systems, the best first. Names are compared as text.
+    first, second : SystemScores, SystemOrder, Series, dict or list
+        Two orders of the same systems. SystemScores, and what :meth:`SystemScores.of` reads, are
+        ordered by their means, with regard to whether greater is better; a SystemOrder by its
+        ranks; of a Series, DataFrame of one column or dict of values by system the greatest is
+        the best; a list holds the names of the systems, the best first. Names are compared as
+        text.
 
     Returns
     -------
@@ -54,9 +53,9 @@ def kendall_tau(truth, predicted) -> float:
     >>> kendall_tau({"a": 0.9, "b": 0.7, "c": 0.6, "d": 0.1}, ["b", "a", "c", "d"])
     0.666...
     """
-    truth, predicted, _ = values_of_both(truth, predicted, _TRUTH_NAMES)
+    first, second, _ = values_of_both(first, second)
     # Ranks, as values may be infinite.
-    return float(kendalltau(rankdata(truth), rankdata(predicted)).statistic)
+    return float(kendalltau(rankdata(first), rankdata(second)).statistic)
 
 
 def tau_ap(truth, predicted) -> float:
@@ -67,7 +66,7 @@ def tau_ap(truth, predicted) -> float:
 
     Parameters
     ----------
-    truth, predicted : SystemScores, Series, dict or list
+    truth, predicted : SystemScores, SystemOrder, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them.
 
     Returns
@@ -111,7 +110,7 @@ def tau_ap(truth, predicted) -> float:
     >>> tau_ap(truth, ["a", "b", "d", "c"])
     0.777...
     """
-    truth, predicted, systems = values_of_both(truth, predicted, _TRUTH_NAMES)
+    truth, predicted, systems = values_of_both(truth, predicted, ("truth", "predicted"))
     order = np.argsort(-predicted, kind="stable")
     tied = np.flatnonzero(predicted[order][:-1] == predicted[order][1:])
     if len(tied):
@@ -129,7 +128,7 @@ def tau_ap_b(first, second) -> float:
 
     Parameters
     ----------
-    first, second : SystemScores, Series, dict or list
+    first, second : SystemScores, SystemOrder, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them.
 
     Returns
@@ -172,7 +171,7 @@ def tau_ap_b(first, second) -> float:
     >>> tau_ap_b(["a", "c", "d"], {"a": 0.9, "c": 0.5, "d": 0.5})
     0.75
     """
-    first, second, _ = values_of_both(first, second, _NAMES)
+    first, second, _ = values_of_both(first, second)
     if (first == first[0]).all() or (second == second[0]).all():
         return float("nan")
     return (_walk(first, second) + _walk(second, first)) / 2
@@ -184,13 +183,13 @@ def _walk(other, walked):
     order = np.lexsort((other, -walked))
     ranks = np.unique(other[order], return_inverse=True)[1]
     right, n_above = np.empty(len(order)), np.empty(len(order))
-    right[order] = _n_greater_before(ranks)
+    right[order] = n_greater_before(ranks)
     n_above[order] = np.searchsorted(-walked[order], -walked[order])
     counted = n_above > 0
     return float(2 * np.mean(right[counted] / n_above[counted]) - 1)
 
 
-def _n_greater_before(ranks):
+def n_greater_before(ranks):
     """For each entry of an array of ranks from 0, the number of those before it that are greater.
 
     Counted where the halves of a merge sort meet, all of one width at once: n log(n)**2.

@@ -77,5 +77,5 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
 
 
 def _settled(power, noncentrality):
-    """Where scipy gives up on far too great a shift, power is 1."""
+    """Power in [0, 1]; 1 where scipy returns NaN for a very large shift."""
     return np.where(np.isnan(power) & (noncentrality > 100), 1.0, np.clip(power, 0.0, 1.0))

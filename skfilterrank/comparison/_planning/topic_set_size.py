@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._core.results import Result, spread_places
 from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._planning.power import (
     anova_power,
@@ -15,8 +16,7 @@ from skfilterrank.comparison._planning.power import (
     smallest_n,
 )
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import short_table
+from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.hsd import residual_mean_square
 from skfilterrank.comparison._significance.pairs import Pairs, mean_and_deviation
 from skfilterrank.exceptions import InputError, brief
@@ -29,7 +29,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicSetSize:
+class TopicSetSize(Result):
     """Number of queries for which a difference is found with the wanted power.
 
     Attributes
@@ -72,32 +72,37 @@ class TopicSetSize:
         """The power curve: columns "n_queries" and "power"."""
         return pd.DataFrame({"n_queries": self.sizes, "power": self.powers})
 
-    def __repr__(self) -> str:
+    def _summary(self):
         return (
-            f"<TopicSetSize: {self.n_queries} queries for a difference of {self.difference:g} "
-            f"with power {self.target_power:g}>"
+            f"{self.n_queries} queries for a difference of {self.difference:g} with power "
+            f"{self.target_power:g}"
         )
 
-    def __str__(self) -> str:
+    def _head(self):
         what = {
             "paired": "paired t test",
             "anova": f"one-way ANOVA of {self.n_systems} systems",
             "blocked_anova": f"ANOVA of {self.n_systems} systems with queries as blocks",
         }[self.design]
-        head = (
+        return (
             f"{self.n_queries} queries detect a difference of {self.difference:g} with power "
             f"{self.power:.3f} (wanted: {self.target_power:g}).\n"
             f"{what}, alpha = {self.alpha:g}, variance {self.variance:.4g}, by {self.method}"
         )
-        wanted = np.searchsorted(self.sizes, self.n_queries)
-        return short_table(
-            head, self.to_frame().set_index("n_queries"), n_rows=_SHOWN, spread=True, also=[wanted]
+
+    def _table(self):
+        return self.to_frame().set_index("n_queries")
+
+    def _places(self, n_rows):
+        return np.union1d(
+            spread_places(n_rows, _SHOWN), np.searchsorted(self.sizes, self.n_queries)
         )
 
 
 def topic_set_size(
     scores=None,
     *,
+    measure: str | None = None,
     difference: float,
     variance: float | None = None,
     pair: tuple[str, str] | None = None,
@@ -115,9 +120,11 @@ def topic_set_size(
 
     Parameters
     ----------
-    scores : SystemScores, DataFrame or array-like of shape (n_systems, n_queries), default=None
+    scores : SystemScores, or what :meth:`SystemScores.of` reads, default=None
         Pilot values of at least two systems for at least two queries, from which the variance is
         estimated.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     difference : float
         Difference of two systems' means that is to be detected, greater than 0, in the unit of the
         measure. For the two ANOVA designs: of the best and the worst system.
@@ -214,7 +221,7 @@ def topic_set_size(
             f"{'neither' if scores is None else 'both'}."
         )
     if scores is not None:
-        scores = SystemScores.of(scores)
+        scores = SystemScores.of(scores, measure, least=(2, 2))
     n_systems = _check_n_systems(n_systems, scores, design)
     if pair is not None and (scores is None or design != "paired"):
         raise InputError("pair names two systems of scores, for design='paired': leave it out.")
@@ -278,7 +285,7 @@ def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_sta
 
 
 def _pilot_variance(scores, design, pair):
-    """What the design reckons with, estimated from the pilot; it must not be 0."""
+    """Variance of the design, estimated from the pilot; it must not be 0."""
     if design == "anova":
         _, deviation = mean_and_deviation(scores.values)
         variance = float(np.mean(deviation**2))
@@ -308,17 +315,11 @@ def _residuals(scores, pair):
 
 
 def _places(scores, pair):
-    """Where the two systems of a pair are."""
-    names = (
-        (pair,) if isinstance(pair, str) else tuple(map(str, as_list(pair, "pair", "two names")))
-    )
-    if len(names) != 2 or names[0] == names[1] or not set(names) <= set(scores.systems):
-        shown = ", ".join(map(brief, scores.systems[:3]))
-        raise InputError(
-            f"pair must name two of the {scores.n_systems} systems, such as {shown}, got "
-            f"{brief(pair)}."
-        )
-    return [scores.systems.index(name) for name in names]
+    """Places of the two systems of a pair."""
+    names = as_list(pair, "pair", "two names")
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"pair must name two systems, got {brief(pair)}.")
+    return known_places(list(map(str, names)), scores.systems, "pair")
 
 
 def _check_n_systems(n_systems, scores, design):

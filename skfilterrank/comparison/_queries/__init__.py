@@ -1,1 +1,1 @@
-"""What lies behind the difference of two systems: queries and documents."""
+"""Queries and documents behind the difference of two systems."""

@@ -4,16 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from skfilterrank._files.files import decode, is_path, read_bytes, source_name
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._files.separated import records_of
 from skfilterrank._json import parse_json
-from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
+from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
-_PREFERENCES = ("lexirecall", "lexiprecision")
 # What trec_eval prints beside its measures: counts of documents and topics, and texts.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
 _WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
@@ -78,18 +76,13 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     found = _join(files, [source_name(each) for each in sources])
     known = list(dict.fromkeys(name for file in files for name in file.measures))
     wanted = _wanted(measures, known)
-    runs = list(dict.fromkeys(run for run, _ in found))
-    topics = list(dict.fromkeys(qid for _, qid in found))
-    rows = {run: row for row, run in enumerate(runs)}
-    columns = {qid: column for column, qid in enumerate(topics)}
-    tables = {name: np.full((len(runs), len(topics)), np.nan) for name in wanted}
-    for (run, qid), values in found.items():
-        for name in wanted:
-            tables[name][rows[run], columns[qid]] = values.get(name, np.nan)
+    table = pd.DataFrame(
+        {name: [values.get(name, np.nan) for values in found.values()] for name in wanted},
+        index=pd.MultiIndex.from_tuples(found, names=["run", "qid"]),
+    )
     try:
         return {
-            name: _system_scores(pd.DataFrame(table, runs, topics), name, missing)
-            for name, table in tables.items()
+            name: SystemScores.of(table[name], missing=missing, name="source") for name in wanted
         }
     except InputError as error:
         error.add_note(f"The values are those of {', '.join(map(source_name, sources[:_SHOWN]))}.")
@@ -97,7 +90,7 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
 
 
 class _File(NamedTuple):
-    """What a file holds."""
+    """Values of one file."""
 
     values: dict  # (run, qid) -> {measure: value}
     measures: list
@@ -275,23 +268,3 @@ def _wanted(measures, known):
                 "they were written with."
             )
     return list(dict.fromkeys(measures))
-
-
-def _system_scores(table, name, missing):
-    """The values of one measure; of a lexicographic one only their order."""
-    scores = SystemScores(
-        table, measure=name, greater_is_better=greater_is_better(name), missing=missing
-    )
-    if name.partition("(")[0].partition("@")[0] not in _PREFERENCES or scores.n_systems < 2:
-        return scores
-    shares = (rankdata(scores.oriented, axis=0) - 1) / (scores.n_systems - 1)
-    preferences = SystemScores(
-        shares,
-        systems=scores.systems,
-        queries=scores.queries,
-        measure=name,
-        is_preference=True,
-    )
-    preferences.dropped_queries = scores.dropped_queries
-    preferences._is_filled = scores._is_filled
-    return preferences

@@ -1,6 +1,6 @@
-"""The same systems and queries in two sets of values."""
+"""Check that two sets of values hold the same systems and queries."""
 
-from skfilterrank.comparison._scores.text import counted
+from skfilterrank._core.results import counted
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -19,7 +19,7 @@ def check_same_systems(first, second, *, names=("first", "second"), queries: boo
 
 
 def _difference(what, ours, theirs, names):
-    """Which names only one of two has."""
+    """Names that only one of two has, in a sentence."""
     odd = sorted(set(ours) ^ set(theirs), key=str)
     holder = names[0] if odd[0] in set(ours) else names[1]
     return (

@@ -14,7 +14,6 @@ from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
-    PreferenceMatrix,
     RelevantPositions,
     evaluate,
     preference_matrix,
@@ -100,13 +99,10 @@ def score_systems(
     wanted = parse_measures(measures)
     named = list(named_runs(runs))
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
-    params = {"gains": gains, "unjudged": unjudged}
-    evaluating = {"ties": ties, "undefined": undefined, **params, **options}
+    params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(_score_run)(
-            name, run, found_from_anywhere(run), index, precision, wanted, params, evaluating
-        )
+        delayed(_score_run)(name, run, found_from_anywhere(run), index, precision, wanted, params)
         for name, run in named
     )
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
@@ -193,11 +189,11 @@ def score_predictions(
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(name)}.")
             raise
+    table = pd.concat(frames, names=["run"]) if valued else None
     found = {}
     for text, parsed in wanted.items():
         if text in valued:
-            table = pd.DataFrame({name: frame[text] for name, frame in frames.items()}).T
-            found[text] = _of_table(table, text, parsed, missing)
+            found[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
         else:
             preferences = preference_matrix(
                 y_true,
@@ -210,71 +206,70 @@ def score_predictions(
     return found
 
 
-class _RunScores(NamedTuple):
-    """One run: its values, and the positions of what is relevant where preferences are wanted."""
+class RunScores(NamedTuple):
+    """Values of one run, the positions of what is relevant in it, and the topics it lacks."""
 
     values: pd.DataFrame | None
     positions: RelevantPositions | None
     missing_topics: tuple[str, ...]
 
-
-def _score_run(name, run, found_at, index, precision, wanted, params, evaluating):
-    """Values of one run; an error says which run it was."""
-    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    with errors_of(name, run, found_at):
-        aligned = align(found_at, index, missing="empty", precision=precision)
-        values = evaluate_run(aligned, None, valued, **evaluating) if valued else None
+    @classmethod
+    def of(cls, aligned, wanted, **params):
+        """Values of the measures; positions where a measure only orders rankings by them."""
+        valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
+        values = evaluate_run(aligned, None, valued, **params) if valued else None
         positions = None
         if len(valued) < len(wanted):
-            ties = evaluating["ties"]
+            ties = params["ties"]
             positions = relevant_positions(
                 aligned.y_true,
                 aligned.y_score,
                 groups=aligned.index,
                 # The rows of a topic stand in the order of document ids where scores are equal.
                 ties="stable" if ties == "docno" else ties,
-                **params,
+                gains=params["gains"],
+                unjudged=params["unjudged"],
             )
-    return _RunScores(values, positions, aligned.missing_topics)
+        return cls(values, positions, aligned.missing_topics)
+
+
+def _score_run(name, run, found_at, index, precision, wanted, params):
+    """Values of one run; an error says which run it was."""
+    with errors_of(name, run, found_at):
+        aligned = align(found_at, index, missing="empty", precision=precision)
+        return RunScores.of(aligned, wanted, **params)
 
 
 def _scores_of(text, parsed, results, missing):
-    """The values of all runs by one measure."""
-    kind = _kind(parsed)
-    if kind is None:
+    """The values of all runs by one measure, NaN for the topics that a run does not have."""
+    exact = exact_preferences(parsed, results)
+    if exact is None:
         table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
-        return _of_table(_without_missing(table, results), text, parsed, missing)
-    preferences = PreferenceMatrix.from_positions(
-        {name: each.positions for name, each in results.items()}, kind=kind
-    )
-    exact = SystemScores.from_preferences(preferences)
-    scores = SystemScores(
-        _without_missing(exact.to_frame(), results),
-        measure=exact.measure,
-        is_preference=True,
-        missing=missing,
-    )
-    scores.dropped_queries += exact.dropped_queries
-    return scores
-
-
-def _without_missing(table, results):
-    """The table, with NaN for the topics that a run does not have."""
-    table = table.copy()
+    else:
+        table = exact.to_frame()
+    table.index = list(map(str, results))
     for name, each in results.items():
         table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
-    return table
-
-
-def _of_table(table, text, parsed, missing):
     return SystemScores(
         table,
         measure=text,
         greater_is_better=parsed.measure.greater_is_better,
+        is_preference=exact is not None,
         missing=missing,
+        dropped_queries=() if exact is None else exact.dropped_queries,
+    )
+
+
+def exact_preferences(parsed, results) -> SystemScores | None:
+    """Order of the runs by a lexicographic measure; None for every other measure."""
+    if _kind(parsed) is None:
+        return None
+    positions = {name: each.positions for name, each in results.items()}
+    return SystemScores.from_preferences(
+        PreferenceMatrix.from_positions(positions, kind=_kind(parsed))
     )
 
 
 def _kind(parsed):
-    """What a lexicographic measure compares; None for every other measure."""
+    """Kind of a lexicographic measure, "recall" or "precision"; None for every other measure."""
     return _KINDS.get(parsed.measure.name)

@@ -1,33 +1,48 @@
 """Values of several systems for the same queries."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import compress
+from typing import Self
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import as_list, is_finite_number, is_hashable
-from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.checks import as_list, check_flag, is_finite_number, is_hashable
+from skfilterrank._core.measure_names import known_measure
+from skfilterrank._core.results import Result, counted
 from skfilterrank._core.same_value import merge_means, merge_values
-from skfilterrank.comparison._scores.text import counted
-from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
+from skfilterrank.comparison._scores.tables import (
+    choose_measure,
+    is_long,
+    one_measure,
+    systems_by_queries,
+    warn_of_shape,
+)
+from skfilterrank.exceptions import InputError, MissingValuesError, brief
+from skfilterrank.metrics import PreferenceMatrix
 
+# Measures whose values only order the systems of a query.
+_PREFERENCES = ("lexirecall", "lexiprecision")
 _SHOWN = 3
 
 
-class SystemScores:
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class SystemScores(Result):
     """Values of systems for queries by one measure: what every comparison starts from.
 
-    Make it from an array or a table of systems x queries; of predictions, runs or preferences by
-    one of its methods; of many measures at once by :func:`score_systems`; of what
+    Make it from an array or a table of systems x queries; of what other functions return by
+    :meth:`of`; of runs by several measures by :func:`score_systems`; of what
     ``skfilterrank evaluate --per-query`` wrote by :func:`read_system_scores`.
 
     Parameters
     ----------
     values : array-like or DataFrame of shape (n_systems, n_queries)
         Value of each system for each query. A DataFrame names systems by its index and queries by
-        its columns. NaN means that the system has no value for the query.
+        its columns, or the other way round where its axes are named so: "qid", "query" or "topic",
+        "run" or "system". NaN means that the system has no value for the query.
     systems : sequence of length n_systems, default=None
         Names of the systems, each another; kept as text. None takes those of the DataFrame, or
         numbers from 0.
@@ -43,6 +58,8 @@ class SystemScores:
     missing : {"raise", "drop"} or float, default="raise"
         What becomes of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
+    dropped_queries : tuple, default=()
+        Queries that were left out before.
 
     Attributes
     ----------
@@ -57,7 +74,7 @@ class SystemScores:
     greater_is_better, is_preference : bool
         As given.
     dropped_queries : tuple
-        Queries that were left out because of `missing`.
+        Queries that were left out, because of `missing` and before.
     n_filled : int
         Number of values that `missing` filled in.
 
@@ -66,6 +83,11 @@ class SystemScores:
     ValueError
         If names or queries repeat or do not fit the values, if a value is infinite, or if one is
         missing and `missing` names no way out.
+
+    Warns
+    -----
+    DataWarning
+        If nothing names the axes, and there are more systems than queries.
 
     See Also
     --------
@@ -88,6 +110,18 @@ class SystemScores:
     old 0.467  0.252     1
     """
 
+    values: np.ndarray
+    systems: tuple[str, ...]
+    queries: tuple
+    measure: str
+    greater_is_better: bool
+    is_preference: bool
+    dropped_queries: tuple
+    # Which values `missing` filled in; None for none of them.
+    _is_filled: np.ndarray | None
+
+    _digits = 3
+
     def __init__(
         self,
         values,
@@ -98,102 +132,78 @@ class SystemScores:
         greater_is_better: bool = True,
         is_preference: bool = False,
         missing: str | float = "raise",
+        dropped_queries: tuple = (),
     ):
+        is_named = systems is not None or queries is not None
         if isinstance(values, pd.DataFrame):
+            values = values if is_named else systems_by_queries(values)
             systems = values.index if systems is None else systems
             queries = values.columns if queries is None else queries
+            is_named = True
         array = _numbers(values)
-        self.systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
-        self.queries = _names(queries, array.shape[1], "queries", "columns")
-        self.measure = measure
-        for name, value in (
-            ("greater_is_better", greater_is_better),
-            ("is_preference", is_preference),
-        ):
-            if not isinstance(value, bool | np.bool_):
-                raise InputError(f"{name} must be True or False, got {brief(value)}.")
-        self.greater_is_better = bool(greater_is_better)
-        self.is_preference = bool(is_preference)
-        self.dropped_queries = ()
-        # Which values `missing` filled in; None for none of them.
-        self._is_filled = None
-        self.values = self._settle(array, missing)
-        self.values.flags.writeable = False
+        if not is_named:
+            warn_of_shape(array.shape)
+        systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
+        queries = _names(queries, array.shape[1], "queries", "columns")
+        check_flag(greater_is_better, "greater_is_better")
+        check_flag(is_preference, "is_preference")
+        array, is_filled, is_dropped = _settled(array, systems, queries, missing)
+        array.flags.writeable = False
+        vars(self).update(
+            values=array,
+            systems=systems,
+            queries=tuple(compress(queries, ~is_dropped)),
+            measure=measure,
+            greater_is_better=bool(greater_is_better),
+            is_preference=bool(is_preference),
+            dropped_queries=(*compress(queries, is_dropped), *dropped_queries),
+            _is_filled=is_filled,
+        )
 
     @classmethod
-    def of(cls, scores, *, min_systems: int = 2, min_queries: int = 2, name: str = "scores"):
-        """Take SystemScores as they are, or make them of a matrix or table, of enough values.
-
-        Parameters
-        ----------
-        scores : SystemScores, array-like or DataFrame of shape (n_systems, n_queries)
-            The values.
-        min_systems, min_queries : int, default=2
-            How many there must be.
-        name : str, default="scores"
-            What messages call them.
-
-        Returns
-        -------
-        SystemScores
-            The values of at least so many systems for so many queries.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer, or as the class.
-        """
-        if not isinstance(scores, cls):
-            try:
-                scores = cls(scores)
-            except ValueError as error:
-                error.add_note(f"This came up with {name}.")
-                raise
-        if scores.n_systems < min_systems:
-            raise InputError(
-                f"{name} must hold at least {min_systems} systems to compare, got "
-                f"{scores.n_systems} ({', '.join(scores.systems)})."
-            )
-        if scores.n_queries < min_queries:
-            raise InputError(
-                f"{name} must hold at least {min_queries} queries, got {scores.n_queries}: nothing "
-                "can be said about chance with fewer."
-            )
-        return scores
-
-    @classmethod
-    def from_frame(
+    def of(
         cls,
-        frame: pd.DataFrame,
+        scores,
         measure: str | None = None,
         *,
         missing: str | float = "raise",
-        **params,
-    ):
-        """Take one measure of a long table, such as :func:`~skfilterrank.trec.evaluate_runs` makes.
+        least: tuple[int, int] = (1, 1),
+        name: str = "scores",
+    ) -> Self:
+        """Read values of systems by one measure, in whatever form the package returns them.
+
+        Every function of this package that takes `scores` reads them so.
 
         Parameters
         ----------
-        frame : DataFrame of shape (n_values, n_measures)
-            A row for each system and query, which index levels or columns "run" and "qid" name; a
-            column for each measure.
+        scores : SystemScores, dict, DataFrame, Series, PreferenceMatrix or array-like
+            SystemScores are taken as they are. A dict {measure: SystemScores}, as
+            :func:`score_systems` returns; a DataFrame or Series with index levels or columns
+            "run" (or "system") and "qid" (or "query", "topic") and a column for each measure, as
+            :func:`~skfilterrank.trec.evaluate_runs` returns; or a matrix or table of systems x
+            queries, as the class takes it.
         measure : str or None, default=None
-            Which column; None where there is only one.
+            Which measure, where there are several; None where there is only one. Of a matrix it
+            is the name of the measure.
         missing : {"raise", "drop"} or float, default="raise"
             As for the class; a missing row is a missing value.
-        **params
-            `greater_is_better` and `is_preference`, as for the class. Where the column is the
-            name of a known measure, whether greater is better is known too.
+        least : (int, int), default=(1, 1)
+            How many systems and queries there must be.
+        name : str, default="scores"
+            What messages call the values.
 
         Returns
         -------
         SystemScores
+            The values of at least so many systems for so many queries. Where `measure` names a
+            known measure, whether greater is better is known too; "lexirecall" and
+            "lexiprecision" of a table become preferences, as of :func:`read_system_scores`.
 
         Raises
         ------
         ValueError
-            If "run" or "qid" is not there, the measure is not a column, or a run has two values
-            for a query; and as for the class.
+            If there are several measures and none is chosen, if the one that is chosen is not
+            there, if a system has two values for a query, if there are too few, or as the class.
 
         Examples
         --------
@@ -201,39 +211,51 @@ class SystemScores:
         >>> from skfilterrank.comparison import SystemScores
         >>> frame = pd.DataFrame(
         ...     {"run": ["a", "a", "b"], "qid": ["1", "2", "1"], "ap": [0.5, 0.7, 0.4]})
-        >>> SystemScores.from_frame(frame, missing="drop").dropped_queries
+        >>> SystemScores.of(frame, missing="drop").dropped_queries
         ('2',)
         """
-        table = frame.reset_index() if set(frame.index.names) & {"run", "qid"} else frame
-        for name in ("run", "qid"):
-            if name not in table.columns:
-                raise InputError(
-                    f"frame must have 'run' and 'qid' as columns or index levels, and has no "
-                    f"{brief(name)}: it has {brief_list(table.columns)}."
-                )
-        measures = [name for name in table.columns if name not in ("run", "qid")]
-        if measure is None and len(measures) == 1:
-            (measure,) = measures
-        if measure not in measures:
-            raise InputError(
-                f"measure must name a column of frame, got {brief(measure)}: choose from "
-                f"{brief_list(measures)}."
-            )
-        repeated = table[table.duplicated(["run", "qid"])]
-        if len(repeated):
-            run, query = repeated[["run", "qid"]].astype(object).iloc[0]
-            raise InputError(
-                f"frame has several rows for run {brief(run)} and qid {brief(query)}: "
-                "expected one value for each run and query; are two runs named alike?"
-            )
-        runs, queries = pd.unique(table["run"]), pd.unique(table["qid"])
-        wide = table.set_index(["run", "qid"])[measure].unstack()  # noqa: PD010
-        wide = wide.reindex(index=runs, columns=queries)
-        params.setdefault("greater_is_better", greater_is_better(measure))
-        return cls(wide, measure=str(measure), missing=missing, **params)
+        try:
+            scores = cls._read(scores, measure, missing, name)
+        except ValueError as error:
+            error.add_note(f"This came up with {name}.")
+            raise
+        for what, number, enough in zip(
+            ("systems", "queries"), (scores.n_systems, scores.n_queries), least
+        ):
+            if number < enough:
+                raise InputError(f"{name} must hold at least {enough} {what}, got {number}.")
+        return scores
 
     @classmethod
-    def from_preferences(cls, preferences):
+    def _read(cls, scores, measure, missing, name):
+        """Values of any form; `measure` chooses, or names what has no name."""
+        if isinstance(scores, PreferenceMatrix):
+            scores = cls.from_preferences(scores)
+        if isinstance(scores, cls):
+            choose_measure([scores.measure], measure, name)
+            return scores
+        if isinstance(scores, Mapping) and has_queries(scores):
+            return scores[choose_measure(scores, measure, name)]
+        if is_long(scores):
+            scores, measure = one_measure(scores, measure, name)
+            return cls._measured(scores, measure, missing)
+        params = {} if measure is None else {"measure": measure}
+        return cls(scores, greater_is_better=greater_is_better(measure), missing=missing, **params)
+
+    @classmethod
+    def _measured(cls, table, measure, missing):
+        """Values that a measure returned; of a lexicographic one only their order."""
+        scores = cls(
+            table, measure=measure, greater_is_better=greater_is_better(measure), missing=missing
+        )
+        known = known_measure(measure)
+        if known is None or known.name not in _PREFERENCES or scores.n_systems < 2:
+            return scores
+        shares = (rankdata(scores.oriented, axis=0) - 1) / (scores.n_systems - 1)
+        return scores.with_values(shares, greater_is_better=True, is_preference=True)
+
+    @classmethod
+    def from_preferences(cls, preferences: PreferenceMatrix) -> Self:
         """Take the exact order of the systems of each query.
 
         Parameters
@@ -271,9 +293,40 @@ class SystemScores:
             raise InputError("preferences of one system compare nothing: give at least two.")
         decided = preferences.n_relevant > 0
         beaten = (ranks.shape[1] - ranks[decided]) / (ranks.shape[1] - 1)
-        scores = cls(beaten.T, measure=f"lexi{preferences.kind}", is_preference=True)
-        scores.dropped_queries = tuple(ranks.index[~decided])
-        return scores
+        return cls(
+            beaten.T,
+            measure=f"lexi{preferences.kind}",
+            is_preference=True,
+            dropped_queries=tuple(ranks.index[~decided]),
+        )
+
+    def with_values(self, values, **changes) -> Self:
+        """Put other values in the place of these, for the same systems and queries.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_systems, n_queries)
+            The other values, none of them missing.
+        **changes
+            `measure`, `greater_is_better` and `is_preference` of these values, where they change.
+
+        Returns
+        -------
+        SystemScores
+        """
+        return self._part(values, self.systems, self.queries, self._is_filled, **changes)
+
+    def _part(self, values, systems, queries, is_filled, **changes):
+        """Values of some of the systems and queries."""
+        params = {
+            "measure": self.measure,
+            "greater_is_better": self.greater_is_better,
+            "is_preference": self.is_preference,
+            "dropped_queries": self.dropped_queries,
+        }
+        part = SystemScores(values, systems=systems, queries=queries, **(params | changes))
+        vars(part)["_is_filled"] = is_filled
+        return part
 
     @property
     def oriented(self) -> np.ndarray:
@@ -302,7 +355,7 @@ class SystemScores:
         # Equal means keep the order of the systems, whatever their last digits are.
         return means.iloc[np.argsort(-merge_means(self.oriented), kind="stable")]
 
-    def select(self, *, systems=None, queries=None):
+    def select(self, *, systems=None, queries=None) -> Self:
         """Keep some systems or queries, in the order asked for.
 
         Parameters
@@ -321,22 +374,16 @@ class SystemScores:
         ValueError
             If a name or query is unknown, or asked for twice.
         """
-        rows, columns = slice(None), slice(None)
-        if systems is not None:
-            rows = _known(systems, self.systems, "systems")
-        if queries is not None:
-            columns = _known(queries, self.queries, "queries")
-        table = self.to_frame().iloc[rows, columns]
-        chosen = SystemScores(
-            table,
-            measure=self.measure,
-            greater_is_better=self.greater_is_better,
-            is_preference=self.is_preference,
+        rows = known_places(self.systems if systems is None else systems, self.systems, "systems")
+        columns = known_places(
+            self.queries if queries is None else queries, self.queries, "queries"
         )
-        chosen.dropped_queries = self.dropped_queries
-        if self._is_filled is not None:
-            chosen._is_filled = self._is_filled[rows][:, columns]
-        return chosen
+        return self._part(
+            self.values[np.ix_(rows, columns)],
+            [self.systems[row] for row in rows],
+            [self.queries[column] for column in columns],
+            None if self._is_filled is None else self._is_filled[np.ix_(rows, columns)],
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Values as a table, systems as rows (level "system") and queries as columns ("qid")."""
@@ -346,10 +393,19 @@ class SystemScores:
             columns=pd.Index(self.queries, name="qid", tupleize_cols=False),
         )
 
-    def __repr__(self) -> str:
-        return f"<SystemScores: {self._headline()}>"
+    def _summary(self):
+        systems = counted(self.n_systems, "system")
+        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query', 'queries')}"
 
-    def __str__(self) -> str:
+    def _head(self):
+        head = self._summary()
+        if self.dropped_queries:
+            head += f" ({len(self.dropped_queries):,} dropped)"
+        if self.n_filled:
+            head += f", {counted(self.n_filled, 'missing value')} filled in"
+        return head
+
+    def _table(self):
         values = merge_values(self.oriented)
         best = values == values.max(axis=0, initial=-np.inf)
         table = pd.DataFrame(
@@ -359,53 +415,42 @@ class SystemScores:
                 "wins": best.sum(axis=1),
             },
             index=list(self.systems),
-        ).loc[self.means.index]
-        head = self._headline()
-        if self.dropped_queries:
-            head += f" ({len(self.dropped_queries):,} left out)"
-        if self.n_filled:
-            head += f", {counted(self.n_filled, 'missing value')} filled in"
-        return f"{head}\n{table.to_string(float_format='{:.3f}'.format)}"
+        )
+        return table.loc[self.means.index]
 
-    def _headline(self):
-        systems = counted(self.n_systems, "system")
-        return f"{self.measure} of {systems} for {counted(self.n_queries, 'query', 'queries')}"
 
-    def _settle(self, array, missing):
-        """Values without holes, by the policy that was named."""
-        is_missing = np.isnan(array)
-        if not (
-            missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
-        ):
-            raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
-        if not is_missing.any():
-            return array
-        if missing == "drop":
-            keep = ~is_missing.any(axis=0)
-            if not keep.any():
-                raise InputError(
-                    "missing='drop' leaves no query: no query has a value of every system. Leave "
-                    "out systems, or give missing= a number that stands for a missing value."
-                )
-            self.dropped_queries = tuple(q for q, kept in zip(self.queries, keep) if not kept)
-            self.queries = tuple(q for q, kept in zip(self.queries, keep) if kept)
-            return array[:, keep]
-        if missing == "raise":
-            system, query = np.argwhere(is_missing)[0]
-            raise MissingValuesError(
-                f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing "
-                f"(NaN): system {brief(self.systems[system])} has none for query "
-                f"{brief(self.queries[query])}. Systems are compared on the same queries: give "
-                "missing='drop' to leave out such queries for all systems, or a number that "
-                "stands for a missing value.",
-                {
-                    name: tuple(np.array(self.queries, dtype=object)[lacks])
-                    for name, lacks in zip(self.systems, is_missing)
-                    if lacks.any()
-                },
+def _settled(array, systems, queries, missing):
+    """Values without holes, which of them are filled in (or None), and which queries dropped."""
+    is_missing, is_dropped = np.isnan(array), np.zeros(len(queries), dtype=bool)
+    if not (
+        missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
+    ):
+        raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
+    if not is_missing.any():
+        return array, None, is_dropped
+    if missing == "drop":
+        is_dropped = is_missing.any(axis=0)
+        if is_dropped.all():
+            raise InputError(
+                "missing='drop' leaves no query: no query has a value of every system. Leave "
+                "out systems, or give missing= a number that stands for a missing value."
             )
-        self._is_filled = is_missing
-        return np.where(is_missing, float(missing), array)
+        return array[:, ~is_dropped], None, is_dropped
+    if missing == "raise":
+        system, query = np.argwhere(is_missing)[0]
+        raise MissingValuesError(
+            f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing "
+            f"(NaN): system {brief(systems[system])} has none for query "
+            f"{brief(queries[query])}. Systems are compared on the same queries: give "
+            "missing='drop' to leave out such queries for all systems, or a number that "
+            "stands for a missing value.",
+            {
+                name: tuple(compress(queries, lacks))
+                for name, lacks in zip(systems, is_missing)
+                if lacks.any()
+            },
+        )
+    return np.where(is_missing, float(missing), array), is_missing, is_dropped
 
 
 def _numbers(values):
@@ -457,20 +502,28 @@ def _names(names, n_expected, argument, what, *, as_text=False):
     return names
 
 
-def _known(names, known, argument):
-    """Places of the names, all of which must be known."""
+def known_places(names, known, argument):
+    """Places of the names, all of which must be known; None for all places."""
+    if names is None:
+        return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
     unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(
-            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones such as "
+            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones, such as "
             f"{', '.join(map(brief, known[:_SHOWN]))}."
         )
     return [places[name] for name in names]
 
 
+def has_queries(values) -> bool:
+    """Whether these are values of systems query by query, of whatever measures, by their names."""
+    if isinstance(values, Mapping):
+        return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
+    return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)
+
+
 def greater_is_better(measure) -> bool:
-    """What the measure table says; True for what is not in it."""
-    name = str(measure).partition("(")[0].partition("@")[0]
-    return parse_measure(measure).measure.greater_is_better if name in MEASURES else True
+    """Whether greater is better by the measure table; True for names that are not in it."""
+    return getattr(known_measure(measure), "greater_is_better", True)

@@ -1,11 +1,11 @@
-"""Which differences between systems are more than chance."""
+"""Tests of every two systems for a difference over the same queries."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from skfilterrank._core.checks import check_choice, check_count, check_share, is_hashable
+from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.same_value import merge_values
-from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._scores.system_scores import SystemScores, known_places
 from skfilterrank.comparison._significance.corrections import adjust_p_values, check_correction
 from skfilterrank.comparison._significance.hsd import randomized_tukey, tukey_hsd_blocked
 from skfilterrank.comparison._significance.pairs import (
@@ -48,11 +48,12 @@ TESTS = {
 def compare_systems(
     scores,
     *,
+    measure: str | None = None,
     test: str | None = None,
     correction: str | None = "holm",
     baseline: str | None = None,
     alternative: str = "two-sided",
-    confidence: float = 0.95,
+    alpha: float = 0.05,
     n_resamples: int = 10_000,
     random_state=0,
     verbose: int = 0,
@@ -61,8 +62,10 @@ def compare_systems(
 
     Parameters
     ----------
-    scores : SystemScores or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Value of each system for each query; at least two of each.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
             "randomized_tukey"}, default=None
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
@@ -77,10 +80,10 @@ def compare_systems(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Which differences count against chance: of either sign; those where the first system has
         the greater values; or the lower ones. This is about values, also where lower is better.
-    confidence : float, default=0.95
-        Confidence of the intervals, which are two-sided whatever the alternative and not
-        corrected for the number of pairs (but those of the Tukey tests are). When printed, the
-        comparison counts pairs as significant at the level 1 - `confidence`.
+    alpha : float, default=0.05
+        Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`; they
+        are two-sided whatever the alternative, and not corrected for the number of pairs (but
+        those of the Tukey tests are).
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
     random_state : int, RandomState instance or None, default=0
@@ -179,13 +182,13 @@ def compare_systems(
     >>> found.p_value, found.better()
     (array([0.00390625]), array([-1], dtype=int8))
     """
-    scores = SystemScores.of(scores)
+    scores = SystemScores.of(scores, measure, least=(2, 2))
     if test is None:
         test = "sign" if scores.is_preference else "t"
     check_choice(test, "test", tuple(TESTS))
     method = TESTS[test]
     check_correction(correction)
-    confidence = check_share(confidence, "confidence")
+    alpha = check_share(alpha, "alpha")
     # P values of fewer resamples are too coarse.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
@@ -197,8 +200,9 @@ def compare_systems(
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)
     else:
-        pairs = Pairs.against(_place(scores.systems, baseline), scores.n_systems)
-    settings = Settings(alternative, confidence, n_resamples, random_state, verbose)
+        (place,) = known_places([baseline], scores.systems, "baseline")
+        pairs = Pairs.against(place, scores.n_systems)
+    settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
     figures = method.function(values, pairs, settings)
     correction = None if method.is_family_wise else correction
@@ -207,34 +211,13 @@ def compare_systems(
         test=test,
         correction=correction,
         alternative=alternative,
-        confidence=confidence,
+        alpha=alpha,
         baseline=baseline,
-        first=pairs.first,
-        second=pairs.second,
+        **vars(pairs),
+        **vars(figures),
         difference=mean_differences(values, pairs),
-        effect_size=figures.effect_size,
-        effect_name=figures.effect_name,
-        low=figures.low,
-        high=figures.high,
-        interval_of=figures.interval_of,
-        p_value=figures.p_value,
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
-        smallest_p=figures.smallest_p,
         title=method.title,
         is_family_wise=method.is_family_wise,
     )
-
-
-def _listed(names):
-    return ", ".join(map(repr, names))
-
-
-def _place(systems, baseline):
-    """Where the baseline is among the systems."""
-    if not is_hashable(baseline) or baseline not in set(systems):
-        raise InputError(
-            f"baseline must name one of the {len(systems)} systems, such as "
-            f"{_listed(systems[:3])}, got {brief(baseline)}."
-        )
-    return systems.index(baseline)

@@ -29,7 +29,7 @@ CORRECTION_NAMES = {
 }
 
 
-def adjust_p_values(p_value, method="holm"):
+def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
     """P values corrected for how many there are.
 
     Parameters

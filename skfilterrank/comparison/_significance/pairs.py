@@ -15,7 +15,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Which systems are compared: the one at place first[p] with the one at second[p]."""
+    """Places of the systems that are compared: first[p] with second[p]."""
 
     first: np.ndarray
     second: np.ndarray
@@ -40,7 +40,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the tests are told."""
+    """Parameters that all tests have."""
 
     alternative: str = "two-sided"
     confidence: float = 0.95
@@ -55,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class PairFigures:
-    """What a test says of each pair; arrays of shape (n_pairs,)."""
+    """Figures of a test for each pair; arrays of shape (n_pairs,)."""
 
     p_value: np.ndarray
     effect_size: np.ndarray
@@ -98,7 +98,7 @@ def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """The same, sizes alike where only rounding keeps them apart: 0.3 - 0.2 ties with 0.2 - 0.1."""
+    """Differences, equal where only rounding keeps them apart, as 0.3 - 0.2 and 0.2 - 0.1."""
     difference = differences(values, pairs)
     size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
     return np.copysign(size, difference)
@@ -123,7 +123,7 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """By how much differences may differ that should be all alike, shape (n_pairs,)."""
+    """Largest difference between equal differences by rounding, shape (n_pairs,)."""
     largest = np.abs(values).max(axis=1)
     return ROUNDING_OF_VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
 

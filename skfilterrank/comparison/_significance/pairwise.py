@@ -1,22 +1,23 @@
-"""What a comparison of pairs of systems found."""
+"""Result of a comparison of pairs of systems."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from skfilterrank._core.checks import check_share
+from skfilterrank._core.measure_names import known_measure
+from skfilterrank._core.results import Result, counted, interval_text, p_text
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, interval_text, p_text
 from skfilterrank.comparison._significance.corrections import CORRECTION_NAMES, adjust_p_values
 from skfilterrank.exceptions import InputError, brief
 
-_N_SHOWN = 20
 _SYMMETRIC = ("p_adjusted", "p_value")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseComparison:
+class PairwiseComparison(Result):
     """Differences between systems, and whether they are more than chance.
 
     What :func:`compare_systems` returns. Arrays have an entry for each pair compared: every two
@@ -35,8 +36,8 @@ class PairwiseComparison:
         Whether the test corrects for all systems by itself, as Tukey's does.
     alternative : str
         As given.
-    confidence : float
-        Confidence of the intervals.
+    alpha : float
+        Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
         The system all others were compared with, or None.
     first, second : ndarray of shape (n_pairs,), dtype int
@@ -68,7 +69,7 @@ class PairwiseComparison:
     test: str
     correction: str | None
     alternative: str
-    confidence: float
+    alpha: float
     baseline: str | None
     first: np.ndarray
     second: np.ndarray
@@ -85,12 +86,14 @@ class PairwiseComparison:
     title: str
     is_family_wise: bool
 
-    def significant(self, alpha: float = 0.05) -> np.ndarray:
-        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
-        check_share(alpha, "alpha")
-        return self.p_adjusted <= alpha
+    def significant(self, alpha: float | None = None) -> np.ndarray:
+        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
 
-    def better(self, alpha: float = 0.05) -> np.ndarray:
+        Here and below, None takes the level of the comparison.
+        """
+        return self.p_adjusted <= (self.alpha if alpha is None else check_share(alpha, "alpha"))
+
+    def better(self, alpha: float | None = None) -> np.ndarray:
         """Which system of each pair is significantly better, shape (n_pairs,), dtype int8.
 
         1 for the first, -1 for the second, 0 where the difference is not significant; the lower
@@ -98,6 +101,115 @@ class PairwiseComparison:
         """
         sign = 1 if self.scores.greater_is_better else -1
         return (sign * np.sign(self.effect_size) * self.significant(alpha)).astype(np.int8)
+
+    def systems(self, alpha: float | None = None) -> pd.DataFrame:
+        """Mean of each system with an interval, and how many others are better or worse.
+
+        Parameters
+        ----------
+        alpha : float or None, default=None
+            Level at which a difference counts, against adjusted p values.
+
+        Returns
+        -------
+        DataFrame of shape (n_systems, 5)
+            Index "system", the best mean first.
+
+            mean : float
+                Mean over queries.
+            low, high : float
+                Student's t interval of the mean of this system alone, of the confidence of the
+                comparison. It is cut where the range of the measure ends, which takes no possible
+                mean away; if much is cut, queries are too few for a t interval. Intervals of two
+                systems may overlap although they differ: queries that are hard for both make each
+                of the means uncertain, and not their difference.
+            n_wins, n_losses : int
+                Number of systems, of those it was compared with, that are significantly worse,
+                and that are significantly better.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import compare_systems
+        >>> values = [[0.5, 0.7, 0.6, 0.9], [0.4, 0.6, 0.4, 0.8]]
+        >>> compare_systems(values).systems().round(3)
+                 mean    low   high  n_wins  n_losses
+        system
+        0       0.675  0.403  0.947       1         0
+        1       0.550  0.245  0.855       0         1
+        """
+        scores, better = self.scores, self.better(alpha)
+        winner = np.where(better > 0, self.first, self.second)[better != 0]
+        loser = np.where(better > 0, self.second, self.first)[better != 0]
+        means = scores.values.mean(axis=1)
+        error = scores.values.std(axis=1, ddof=1) / np.sqrt(scores.n_queries)
+        reach = t.ppf(1 - self.alpha / 2, scores.n_queries - 1) * error
+        least, greatest = _range_of(scores)
+        table = pd.DataFrame(
+            {
+                "mean": means,
+                "low": np.maximum(means - reach, least),
+                "high": np.minimum(means + reach, greatest),
+                "n_wins": np.bincount(winner, minlength=scores.n_systems),
+                "n_losses": np.bincount(loser, minlength=scores.n_systems),
+            },
+            index=pd.Index(scores.systems, name="system"),
+        )
+        # pandas before 3.1 drops the name of the index here.
+        return table.loc[scores.means.index].rename_axis("system")
+
+    def pairs(self, alpha: float | None = None) -> pd.DataFrame:
+        """Pairs turned so that the better system comes first, the best systems on top.
+
+        Which system is better is what the test goes by: the sign of ``effect_size``, and where
+        that is 0 the mean. Tests of signs and ranks may find the system with the worse mean
+        better, even significantly; its "difference" then speaks for the second system.
+
+        Parameters
+        ----------
+        alpha : float or None, default=None
+            Level at which a difference counts, against adjusted p values.
+
+        Returns
+        -------
+        DataFrame of shape (n_pairs, 9)
+            Columns "first" and "second", names of systems; "difference", "low", "high",
+            "effect_size", "p_value" and "p_adjusted", as in the comparison with the signs of the
+            turned pair; "significant", bool: whether the first is significantly better. Sorted by
+            the place of the first system in the order of means, then by that of the second.
+
+        Examples
+        --------
+        >>> from skfilterrank.comparison import compare_systems
+        >>> values = [[0.4, 0.6, 0.4, 0.8], [0.5, 0.7, 0.6, 0.9]]
+        >>> pairs = compare_systems(values).pairs()
+        >>> pairs[["first", "second", "difference", "p_adjusted"]].round(3)
+          first second  difference  p_adjusted
+        0     1      0       0.125       0.015
+        """
+        scores = self.scores
+        order = pd.Series(range(scores.n_systems), scores.means.index)
+        place = order[list(scores.systems)].to_numpy()
+        effect = self.effect_size if scores.greater_is_better else -self.effect_size
+        behind = place[self.first] > place[self.second]
+        turned = np.where(effect == 0, behind, effect < 0)
+        first = np.where(turned, self.second, self.first)
+        second = np.where(turned, self.first, self.second)
+        sign = np.where(turned, -1.0, 1.0)
+        names = np.array(scores.systems, dtype=object)
+        table = pd.DataFrame(
+            {
+                "first": names[first],
+                "second": names[second],
+                "difference": sign * self.difference + 0.0,
+                "low": np.where(turned, -self.high, self.low) + 0.0,
+                "high": np.where(turned, -self.low, self.high) + 0.0,
+                "effect_size": sign * self.effect_size + 0.0,
+                "p_value": self.p_value,
+                "p_adjusted": self.p_adjusted,
+                "significant": self.significant(alpha),
+            }
+        )
+        return table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
 
     @property
     def notes(self) -> list[str]:
@@ -173,29 +285,57 @@ class PairwiseComparison:
             }
         )
 
-    def __repr__(self) -> str:
+    @property
+    def interval_name(self) -> str:
+        """Confidence of the intervals, and what they are of where that is not the difference."""
+        name = interval_text(1 - self.alpha)
+        is_of_difference = self.interval_of == "mean difference"
+        return name if is_of_difference else f"{name} of the {self.interval_of}"
+
+    def _summary(self):
         return (
-            f"<PairwiseComparison: {self.test} of {counted(len(self.first), 'pair')} of "
-            f"{self.scores.n_systems} systems by {self.scores.measure}>"
+            f"{self.test} of {counted(len(self.first), 'pair')} of {self.scores.n_systems} systems "
+            f"by {self.scores.measure}"
         )
 
-    def __str__(self) -> str:
+    def _head(self):
         n_pairs = len(self.first)
-        n_significant = np.count_nonzero(self.significant(self._alpha))
+        n_significant = np.count_nonzero(self.significant())
         differ = "pair differs" if n_pairs == 1 else "pairs differ"
         lines = [
             f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
             f"{self.scores.n_queries} queries, {self.correction_text()}",
-            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self._alpha:g}"
+            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self.alpha:g}"
             f"{self._against()}",
             *([] if self._is_all_tied() else self._too_few()),
             *self.notes,
         ]
-        order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))[:_N_SHOWN]
-        lines.append(self._table(order).to_string(index=False))
-        if n_pairs > _N_SHOWN:
-            lines.append(f"... and {counted(n_pairs - _N_SHOWN, 'more pair')}, see to_frame()")
         return "\n".join(lines)
+
+    def _places(self, n_rows):
+        order = np.lexsort((-np.abs(self.effect_size), self.p_value, self.p_adjusted))
+        return order[super()._places(n_rows)]
+
+    def _table(self):
+        names = np.array(self.scores.systems, dtype=object)
+        decimal = f"{{:.{_digits(self.difference)}f}}".format
+        table = {
+            "first": names[self.first],
+            "second": names[self.second],
+            "difference": list(map(decimal, self.difference)),
+            self.interval_name: [
+                f"[{decimal(low)}, {decimal(high)}]" for low, high in zip(self.low, self.high)
+            ],
+            self.effect_name: list(map("{:.2f}".format, self.effect_size)),
+            "p": list(map(p_text, self.p_value)),
+        }
+        if self.correction is not None and len(self.first) > 1:
+            table["adjusted p"] = list(map(p_text, self.p_adjusted))
+        return pd.DataFrame(table)
+
+    def test_text(self) -> str:
+        """Name of the test, and of the correction of its p values."""
+        return f"{self.title}, {self.correction_text()}"
 
     def correction_text(self) -> str:
         """How p values are corrected, in words."""
@@ -204,11 +344,6 @@ class PairwiseComparison:
         if self.correction is None or len(self.first) == 1:
             return "p values not corrected"
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
-
-    @property
-    def _alpha(self):
-        """The level that goes with the confidence; 1 - 0.95 is not 0.05 in binary numbers."""
-        return round(1 - self.confidence, 12)
 
     def _against(self):
         side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
@@ -220,7 +355,7 @@ class PairwiseComparison:
     def _too_few(self):
         """A sentence where the data are too few for any significance."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
-        if best <= self._alpha:
+        if best <= self.alpha:
             return []
         # As many patterns of signs as queries allow, or as many as there are resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
@@ -233,30 +368,19 @@ class PairwiseComparison:
             + (", or compare fewer pairs (baseline=)." if corrected else ".")
         ]
 
-    def _table(self, order):
-        """Pairs of this order as text."""
-        names = np.array(self.scores.systems, dtype=object)
-        interval = interval_text(self.confidence)
-        if self.interval_of != "mean difference":
-            interval += f" of the {self.interval_of}"
-        digits = _digits(self.difference)
-        table = {
-            "first": names[self.first[order]],
-            "second": names[self.second[order]],
-            "difference": [f"{value:.{digits}f}" for value in self.difference[order]],
-            interval: [
-                f"[{low:.{digits}f}, {high:.{digits}f}]"
-                for low, high in zip(self.low[order], self.high[order])
-            ],
-            self.effect_name: [f"{value:.2f}" for value in self.effect_size[order]],
-            "p": [p_text(value) for value in self.p_value[order]],
-        }
-        if self.correction is not None and len(self.first) > 1:
-            table["adjusted p"] = [p_text(value) for value in self.p_adjusted[order]]
-        return pd.DataFrame(table)
-
 
 def _digits(difference):
     """Decimals that show the greatest difference to three figures, from 0 to 9."""
     greatest = np.abs(difference).max(initial=0.0)
     return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
+
+
+def _range_of(scores):
+    """The values that a mean may have, as far as that is known of the measure's name."""
+    known = known_measure(scores.measure)
+    if known is None or known.range_holds_for != "any gains":
+        return -np.inf, np.inf
+    least, greatest = known.value_range
+    # What is beyond is another measure that goes by this name, such as percentages.
+    fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
+    return (least, greatest) if fits else (-np.inf, np.inf)

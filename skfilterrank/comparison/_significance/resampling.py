@@ -71,7 +71,7 @@ def _count_as_extreme(values, signs, pairs, alternative):
 
 
 def _starts(n_resamples, n_queries):
-    """Where blocks of resamples start; random numbers must not depend on the number of systems."""
+    """First places of blocks of resamples, the same for any number of systems."""
     return range(0, n_resamples, max(1, min(512, 2**22 // n_queries)))
 
 

@@ -1,16 +1,17 @@
 """A run joined with judgments."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.results import Result, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AlignedRun:
+class AlignedRun(Result):
     """A run joined with judgments, as the three arrays that the measures take.
 
     It unpacks into them: ``y_true, y_score, groups = aligned``. Rows stand topic by topic, topics
@@ -76,7 +77,9 @@ class AlignedRun:
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
     # Pairs (tokens, places in the rows): few callers want the documents as text.
-    _documents: tuple = field(repr=False)
+    _documents: tuple
+
+    _table = None
 
     def __iter__(self):
         return iter((self.y_true, self.y_score, self.groups))
@@ -104,32 +107,24 @@ class AlignedRun:
         y_true, y_score = self.to_series()
         return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
 
-    def __str__(self):
+    def _summary(self):
         n_missing = len(self.missing_topics)
-        topics = _count(self.index.n_queries, "topic")
+        topics = counted(self.index.n_queries, "topic")
         if n_missing and self.keeps_missing_topics:
             topics += f", {n_missing:,} of them not in the run"
         elif n_missing:
-            topics += f"; {_count(n_missing, 'topic')} not in the run left out"
-        retrieved = f"{_count(self.n_retrieved, 'document')} retrieved"
+            topics += f"; {counted(n_missing, 'topic')} not in the run left out"
+        retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
         if self.n_retrieved_unjudged:
             retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
         parts = [topics, retrieved]
         if self.n_judged_not_retrieved:
-            parts.append(f"{_count(self.n_judged_not_retrieved, 'judged document')} not retrieved")
+            parts.append(f"{counted(self.n_judged_not_retrieved, 'judged document')} not retrieved")
         if self.n_filtered:
-            parts.append(f"{_count(self.n_filtered, 'document')} filtered out")
+            parts.append(f"{counted(self.n_filtered, 'document')} filtered out")
         if self.unjudged_topics:
             parts.append(
-                f"{_count(len(self.unjudged_topics), 'topic')} without judgments left out, with "
-                f"{_count(self.n_left_out, 'row')}"
+                f"{counted(len(self.unjudged_topics), 'topic')} without judgments left out, with "
+                f"{counted(self.n_left_out, 'row')}"
             )
         return (f"{self.run}: " if self.run else "") + "; ".join(parts)
-
-    def __repr__(self):
-        return f"<AlignedRun {self}>"
-
-
-def _count(number, noun):
-    """A number with its noun, in the plural where it is not one."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"

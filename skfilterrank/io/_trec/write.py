@@ -1,13 +1,14 @@
 """Writing runs and judgments in TREC format."""
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank._core.checks import check_scores
+from skfilterrank._core.results import Result
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
@@ -20,7 +21,8 @@ _CHUNK_LINES = 1 << 15
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
 
 
-class RunCounts(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class RunCounts(Result):
     """What `write_run` did.
 
     Attributes
@@ -64,7 +66,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     Returns
     -------
     counts : RunCounts
-        Named tuple ``(written, filtered, empty_queries)``.
+        How many rows were written and filtered, and of how many queries none is left.
 
     Raises
     ------
@@ -91,7 +93,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     ...           -float("inf")], run="demo")
     7 Q0 c 1 0.75 demo
     7 Q0 a 2 0.5 demo
-    RunCounts(written=2, filtered=2, empty_queries=1)
+    <RunCounts: written 2, filtered 2, empty_queries 1>
     """
     names = run
     if is_frame(groups):

@@ -21,13 +21,14 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate
 
 
-@dataclass(frozen=True, eq=False)
-class QueryInformativeness:
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryInformativeness(Result):
     """How far systems are above chance on each query, and the two ends of that order.
 
     Attributes
@@ -115,17 +116,22 @@ class QueryInformativeness:
             index=pd.Index(self.query_ids, name="qid"),
         )
 
-    def __str__(self):
+    def _summary(self):
+        return (
+            f"{counted(len(self.query_ids), 'query', 'queries')}, {self.ideal.sum()} ideal and "
+            f"{self.uninformative.sum()} uninformative"
+        )
+
+    def _table(self):
         sets = {
             "all": ~np.isnan(self.difference),
             "uninformative": self.uninformative,
             "ideal": self.ideal,
         }
-        columns = ["achieved", "expected", "difference"]
-        frame = self.to_frame()[columns]
+        frame = self.to_frame()[["achieved", "expected", "difference"]]
         table = pd.DataFrame({name: frame[mask].mean() for name, mask in sets.items()}).T
         table.insert(0, "queries", [np.count_nonzero(mask) for mask in sets.values()])
-        return table.round(4).to_string()
+        return table
 
 
 def query_informativeness(
@@ -226,6 +232,7 @@ default=None
     >>> found.query_ids[found.uninformative].tolist(), found.query_ids[found.ideal].tolist()
     (['c'], ['b'])
     >>> print(found)
+    3 queries, 1 ideal and 1 uninformative
                    queries  achieved  expected  difference
     all                  3    0.6667    0.6667      0.0000
     uninformative        1    0.0000    0.6667     -0.6667

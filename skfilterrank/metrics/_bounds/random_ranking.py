@@ -5,9 +5,10 @@ Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluat
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice, check_count, check_k
@@ -15,6 +16,7 @@ from skfilterrank._core.exposure import first_places, log_discount, reciprocal
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.results import Result, counted
 from skfilterrank._core.scoring import Scores, check_undefined, mean_over_queries, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
@@ -23,11 +25,30 @@ from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, c
 _METHODS = ("auto", "exact", "simulation")
 
 
-class RandomRankingBound(NamedTuple):
-    """Expected value of a measure under random rankings, and how well it is known."""
+@dataclass(frozen=True, eq=False, repr=False)
+class RandomRankingBound(Result):
+    """Expected value of a measure under random rankings, and how well it is known.
+
+    Attributes
+    ----------
+    value : float or ndarray of shape (n_queries,)
+        Mean over queries, or the value of each.
+    standard_error : float or ndarray of shape (n_queries,)
+        Standard error of each value; 0 where it is exact.
+    """
 
     value: float | np.ndarray
     standard_error: float | np.ndarray
+
+    def to_frame(self) -> pd.DataFrame:
+        """Columns "value" and "standard_error": a row, or one for each query."""
+        return pd.DataFrame({name: np.atleast_1d(each) for name, each in vars(self).items()})
+
+    def _summary(self):
+        mean = f"{np.mean(self.value):.4f}"
+        if np.ndim(self.value):
+            return f"{mean} in the mean of {counted(len(self.value), 'query', 'queries')}"
+        return f"{mean}, standard error {self.standard_error:.2g}"
 
 
 def mean_dcg(block: ListBlock, k) -> np.ndarray:
@@ -275,7 +296,7 @@ def random_ranking_bound(
     --------
     >>> from skfilterrank.metrics import random_ranking_bound
     >>> random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3)
-    RandomRankingBound(value=0.5, standard_error=0.0)
+    <RandomRankingBound: 0.5000, standard error 0>
     >>> drawn = random_ranking_bound([2, 1, 0], "ndcg_f@1", groups=["a"] * 3, method="simulation")
     >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
     True

@@ -6,8 +6,8 @@ Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.results import Result
 from skfilterrank._core.scoring import (
     Scores,
     check_undefined,
@@ -387,8 +388,15 @@ def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.D
     )
 
 
-class UnboundedQueries(NamedTuple):
-    """Shares of the queries whose nDCG_min leaves [0, 1]."""
+@dataclass(frozen=True, eq=False, repr=False)
+class UnboundedQueries(Result):
+    """Shares of the queries whose nDCG_min leaves [0, 1].
+
+    Attributes
+    ----------
+    unbounded, over, under : float
+        Shares in [0, 1]: ``over`` is above 1, ``under`` below 0, and ``unbounded`` is their sum.
+    """
 
     unbounded: float
     over: float
@@ -415,8 +423,7 @@ def unbounded_queries(
     Returns
     -------
     UnboundedQueries
-        Named tuple of floats in [0, 1]: ``unbounded`` = ``over`` + ``under``. Queries for which
-        nDCG_min is undefined count as bounded.
+        Queries for which nDCG_min is undefined count as bounded.
 
     Raises
     ------
@@ -437,7 +444,7 @@ def unbounded_queries(
     >>> from skfilterrank.metrics import unbounded_queries
     >>> y_true, groups = [-1, 2, -1, 2], ["a", "a", "b", "b"]
     >>> unbounded_queries(y_true, [float("-inf"), 1, 0, 1], groups=groups)
-    UnboundedQueries(unbounded=0.5, over=0.5, under=0.0)
+    <UnboundedQueries: unbounded 0.5, over 0.5, under 0>
     """
     values = ndcg_min_score(
         y_true,

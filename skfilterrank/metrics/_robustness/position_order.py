@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._core.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._robustness.positions import (
     IMPUTATIONS,
@@ -22,8 +23,8 @@ KINDS = ("recall", "precision")
 _CELLS = 1 << 21
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceMatrix:
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferenceMatrix(Result):
     """Which system ranks better, query by query: the result of `preference_matrix`.
 
     ``str`` gives the share of queries in which the system of the row is preferred to that of
@@ -130,7 +131,7 @@ class PreferenceMatrix:
         return better.astype(np.int8) - better.transpose(0, 2, 1)
 
     @property
-    def n_preferred(self) -> pd.DataFrame:
+    def n_wins(self) -> pd.DataFrame:
         """Number of queries in which the row's system is preferred to the column's.
 
         DataFrame of shape (n_systems, n_systems), dtype int64.
@@ -141,12 +142,27 @@ class PreferenceMatrix:
         ]
         return pd.DataFrame(counts, index=self.ranks.columns, columns=self.ranks.columns)
 
-    def __str__(self) -> str:
-        n_queries = np.count_nonzero(self.n_relevant)
-        shares = (self.n_preferred / max(n_queries, 1)).rename_axis(None, axis=1).round(3)
-        head = f"lexi{self.kind}: share of {n_queries} queries in which the row is preferred"
-        # pandas shortens what no screen holds.
-        return f"{head}\n{shares}"
+    _digits = 3
+
+    def to_frame(self) -> pd.DataFrame:
+        """The ranks: a row for each query ("qid"), a column for each system ("system")."""
+        return self.ranks.copy()
+
+    def _summary(self):
+        n_queries, n_systems = self.ranks.shape
+        queries = counted(n_queries, "query", "queries")
+        return f"lexi{self.kind} of {counted(n_systems, 'system')} for {queries}"
+
+    def _head(self):
+        n_decided = np.count_nonzero(self.n_relevant)
+        return (
+            f"{self._summary()}: share of the {n_decided} with relevant documents in which the row "
+            "is preferred"
+        )
+
+    def _table(self):
+        n_decided = np.count_nonzero(self.n_relevant)
+        return (self.n_wins / max(n_decided, 1)).rename_axis(None, axis=1)
 
 
 def comparable(systems, imputation, n_items):

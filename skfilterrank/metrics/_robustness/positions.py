@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from skfilterrank._core.checks import check_choice, check_count
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
+from skfilterrank._core.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45
 IMPUTATIONS = ("pessimistic", "optimistic")
 
 
-@dataclass(frozen=True, eq=False)
-class RelevantPositions:
+@dataclass(frozen=True, eq=False, repr=False)
+class RelevantPositions(Result):
     """Positions of the relevant items of each query, the result of `relevant_positions`.
 
     ``len(result)`` is the number of queries, ``result[i]`` the positions of query number i, and
@@ -93,6 +94,12 @@ class RelevantPositions:
                 "position": self.positions,
                 "found": self.is_found,
             }
+        )
+
+    def _summary(self):
+        return (
+            f"{counted(len(self.positions), 'relevant item')} of "
+            f"{counted(len(self), 'query', 'queries')}, {self.n_found.sum():,} found"
         )
 
 

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from tqdm.auto import tqdm
 
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows
+from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import num_samples, safe_indexing
 from skfilterrank.exceptions import InputError, brief
@@ -19,9 +21,9 @@ from skfilterrank.ranking._fitting.splits import check_each_held_out_once, is_pr
 from skfilterrank.ranking._methods.shared_features import share_features
 
 
-@dataclass(frozen=True)
-class RankerComparison:
-    """Models and scores, as :func:`compare_rankers` returns them.
+@dataclass(frozen=True, eq=False, repr=False)
+class RankerComparison(Result):
+    """What :func:`compare_rankers` found.
 
     Attributes
     ----------
@@ -42,6 +44,19 @@ class RankerComparison:
     cv_scores: dict[str, float]
     best: str
     models: dict[str, RankAndFilter]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each model ("model"): "cv_score", and "is_best"."""
+        names = pd.Index(self.cv_scores or [self.best], name="model")
+        scores = [self.cv_scores.get(name, np.nan) for name in names]
+        return pd.DataFrame({"cv_score": scores, "is_best": names == self.best}, index=names)
+
+    def _summary(self):
+        n_rows = len(self.scores[self.best])
+        return (
+            f"{self.best} is best of {counted(max(len(self.cv_scores), 1), 'model')}, scores of "
+            f"{counted(n_rows, 'row')} by {counted(len(self.scores), 'system')}"
+        )
 
 
 def compare_rankers(

@@ -6,6 +6,7 @@ import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_k, check_share
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.results import Result
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import InputError, brief
@@ -19,9 +20,9 @@ from skfilterrank.ranking._filtering.threshold import (
 )
 
 
-@dataclass(frozen=True)
-class RiskCertificate:
-    """Promise of a threshold, and its grounds; `str` gives a sentence.
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCertificate(Result):
+    """What is promised of a threshold, and on what grounds; its `str` is a sentence.
 
     Attributes
     ----------
@@ -71,7 +72,15 @@ class RiskCertificate:
     exact: bool = True
     assumes_unseen: bool = False
 
-    def __str__(self):
+    _table = None
+
+    def _summary(self):
+        return (
+            f"{self.risk} at most {self.max_risk:g} with confidence {self.confidence:g}, at "
+            f"threshold {self.threshold:.4g}"
+        )
+
+    def _head(self):
         top = "list" if self.k is None else f"top {self.k}"
         rate = {
             "any_forbidden": f"the share of queries with a forbidden document in the shown {top}",

@@ -1,20 +1,23 @@
 """The best filtering threshold, exactly: every threshold is tried at once."""
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank._core.checks import check_k
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
 from skfilterrank._core.sorting import argsort_floats
 from skfilterrank.ranking._filtering.measure_steps import measure_steps
 
 
-class ThresholdCurve(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCurve(Result):
     """A measure at every threshold, and the best threshold.
 
     Attributes
@@ -34,6 +37,18 @@ class ThresholdCurve(NamedTuple):
     values: np.ndarray
     best_threshold: float
     best_value: float
+
+    _places = staticmethod(spread_places)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Columns "threshold" and "value"."""
+        return pd.DataFrame({"threshold": self.thresholds, "value": self.values})
+
+    def _summary(self):
+        return (
+            f"best value {self.best_value:.4f} at threshold {self.best_threshold:.4g}, of "
+            f"{counted(len(self.values), 'threshold')}"
+        )
 
 
 def threshold_curve(
@@ -71,10 +86,9 @@ def threshold_curve(
     Returns
     -------
     ThresholdCurve
-        Named tuple ``(thresholds, values, best_threshold, best_value)``. The thresholds are the
-        distinct scores at which the value can change, for nDCG_f those of documents in the top k
-        whose gain is not 0. Between two of them the value is that of the upper one. Among equally
-        good thresholds the best is the one that keeps most.
+        The thresholds are the distinct scores at which the value can change, for nDCG_f those of
+        documents in the top k whose gain is not 0. Between two of them the value is that of the
+        upper one. Among equally good thresholds the best is the one that keeps most.
 
     Raises
     ------
@@ -160,7 +174,7 @@ def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
     curve = curve_of(lists.with_ties(parsed.measure.ties[0]), parsed)
     if parsed.measure.greater_is_better:
         return curve
-    return curve._replace(values=0.0 - curve.values, best_value=0.0 - curve.best_value)
+    return replace(curve, values=0.0 - curve.values, best_value=0.0 - curve.best_value)
 
 
 def _from_the_top(changes, order, start):

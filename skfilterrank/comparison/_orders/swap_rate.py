@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import values_of_both
-from skfilterrank.exceptions import InputError
+from skfilterrank.comparison._orders.rank_correlation import n_greater_before
 
 
 def swap_rate(first, second) -> float:
@@ -15,7 +14,7 @@ def swap_rate(first, second) -> float:
 
     Parameters
     ----------
-    first, second : SystemScores, Series, dict or list
+    first, second : SystemScores, SystemOrder, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them: queries and measures
         may differ, and the order in which systems are listed does not matter.
 
@@ -28,8 +27,7 @@ def swap_rate(first, second) -> float:
     Raises
     ------
     ValueError
-        If the systems are not the same, fewer than two, named twice, or a value is missing or
-        infinite.
+        If the systems are not the same, fewer than two, named twice, or a value is missing.
 
     See Also
     --------
@@ -53,12 +51,9 @@ def swap_rate(first, second) -> float:
     >>> round(swap_rate(web, letor), 3)
     0.333
     """
-    one, other, _ = values_of_both(first, second, ("first", "second"))
-    for values, name in ((one, "first"), (other, "second")):
-        if not np.isfinite(values).all():
-            raise InputError(f"{name} must hold finite values, and some are infinite.")
-    opposite = sum(
-        np.count_nonzero(np.sign(one[rest] - one[place]) * (other[rest] - other[place]) < 0)
-        for place, rest, _ in pair_rows(len(one), 1)
-    )
-    return float(opposite / n_pairs_of(len(one)))
+    one, other, _ = values_of_both(first, second)
+    # From the worst by the first on, of equal ones the worst by the second first: whatever is
+    # better by the second and comes before has the opposite order.
+    ranks = np.unique(other[np.lexsort((other, one))], return_inverse=True)[1]
+    n_systems = len(one)
+    return float(n_greater_before(ranks).sum() / (n_systems * (n_systems - 1) / 2))

@@ -1,4 +1,4 @@
-"""What becomes of a measure's ties and preferences as labels are missing."""
+"""Ties and preferences of measures as labels are removed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -13,24 +13,25 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._files.named_runs import named_runs
-from skfilterrank.comparison._measures.agreement import check_tolerance, count_signs, share_of
+from skfilterrank._core.results import Result, counted
+from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank.comparison._measure_quality.agreement import (
+    check_tolerance,
+    count_signs,
+    share_of,
+)
 from skfilterrank.comparison._scores.resamples import seeds_of
-from skfilterrank.comparison._scores.score_systems import _kind
-from skfilterrank.comparison._scores.system_scores import SystemScores, greater_is_better
-from skfilterrank.comparison._scores.text import counted
+from skfilterrank.comparison._scores.score_systems import RunScores, exact_preferences
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metrics import PreferenceMatrix, relevant_positions
-from skfilterrank.trec import evaluate_run
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")
 _STATISTICS = ("fraction_tied", "agreement", "kept")
 
 
-@dataclass(frozen=True, eq=False)
-class LabelDegradation:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelDegradation(Result):
     """Ties and preferences of measures as relevant documents lose their labels.
 
     Attributes
@@ -72,6 +73,8 @@ class LabelDegradation:
     queries: tuple[str, ...]
     dropped_queries: tuple[str, ...]
 
+    _digits = 3
+
     def to_frame(self) -> pd.DataFrame:
         """A row for each measure and share: means over the samples, and standard deviations.
 
@@ -93,21 +96,27 @@ class LabelDegradation:
         columns |= {f"{name}_std": values.std(axis=1) for name, values in samples.items()}
         return pd.DataFrame(columns)
 
-    def __str__(self) -> str:
-        table = self.to_frame()
-        lines = [
+    def _summary(self):
+        return (
             f"{len(self.systems)} systems, {counted(len(self.queries), 'query', 'queries')}, "
             f"{counted(self.fraction_tied.shape[2], 'sample')} of the "
             f"{counted(self.n_relevant, 'relevant document')} ({self.sampling})"
+        )
+
+    def _head(self):
+        return (
+            f"{self._summary()}\nShares of comparisons that are tied, and of preferences that "
+            "agree with all labels, by the\nshare of labels removed:"
+        )
+
+    def _table(self):
+        table = self.to_frame().rename(columns={"share": "removed"})
+        names = ["fraction_tied", "agreement"]
+        wide = [
+            table.pivot_table(name, "measure", "removed", sort=False, dropna=False)
+            for name in names
         ]
-        for name, head in (
-            ("fraction_tied", "Share of comparisons that are tied"),
-            ("agreement", "Share of preferences that agree with all labels"),
-        ):
-            wide = table.pivot_table(name, "measure", "share", sort=False, dropna=False)
-            wide = wide.rename_axis(index=None, columns="removed")
-            lines += [f"{head}:", wide.to_string(float_format="{:.3f}".format)]
-        return "\n".join(lines)
+        return pd.concat(wide, keys=names).rename_axis(index=[None, None])
 
 
 def label_degradation(
@@ -209,14 +218,13 @@ def label_degradation(
     ... }
     >>> print(label_degradation(runs, qrels, ["ap", "rr"], shares=[0.5], n_samples=4))
     3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
-    Share of comparisons that are tied:
-    removed   0.0   0.5
-    ap      0.000 0.000
-    rr      0.333 0.000
-    Share of preferences that agree with all labels:
-    removed   0.0   0.5
-    ap      1.000 0.667
-    rr      1.000 0.583
+    Shares of comparisons that are tied, and of preferences that agree with all labels, by the
+    share of labels removed:
+    removed             0.0   0.5
+    fraction_tied ap  0.000 0.000
+                  rr  0.333 0.000
+    agreement     ap  1.000 0.667
+                  rr  1.000 0.583
     """
     wanted = parse_measures(measures)
     shares = np.concatenate([[0.0], _check_shares(shares)])
@@ -269,7 +277,7 @@ def label_degradation(
         n_removed=n_removed.sum(axis=1),
         sampling=sampling,
         systems=tuple(str(name) for name, _ in named),
-        queries=labels.queries,
+        queries=tuple(labels.queries),
         dropped_queries=labels.dropped_queries,
     )
 
@@ -287,7 +295,7 @@ class _Labels:
 
     def __init__(self, topics, n_runs, is_query):
         self.n_runs = n_runs
-        self.queries = tuple(topic for topic, kept in is_query.items() if kept)
+        self.queries = [topic for topic, kept in is_query.items() if kept]
         self.dropped_queries = tuple(topic for topic, kept in is_query.items() if not kept)
         place = {topic: number for number, topic in enumerate(self.queries)}
         # Documents of queries that are left out are in a query of their own, and keep their label.
@@ -297,7 +305,7 @@ class _Labels:
 
     @classmethod
     def of(cls, prepared, all_topics, missing):
-        """Of all runs, which have the same relevant documents; `missing` deals with topics."""
+        """Collect the labels of all runs, which are the same; `missing` deals with topics."""
         topics = prepared[0].topics
         relevant = set(topics)
         is_query = {topic: topic in relevant for topic in all_topics}
@@ -341,12 +349,9 @@ class _Labels:
 
 def _prepare(name, run, index, precision, gains):
     """Align a run and find what is relevant."""
-    try:
+    with errors_of(name, run, run):
         aligned = align(run, index, missing="empty", precision=precision)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
-    except (ValueError, OSError) as error:
-        error.add_note(f"This came up with the run {brief(name)}.")
-        raise
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
     # Nobody asks for text again.
@@ -354,52 +359,29 @@ def _prepare(name, run, index, precision, gains):
     return _Prepared(aligned, rows[order], topics[order])
 
 
-def _degrade(name, prepared, removed, wanted, evaluating):
+def _degrade(name, prepared, removed, wanted, params):
     """Values, and positions where preferences are wanted, for each way to remove labels."""
-    valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-    aligned = prepared.aligned
-    found = []
+    results = []
     for places in removed:
-        y_true = aligned.y_true.copy()
+        y_true = prepared.aligned.y_true.copy()
         y_true[prepared.rows[np.asarray(places, dtype=np.int64)]] = np.nan
-        less = replace(aligned, y_true=y_true)
-        try:
-            values = evaluate_run(less, None, valued, **evaluating) if valued else None
-            positions = None
-            if len(valued) < len(wanted):
-                ties = evaluating["ties"]
-                positions = relevant_positions(
-                    y_true,
-                    aligned.y_score,
-                    groups=aligned.index,
-                    # The rows of a topic are in the order of document ids where scores are equal.
-                    ties="stable" if ties == "docno" else ties,
-                    gains=evaluating["gains"],
-                    unjudged=evaluating["unjudged"],
-                )
-        except ValueError as error:
-            error.add_note(f"This came up with the run {brief(name)}.")
-            raise
-        found.append((values, positions))
-    return found
+        with errors_of(name, None, None):
+            results.append(RunScores.of(replace(prepared.aligned, y_true=y_true), wanted, **params))
+    return results
 
 
 def _values_of(results, at, named, queries, wanted):
     """Oriented values of all runs by each measure for one way to remove labels."""
-    queries = list(queries)
-    found = []
+    results = {name: each[at] for (name, _), each in zip(named, results)}
+    values = []
     for text, parsed in wanted.items():
-        kind = _kind(parsed)
-        if kind is None:
-            values = [each[at][0][text].loc[queries].to_numpy() for each in results]
-            sign = 1 if greater_is_better(text) else -1
-            found.append(sign * np.array(values))
+        exact = exact_preferences(parsed, results)
+        if exact is None:
+            table = np.array([each.values[text].loc[queries] for each in results.values()])
+            values.append(table if parsed.measure.greater_is_better else -table)
         else:
-            positions = {name: each[at][1] for (name, _), each in zip(named, results)}
-            preferences = PreferenceMatrix.from_positions(positions, kind=kind)
-            scores = SystemScores.from_preferences(preferences)
-            found.append(scores.select(queries=queries).values)
-    return found
+            values.append(exact.select(queries=queries).values)
+    return values
 
 
 def _statistics(values, full, tolerance):

@@ -4,24 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import check_choice, check_count, check_numbers
+from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS, mean_tolerance, merge_values
-from skfilterrank.comparison._measures.sampled_means import (
-    n_pairs_of,
-    pair_rows,
-)
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, short_table
-from skfilterrank.comparison._significance.pairs import Pairs, Settings
+from skfilterrank.comparison._significance.pairs import Pairs, Settings, differences, pair_blocks
 from skfilterrank.comparison._significance.resampling import bootstrap_test
 from skfilterrank.exceptions import InputError, brief
 
 
-@dataclass(frozen=True, eq=False)
-class SensitivityCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class SensitivityCurve(Result):
     """Success rates by significance level; see :func:`sensitivity_curve`.
 
     Attributes
@@ -51,6 +46,8 @@ class SensitivityCurve:
     systems: tuple[str, ...]
     measure: str
 
+    _places = staticmethod(spread_places)
+
     def to_frame(self) -> pd.DataFrame:
         """Success rates as column "success_rate", a row for each "alpha"."""
         index = pd.Index(self.alpha, name="alpha")
@@ -64,19 +61,20 @@ class SensitivityCurve:
         index = pd.Index(self.systems, name="system")
         return pd.DataFrame(table, index=index, columns=pd.Index(self.systems, name="system"))
 
-    def __str__(self) -> str:
-        return short_table(
-            f"Sensitivity of {self.measure}: {counted(len(self.asl), 'pair')} of "
-            f"{len(self.systems)} systems, {counted(self.n_resamples, 'resample')} of queries, "
-            f"method {self.method!r}",
-            self.to_frame(),
-            spread=True,
+    def _summary(self):
+        return (
+            f"{self.measure} of {counted(len(self.asl), 'pair')} of {len(self.systems)} systems, "
+            f"{counted(self.n_resamples, 'resample')} of queries, method {self.method!r}"
         )
+
+    def _head(self):
+        return f"Sensitivity of {self._summary()}"
 
 
 def sensitivity_curve(
     scores,
     *,
+    measure: str | None = None,
     alphas=None,
     n_resamples: int = 1000,
     method: str = "paper",
@@ -87,8 +85,10 @@ def sensitivity_curve(
 
     Parameters
     ----------
-    scores : SystemScores or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     alphas : float or array-like of shape (n_alphas,), default=None
         Significance levels in (0, 1]. None takes 0.01 to 0.20 in steps of 0.01.
     n_resamples : int, default=1000
@@ -148,13 +148,13 @@ def sensitivity_curve(
     ...     measure="ap",
     ... )
     >>> print(sensitivity_curve(scores, alphas=[0.01, 0.05]))
-    Sensitivity of ap: 3 pairs of 3 systems, 1,000 resamples of queries, method 'paper'
+    Sensitivity of ap of 3 pairs of 3 systems, 1,000 resamples of queries, method 'paper'
            success_rate
     alpha
     0.01         0.6667
     0.05         0.6667
     """
-    scores = SystemScores.of(scores, min_queries=2)
+    scores = SystemScores.of(scores, measure, least=(2, 2))
     alphas = _check_alphas(alphas)
     n_resamples = check_count(n_resamples, "n_resamples")
     check_choice(method, "method", ("paper", "sakai"))
@@ -180,16 +180,14 @@ def _disagreement(scores, n_resamples, random_state, verbose):
     means = values @ counts.T.astype(np.float64) / scores.n_queries
     observed = values.mean(axis=1)
     tolerance = mean_tolerance(values)
-    asl = np.empty(n_pairs_of(n_systems))
-    bar = tqdm(total=len(asl), unit="pair", disable=not verbose, leave=False)
-    for first, others, places in pair_rows(n_systems, n_resamples):
-        truth = observed[others] - observed[first]
+    pairs = Pairs.all(n_systems)
+    asl = np.empty(len(pairs))
+    for block in pair_blocks(pairs, 3 * n_resamples, verbose=verbose):
+        truth = differences(observed, pairs[block])
         # Turned so that agreeing means a positive difference: a tie does not agree.
-        turned = (means[others] - means[first]) * np.sign(truth)[:, None]
+        turned = differences(means, pairs[block]) * np.sign(truth)[:, None]
         agreeing = np.count_nonzero(turned > tolerance, axis=1)
-        asl[places] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
-        bar.update(len(truth))
-    bar.close()
+        asl[block] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
     return asl
 
 

@@ -1,28 +1,28 @@
 """Ties of a measure, and how often two measures prefer the same system, query by query."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import is_finite_number
+from skfilterrank._core.results import Result
 from skfilterrank._core.same_value import merge_values, value_tolerance
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
+from skfilterrank.comparison._significance.pairs import Pairs, differences, pair_blocks
 from skfilterrank.exceptions import InputError, brief
 
-# Comparisons held in memory at a time.
-_BLOCK = 2**21
 
-
-def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
+def fraction_tied(scores, *, measure: str | None = None, tolerance: float = 0.0) -> float:
     """Share of the comparisons of two systems for a query that a measure leaves undecided.
 
     Parameters
     ----------
-    scores : SystemScores, or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     tolerance : float, default=0.0
         Values that differ by at most this much are tied, in the unit of the measure. With 0 those
         are that only rounding keeps apart.
@@ -48,13 +48,14 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
 
     Examples
     --------
-    One of three pairs is tied for the first query, all three for the second: 4 of 6.
+    Of three pairs one is tied for the first query, all are for the second, none for the third: 4
+    of 9.
 
     >>> from skfilterrank.comparison import fraction_tied
-    >>> fraction_tied([[0.5, 1.0], [0.5, 1.0], [0.2, 1.0]])
-    0.666...
+    >>> fraction_tied([[0.5, 1.0, 0.9], [0.5, 1.0, 0.8], [0.2, 1.0, 0.7]])
+    0.444...
     """
-    scores = SystemScores.of(scores, min_queries=1)
+    scores = SystemScores.of(scores, measure, least=(2, 1))
     tolerance = check_tolerance(tolerance)
     values = np.sort(merge_values(scores.values), axis=0)
     tolerance += value_tolerance(values)
@@ -65,8 +66,8 @@ def fraction_tied(scores, *, tolerance: float = 0.0) -> float:
     return n_tied / (scores.n_queries * scores.n_systems * (scores.n_systems - 1) / 2)
 
 
-@dataclass(frozen=True, eq=False)
-class Agreement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement(Result):
     """How often one measure agrees with what another prefers.
 
     Attributes
@@ -104,23 +105,29 @@ class Agreement:
     queries: tuple
     by_query: pd.DataFrame
 
+    _digits = 3
+
     def to_frame(self) -> pd.DataFrame:
         """A row for each query ("qid"): share, and numbers of pairs of systems."""
         return self.by_query.copy()
 
-    def __str__(self) -> str:
+    def _summary(self):
+        return f"{self.second} agrees on {self.share:.3f} of what {self.first} prefers"
+
+    def _head(self):
         if not self.n_compared:
             return f"{self.first} prefers no system in any of {self.n_comparisons} comparisons."
-        rows = {"agrees": self.n_agree, "opposite": self.n_opposite, "undecided": self.n_undecided}
-        table = pd.DataFrame(
-            {"n": rows.values(), "share": [count / self.n_compared for count in rows.values()]},
-            index=list(rows),
-        )
         return (
             f"{self.second} where {self.first} prefers one of two systems: {self.n_compared} of "
-            f"{self.n_comparisons} comparisons\n"
-            + table.to_string(formatters={"share": "{:.3f}".format})
+            f"{self.n_comparisons} comparisons"
         )
+
+    def _table(self):
+        if not self.n_compared:
+            return None
+        rows = {"agrees": self.n_agree, "opposite": self.n_opposite, "undecided": self.n_undecided}
+        table = pd.DataFrame({"n": pd.Series(rows)})
+        return table.assign(share=table["n"] / self.n_compared)
 
 
 def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
@@ -128,10 +135,10 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
 
     Parameters
     ----------
-    first : SystemScores, or array-like of shape (n_systems, n_queries)
+    first : SystemScores, or what :meth:`SystemScores.of` reads
         Values by the measure whose preferences are taken as given: only where it tells two
         systems apart for a query, the second is asked.
-    second : SystemScores, or array-like of shape (n_systems, n_queries)
+    second : SystemScores, or what :meth:`SystemScores.of` reads
         Values of the same systems and queries by the measure that agrees or not.
     tolerance : float, default=0.0
         Values that differ by at most this much are tied, in the unit of each measure. With 0
@@ -179,8 +186,8 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     opposite   1  0.500
     undecided  0  0.000
     """
-    first = SystemScores.of(first, min_queries=1, name="first")
-    second = SystemScores.of(second, min_queries=1, name="second")
+    first = SystemScores.of(first, least=(2, 1), name="first")
+    second = SystemScores.of(second, least=(2, 1), name="second")
     second = check_same_systems(first, second)
     tolerance = check_tolerance(tolerance)
     n_agree, n_opposite, n_first, n_second, n_decided = count_signs(
@@ -218,30 +225,25 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     )
 
 
-def signs_of_pairs(values, tolerance: float = 0.0) -> Iterator[np.ndarray]:
-    """Signs (+1, -1, 0 for ties) of all differences i - j, in blocks (some i, all j, query)."""
-    n_systems, n_queries = values.shape
-    n_rows = max(1, _BLOCK // (n_systems * n_queries))
+def count_signs(first, second, tolerance=0.0) -> np.ndarray:
+    """Numbers of pairs of each query: same sign, opposite sign, not tied by first, second, both."""
+    pairs, counts = Pairs.all(len(first)), np.zeros((5, first.shape[1]), dtype=np.int64)
+    first, second = merge_values(first), merge_values(second)
+    for block in pair_blocks(pairs, 4 * first.shape[1]):
+        ours, theirs = (_signs(values, pairs[block], tolerance) for values in (first, second))
+        product = ours * theirs
+        for row, is_counted in enumerate((product > 0, product < 0, ours, theirs, product)):
+            counts[row] += np.count_nonzero(is_counted, axis=0)
+    return counts
+
+
+def _signs(values, pairs, tolerance):
+    """Signs of the differences of pairs: 1, -1, and 0 for ties."""
     # A difference of the tolerance itself is a tie, however it was rounded.
     tolerance += value_tolerance(values)
-    for start in range(0, n_systems, n_rows):
-        with np.errstate(over="ignore"):
-            difference = values[start : start + n_rows, None] - values[None]
-        yield (difference > tolerance).view(np.int8) - (difference < -tolerance).view(np.int8)
-
-
-def count_signs(first, second, tolerance=0.0):
-    """Numbers of pairs for each query: same sign, opposite sign, not tied by first, second, both.
-
-    All ordered pairs are seen, which is each pair twice with the same outcome.
-    """
-    first, second = merge_values(first), merge_values(second)
-    counts = np.zeros((5, first.shape[1]), dtype=np.int64)
-    for ours, theirs in zip(signs_of_pairs(first, tolerance), signs_of_pairs(second, tolerance)):
-        product = ours * theirs
-        for row, found in enumerate((product > 0, product < 0, ours, theirs, product)):
-            counts[row] += np.count_nonzero(found, axis=(0, 1))
-    return counts // 2
+    with np.errstate(over="ignore"):
+        difference = differences(values, pairs)
+    return (difference > tolerance).view(np.int8) - (difference < -tolerance).view(np.int8)
 
 
 def share_of(part, whole):

@@ -7,19 +7,16 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import check_count, check_flag, check_numbers, is_finite_number
+from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import mean_tolerance
-from skfilterrank.comparison._measures.sampled_means import (
-    n_pairs_of,
-    pair_rows,
-)
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, short_table
+from skfilterrank.comparison._significance.pairs import Pairs, differences, pair_blocks
 from skfilterrank.exceptions import InputError, brief
 
 
-@dataclass(frozen=True, eq=False)
-class StabilityCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class StabilityCurve(Result):
     """Error rates by number of queries; see :func:`stability_curve`.
 
     Attributes
@@ -30,7 +27,7 @@ class StabilityCurve:
         Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
     tie_rate : ndarray of shape (n_sizes,), dtype float64
         Share of decisions that find the two systems equal, in [0, 1].
-    n_samples : int
+    n_resamples : int
         Number of samples of queries for each size.
     fuzziness : float
         Differences of means up to this are ties.
@@ -45,11 +42,13 @@ class StabilityCurve:
     n_queries: np.ndarray
     error_rate: np.ndarray
     tie_rate: np.ndarray
-    n_samples: int
+    n_resamples: int
     fuzziness: float
     relative: bool
     n_systems: int
     measure: str
+
+    _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
         """Rates as columns "error_rate" and "tie_rate", a row for each "n_queries"."""
@@ -58,22 +57,27 @@ class StabilityCurve:
             index=pd.Index(self.n_queries, name="n_queries"),
         )
 
-    def __str__(self) -> str:
+    def _summary(self):
+        n_pairs = self.n_systems * (self.n_systems - 1) // 2
+        return (
+            f"{self.measure} of {counted(n_pairs, 'pair')} of {self.n_systems} systems for "
+            f"{counted(len(self.n_queries), 'size')}"
+        )
+
+    def _head(self):
         fuzziness = f"{self.fuzziness:g}" + (" of the greater mean" if self.relative else "")
-        return short_table(
-            f"Stability of {self.measure}: {counted(n_pairs_of(self.n_systems), 'pair')} of "
-            f"{self.n_systems} systems, {counted(self.n_samples, 'sample')} of queries, ties up to "
-            f"{fuzziness}",
-            self.to_frame(),
-            spread=True,
+        return (
+            f"Stability of {self._summary()}, {counted(self.n_resamples, 'sample')} of queries, "
+            f"ties up to {fuzziness}"
         )
 
 
 def stability_curve(
     scores,
     *,
+    measure: str | None = None,
     sizes=None,
-    n_samples: int = 200,
+    n_resamples: int = 200,
     fuzziness: float = 0.01,
     relative: bool = False,
     random_state=0,
@@ -87,13 +91,14 @@ def stability_curve(
 
     Parameters
     ----------
-    scores : SystemScores or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     sizes : int or array-like of shape (n_sizes,), default=None
         Numbers of queries to draw, from 1 to all. None takes 2 to all.
-    n_samples : int, default=200
-        Number of samples of each size, drawn without replacement (`n_resamples` elsewhere are
-        drawn with).
+    n_resamples : int, default=200
+        Number of samples of each size, drawn without replacement.
     fuzziness : float, default=0.01
         Two systems tie on a sample if their means differ by no more than this, in the unit of the
         measure.
@@ -156,15 +161,15 @@ def stability_curve(
     >>> bool(0.3 < stability_curve(scores, sizes=2).error_rate[0] < 0.5)
     True
     """
-    scores = SystemScores.of(scores, min_queries=2)
+    scores = SystemScores.of(scores, measure, least=(2, 2))
     sizes = _check_sizes(sizes, scores.n_queries)
-    n_samples = check_count(n_samples, "n_samples")
+    n_resamples = check_count(n_resamples, "n_resamples")
     fuzziness = _check_fuzziness(fuzziness)
     check_flag(relative, "relative")
     seeds = seeds_of(random_state)
     tolerance = mean_tolerance(scores.values)
     rates = [
-        _rates(scores.values, size, n_samples, fuzziness, relative, tolerance, seeds)
+        _rates(scores.values, size, n_resamples, fuzziness, relative, tolerance, seeds)
         for size in tqdm(sizes, unit="size", disable=not verbose, leave=False)
     ]
     error_rate, tie_rate = np.array(rates).T
@@ -172,7 +177,7 @@ def stability_curve(
         n_queries=sizes,
         error_rate=error_rate,
         tie_rate=tie_rate,
-        n_samples=n_samples,
+        n_resamples=n_resamples,
         fuzziness=fuzziness,
         relative=bool(relative),
         n_systems=scores.n_systems,
@@ -180,30 +185,32 @@ def stability_curve(
     )
 
 
-def draw_samples(n_queries: int, size: int, n_samples: int, seeds) -> np.ndarray:
-    """Samples without replacement, shape (n_samples, n_queries): True where a query is drawn."""
-    order = np.random.default_rng([*seeds, size]).random((n_samples, n_queries)).argsort(axis=1)
-    drawn = np.zeros((n_samples, n_queries), dtype=bool)
+def draw_samples(n_queries: int, size: int, n_resamples: int, seeds) -> np.ndarray:
+    """Samples without replacement, shape (n_resamples, n_queries): True where a query is drawn."""
+    order = np.random.default_rng([*seeds, size]).random((n_resamples, n_queries)).argsort(axis=1)
+    drawn = np.zeros((n_resamples, n_queries), dtype=bool)
     np.put_along_axis(drawn, order[:, :size], True, axis=1)
     return drawn
 
 
-def _rates(values, size, n_samples, fuzziness, relative, tolerance, seeds):
+def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
     """Shares of wrong and of tied decisions for one number of queries."""
-    drawn = draw_samples(values.shape[1], size, n_samples, seeds)
+    drawn = draw_samples(values.shape[1], size, n_resamples, seeds)
     means = values @ drawn.T.astype(np.float64) / size
     margins = np.abs(means) * fuzziness if relative else None
     wrong = decided = 0
-    for first, others, _ in pair_rows(len(values), n_samples):
-        difference = means[others] - means[first]
-        margin = np.maximum(margins[others], margins[first]) if relative else fuzziness
+    pairs = Pairs.all(len(values))
+    for block in pair_blocks(pairs, 3 * n_resamples):
+        some = pairs[block]
+        difference = differences(means, some)
+        margin = np.maximum(margins[some.first], margins[some.second]) if relative else fuzziness
         # A difference of fuzziness itself is a tie, however it was rounded.
         margin = margin + tolerance
-        behind = np.count_nonzero(difference > margin, axis=1)
-        ahead = np.count_nonzero(difference < -margin, axis=1)
+        ahead = np.count_nonzero(difference > margin, axis=1)
+        behind = np.count_nonzero(difference < -margin, axis=1)
         wrong += int(np.minimum(ahead, behind).sum())
         decided += int(ahead.sum() + behind.sum())
-    n_decisions = n_pairs_of(len(values)) * n_samples
+    n_decisions = len(pairs) * n_resamples
     return wrong / n_decisions, 1 - decided / n_decisions
 
 

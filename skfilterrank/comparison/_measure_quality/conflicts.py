@@ -1,13 +1,14 @@
 """Pairs of systems on which two measures draw different conclusions."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import Result, counted
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 from skfilterrank.exceptions import InputError, brief
@@ -16,8 +17,8 @@ OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeasureConflicts:
-    """What two measures find significant on the same pairs of systems.
+class MeasureConflicts(Result):
+    """Significant differences by two measures on the same pairs of systems.
 
     Attributes
     ----------
@@ -31,10 +32,10 @@ class MeasureConflicts:
         "only second" (one measure finds a significant difference) or "neither".
     n_pairs : int
         Number of pairs of systems.
-    n_agree, n_opposite, n_only_first, n_only_second, n_neither : int
+    counts : dict of str to int
         How many pairs have each outcome.
     n_disagreements : int
-        ``n_only_first + n_only_second + n_opposite``.
+        Number of pairs of which the two measures draw different conclusions.
     share : float
         ``n_disagreements / n_pairs``.
     """
@@ -45,15 +46,21 @@ class MeasureConflicts:
     outcome: np.ndarray
 
     @classmethod
-    def from_comparisons(cls, first, second, *, alpha: float = 0.05):
+    def from_comparisons(
+        cls,
+        first: PairwiseComparison,
+        second: PairwiseComparison,
+        *,
+        alpha: float | None = None,
+    ) -> Self:
         """Count the conflicts of tests that are made already.
 
         Parameters
         ----------
         first, second : PairwiseComparison
             The tests by either measure, of the same pairs of systems in the same order.
-        alpha : float, default=0.05
-            Level of significance, between 0 and 1.
+        alpha : float or None, default=None
+            Level of significance, between 0 and 1; None takes that of `first`.
 
         Returns
         -------
@@ -73,6 +80,7 @@ class MeasureConflicts:
                 "first and second must hold the same pairs of systems in the same order: make "
                 "both with compare_systems from scores.select(systems=...) and the same baseline."
             )
+        alpha = first.alpha if alpha is None else alpha
         by_first, by_second = first.better(alpha), second.better(alpha)
         outcome = np.select(
             [
@@ -92,34 +100,14 @@ class MeasureConflicts:
         return len(self.outcome)
 
     @property
-    def n_agree(self) -> int:
-        """Pairs of which both measures find the same system significantly better."""
-        return self._count("agree")
-
-    @property
-    def n_opposite(self) -> int:
-        """Pairs of which each measure finds another system significantly better."""
-        return self._count("opposite")
-
-    @property
-    def n_only_first(self) -> int:
-        """Pairs that only the first measure tells apart."""
-        return self._count("only first")
-
-    @property
-    def n_only_second(self) -> int:
-        """Pairs that only the second measure tells apart."""
-        return self._count("only second")
-
-    @property
-    def n_neither(self) -> int:
-        """Pairs that no measure tells apart."""
-        return self._count("neither")
+    def counts(self) -> dict[str, int]:
+        """Number of pairs with each outcome."""
+        return {outcome: int(np.count_nonzero(self.outcome == outcome)) for outcome in OUTCOMES}
 
     @property
     def n_disagreements(self) -> int:
         """Pairs of which the two measures draw different conclusions."""
-        return self.n_only_first + self.n_only_second + self.n_opposite
+        return self.n_pairs - self.counts["agree"] - self.counts["neither"]
 
     @property
     def share(self) -> float:
@@ -170,27 +158,17 @@ class MeasureConflicts:
         order = np.argsort(frame["outcome"].map(urgency), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
 
-    def _count(self, outcome):
-        return int(np.count_nonzero(self.outcome == outcome))
-
-    def __repr__(self) -> str:
-        return f"<MeasureConflicts: {self._headline()}>"
-
-    def __str__(self) -> str:
-        first, second = self.first.scores.measure, self.second.scores.measure
-        head = (
-            f"{self._headline()}\nboth, the same system better: {self.n_agree}; both, another "
-            f"system better: {self.n_opposite}; only {first} (first): {self.n_only_first}; only "
-            f"{second} (second): {self.n_only_second}; neither: {self.n_neither}"
-        )
-        return short_table(head, self.to_frame())
-
-    def _headline(self):
+    def _summary(self):
         first, second = self.first.scores.measure, self.second.scores.measure
         return (
             f"{first} and {second} disagree on {self.n_disagreements:,} of "
-            f"{counted(self.n_pairs, 'pair')} ({100 * self.share:.1f} %) at alpha = "
-            f"{self.alpha:g}, {self.first.correction_text()}"
+            f"{counted(self.n_pairs, 'pair')} ({100 * self.share:.1f} %)"
+        )
+
+    def _head(self):
+        return (
+            f"{self._summary()} at alpha = {self.alpha:g}, {self.first.correction_text()}\n"
+            + "; ".join(f"{outcome}: {count:,}" for outcome, count in self.counts.items())
         )
 
 
@@ -198,8 +176,6 @@ def conflicts(
     first,
     second,
     *,
-    alpha: float = 0.05,
-    test: str | None = None,
     correction: str | None = None,
     **params,
 ) -> MeasureConflicts:
@@ -207,19 +183,14 @@ def conflicts(
 
     Parameters
     ----------
-    first, second : SystemScores, DataFrame or array-like of shape (n_systems, n_queries)
+    first, second : SystemScores, or what :meth:`SystemScores.of` reads
         Values of the same systems for the same queries by two measures. Systems and queries may
         be in another order. A measure of which a lower value is better counts as such.
-    alpha : float, default=0.05
-        Level of significance, between 0 and 1.
-    test : str or None, default=None
-        Test of each pair, as for :func:`compare_systems`. None means "t", and "sign" for
-        preferences.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
         Correction of the p values for the number of pairs; None, as in the paper, takes each pair
         by itself, where :func:`compare_systems` and :func:`discriminative_power` correct.
     **params
-        `n_resamples`, `random_state` and whatever else :func:`compare_systems` takes; for both
+        `alpha`, `test`, `n_resamples` and whatever else :func:`compare_systems` takes; for both
         measures. A `baseline` leaves only the pairs with that system.
 
     Returns
@@ -229,8 +200,7 @@ def conflicts(
     Raises
     ------
     ValueError
-        If systems or queries are not the same, `alpha` is not between 0 and 1, or for the reasons
-        of :func:`compare_systems`.
+        If systems or queries are not the same, or for the reasons of :func:`compare_systems`.
 
     See Also
     --------
@@ -257,10 +227,9 @@ def conflicts(
     >>> found.n_disagreements, found.pairs("only first")
     (1, [('a', 'b')])
     """
-    first = SystemScores.of(first, name="first")
+    first = SystemScores.of(first, least=(2, 2), name="first")
     second = check_same_systems(first, SystemScores.of(second, name="second"))
     comparisons = [
-        compare_systems(scores, test=test, correction=correction, **params)
-        for scores in (first, second)
+        compare_systems(scores, correction=correction, **params) for scores in (first, second)
     ]
-    return MeasureConflicts.from_comparisons(*comparisons, alpha=alpha)
+    return MeasureConflicts.from_comparisons(*comparisons)

@@ -1,16 +1,16 @@
 """How much of the differences between systems' means would come again with other queries."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count, check_counts, check_share
+from skfilterrank._core.results import Result, counted, interval_text
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.comparison._scores.resamples import draw_resamples
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.comparison._scores.text import counted, interval_text, short_table
 from skfilterrank.exceptions import InputError
 
 _KINDS = ("phi", "e_rho2")
@@ -19,8 +19,8 @@ _CONFIDENCE = 0.95
 _BLOCK = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reliability(Result):
     """Variance components and what follows from them; see :func:`reliability`.
 
     Attributes
@@ -49,7 +49,7 @@ class Reliability:
     n_queries: int
     n_systems: int
     measure: str
-    resampled_variances: np.ndarray = field(repr=False)
+    resampled_variances: np.ndarray
 
     @property
     def phi(self) -> float:
@@ -61,7 +61,7 @@ class Reliability:
         """Reliability of the order of the means, in [0, 1], never less than `phi`."""
         return self.project(self.n_queries, kind="e_rho2")
 
-    def project(self, n_queries, *, kind: str = "phi"):
+    def project(self, n_queries, *, kind: str = "phi") -> float | np.ndarray:
         """Reliability with other numbers of queries.
 
         Parameters
@@ -141,8 +141,11 @@ class Reliability:
             table["low"], table["high"] = np.quantile(resampled, ends, axis=0)
         return table
 
-    def __str__(self) -> str:
-        head = f"Reliability of {self.measure}: {self.n_systems} systems, {self.n_queries} queries"
+    def _summary(self):
+        return f"{self.measure} of {self.n_systems} systems for {self.n_queries} queries"
+
+    def _head(self):
+        head = f"Reliability of {self._summary()}"
         if self.negative:
             head += f"; negative variance of {' and '.join(self.negative)} set to 0"
         if n_resamples := len(self.resampled_variances):
@@ -150,7 +153,7 @@ class Reliability:
                 f"; low and high: {interval_text(_CONFIDENCE)}, "
                 f"{counted(n_resamples, 'resample')} of queries"
             )
-        return short_table(head, self.to_frame())
+        return head
 
     @property
     def _variances(self):
@@ -158,7 +161,12 @@ class Reliability:
 
 
 def reliability(
-    scores, *, n_queries: int | None = None, n_resamples: int = 0, random_state=0
+    scores,
+    *,
+    measure: str | None = None,
+    n_queries: int | None = None,
+    n_resamples: int = 0,
+    random_state=0,
 ) -> Reliability:
     r"""How well means over queries tell systems apart, by variance components.
 
@@ -166,8 +174,10 @@ def reliability(
 
     Parameters
     ----------
-    scores : SystemScores or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     n_queries : int or None, default=None
         Number of queries that the coefficients are for; None takes as many as `scores` has.
     n_resamples : int, default=0
@@ -227,7 +237,7 @@ def reliability(
     >>> scores = SystemScores([[0.2, 0.6, 0.4], [0.4, 0.7, 0.7]], measure="ap")
     >>> found = reliability(scores)
     >>> print(found)
-    Reliability of ap: 2 systems, 3 queries
+    Reliability of ap of 2 systems for 3 queries
                        value
     figure
     variance_systems  0.0183
@@ -240,7 +250,7 @@ def reliability(
     >>> found.n_queries_needed(0.95), found.n_queries_needed(0.95, kind="e_rho2")
     (37, 6)
     """
-    scores = SystemScores.of(scores, min_queries=2)
+    scores = SystemScores.of(scores, measure, least=(2, 2))
     n_queries = scores.n_queries if n_queries is None else check_count(n_queries, "n_queries")
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     once = np.ones((1, scores.n_queries))
@@ -298,7 +308,7 @@ def _variances(values, counts):
 
 
 def _variances_of_parts(of_systems, of_queries, rest, counts):
-    """The same, from the effects over all queries."""
+    """Variances of resamples, from the effects over all queries."""
     n_systems, n_queries = rest.shape
     # What systems and queries add to the values does not interact, in resamples neither.
     drift = counts @ rest.T / n_queries

@@ -5,26 +5,24 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import Result, counted
 from skfilterrank._core.same_value import mean_tolerance
-from skfilterrank.comparison._scores.text import counted, short_table
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DiscriminativePower:
+class DiscriminativePower(Result):
     """How many pairs of systems differ significantly, and by how much they have to.
 
     Attributes
     ----------
     comparison : PairwiseComparison
         The tests of all pairs.
-    alpha : float
-        Level of significance.
     n_pairs : int
         Number of pairs of systems.
     n_significant : int
-        Number of pairs whose adjusted p value is at most `alpha`.
+        Number of pairs whose adjusted p value is at most the level of the comparison.
     share : float
         ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
     p_values : ndarray of shape (n_pairs,), dtype float64
@@ -39,7 +37,6 @@ class DiscriminativePower:
     """
 
     comparison: PairwiseComparison
-    alpha: float
     n_pairs: int
     n_significant: int
     share: float
@@ -57,37 +54,34 @@ class DiscriminativePower:
             "significant". Of equal p values the greater difference comes first.
         """
         frame = self.comparison.to_frame()[["first", "second", "difference", "p_adjusted"]]
-        frame["significant"] = self.comparison.significant(self.alpha)
+        frame["significant"] = self.comparison.significant()
         order = np.lexsort([-frame["difference"].abs(), frame["p_adjusted"]])
         return frame.iloc[order].reset_index(drop=True)
 
-    def __repr__(self) -> str:
+    def _summary(self):
         scores = self.comparison.scores
         return (
-            f"<DiscriminativePower: {self.share:.3f} for {counted(self.n_pairs, 'pair')} of "
-            f"{scores.n_systems} systems by {scores.measure}>"
+            f"{self.share:.3f} for {counted(self.n_pairs, 'pair')} of {scores.n_systems} systems "
+            f"by {scores.measure}"
         )
 
-    def __str__(self) -> str:
+    def _head(self):
         comparison = self.comparison
         if np.isnan(self.difference_required):
             required = "No difference is reliably significant."
         else:
             required = f"Differences of {self.difference_required:.4f} and more are significant."
-        head = (
+        return (
             f"{comparison.scores.measure} tells {self.n_significant:,} of "
-            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; {comparison.title}, "
-            f"{comparison.correction_text()}, alpha = {self.alpha:g}).\n{required}"
+            f"{counted(self.n_pairs, 'pair')} apart ({100 * self.share:.1f} %; "
+            f"{comparison.test_text()}, alpha = {comparison.alpha:g}).\n{required}"
         )
-        return short_table(head, self.to_frame())
 
 
 def discriminative_power(
     scores,
     *,
-    alpha: float = 0.05,
-    test: str | None = None,
-    correction: str | None = "holm",
+    measure: str | None = None,
     **params,
 ) -> DiscriminativePower:
     """Share of the pairs of systems that a measure finds significantly different.
@@ -97,19 +91,13 @@ def discriminative_power(
 
     Parameters
     ----------
-    scores : SystemScores, DataFrame or array-like of shape (n_systems, n_queries)
+    scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
-    alpha : float, default=0.05
-        Level of significance, between 0 and 1.
-    test : str or None, default=None
-        Test of each pair, as for :func:`compare_systems`. None means "t", and "sign" for
-        preferences.
-    correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
-        Correction of the p values for the number of pairs. "tukey" and "randomized_tukey" correct
-        by themselves.
+    measure : str or None, default=None
+        Which measure, where `scores` has several.
     **params
-        `n_resamples`, `random_state` and whatever else :func:`compare_systems` takes. A `baseline`
-        leaves only the pairs with that system.
+        `alpha`, `test`, `correction`, `n_resamples` and whatever else :func:`compare_systems`
+        takes, with its defaults. A `baseline` leaves only the pairs with that system.
 
     Returns
     -------
@@ -118,7 +106,7 @@ def discriminative_power(
     Raises
     ------
     ValueError
-        If `alpha` is not between 0 and 1, or for the reasons of :func:`compare_systems`.
+        As :func:`compare_systems`.
 
     See Also
     --------
@@ -148,15 +136,14 @@ def discriminative_power(
     >>> power.largest_not_significant < power.difference_required
     True
     """
-    comparison = compare_systems(scores, test=test, correction=correction, **params)
-    significant = comparison.significant(alpha)
+    comparison = compare_systems(scores, measure=measure, **params)
+    significant = comparison.significant()
     size = np.abs(comparison.difference)
     missed = size[~significant].max(initial=0.0)
     # Differences that equal the largest one missed but for rounding are not reliable either.
     reliable = size[significant & (size > missed + mean_tolerance(size))]
     return DiscriminativePower(
         comparison=comparison,
-        alpha=alpha,
         n_pairs=len(size),
         n_significant=int(np.count_nonzero(significant)),
         share=float(np.mean(significant)),

@@ -1,4 +1,4 @@
-"""By how many percent systems differ from one another."""
+"""Differences between systems in percent."""
 
 import numpy as np
 import pandas as pd
@@ -6,13 +6,16 @@ import pandas as pd
 from skfilterrank._core.arrays import as_number_array
 from skfilterrank._core.checks import check_flag
 from skfilterrank._warnings import warn_user
-from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order
-from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.comparison._scores.system_scores import SystemScores, has_queries
+from skfilterrank.comparison._scores.tables import turned
+from skfilterrank.comparison._significance.pairs import Pairs, differences, pair_blocks
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 
-def percentage_absolute_difference(means, *, average: bool = True) -> float | np.ndarray:
+def percentage_absolute_difference(
+    means, *, measure: str | None = None, average: bool = True
+) -> float | np.ndarray:
     r"""Difference of two systems in percent of the greater mean, averaged over pairs of systems.
 
     Meant to tell how far apart a measure puts systems. It is a matter of scale: a measure with the
@@ -22,9 +25,11 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
     Parameters
     ----------
     means : SystemScores, array-like or DataFrame of shape (n_systems, n_columns), Series or dict
-        SystemScores are averaged over queries. A table or matrix has a row for each system and is
-        averaged over its columns, such as queries or the cutoffs of a measure. A Series or dict
-        holds the mean of each system.
+        SystemScores, and what :meth:`SystemScores.of` reads a measure of, are averaged over
+        queries. A table or matrix has a row for each system and is averaged over its columns, such
+        as queries or the cutoffs of a measure. A Series or dict holds the mean of each system.
+    measure : str or None, default=None
+        Which measure, where `means` has several.
     average : bool, default=True
         If False, return the value of each pair.
 
@@ -42,7 +47,7 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
 
     Warns
     -----
-    UserWarning
+    DataWarning
         If a mean is negative. The formula is used as it is: a pair of two negative means then has
         a negative value, a pair of a negative and a positive one more than 100, and one of a
         negative mean and 0 infinity.
@@ -71,40 +76,38 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
     35.83
     """
     check_flag(average, "average")
-    values = _means_of(means)
+    values = _means_of(means, measure)
     if values.min() < 0:
         warn_user(
             f"{np.count_nonzero(values < 0)} of {len(values)} means are negative, and a "
             "percentage of a mean that may be negative says little: values may be negative or "
-            "above 100. Compare measures that may be negative by sensitivity_curve."
+            "above 100. Compare measures that may be negative by sensitivity_curve.",
+            DataWarning,
         )
-    found = np.empty(n_pairs_of(len(values)))
-    for first, others, places in pair_rows(len(values), 1):
-        size = np.abs(values[others] - values[first])
-        greater = np.maximum(values[others], values[first])
+    pairs = Pairs.all(len(values))
+    percent = np.empty(len(pairs))
+    for block in pair_blocks(pairs, 4):
+        size = np.abs(differences(values, pairs[block]))
+        greater = np.maximum(values[pairs.first[block]], values[pairs.second[block]])
         limit = np.where(size > 0, np.inf, 0.0)
-        found[places] = 100 * np.divide(size, greater, out=limit, where=greater != 0)
-    return float(found.mean()) if average else found
+        percent[block] = 100 * np.divide(size, greater, out=limit, where=greater != 0)
+    return float(percent.mean()) if average else percent
 
 
-def _means_of(means):
+def _means_of(means, measure):
     """One finite number for each of at least two systems."""
-    if isinstance(means, SystemScores):
-        values = means.values.mean(axis=1)
+    if has_queries(means):
+        values = SystemScores.of(means, measure, name="means").values.mean(axis=1)
     else:
-        if isinstance(means, np.ndarray | list | tuple | pd.DataFrame):
-            numbers = as_number_array(means, "means")
-            if numbers is not None and numbers.ndim == 2:
-                means = pd.DataFrame(numbers)
-            elif isinstance(means, pd.DataFrame):
-                raise InputError(f"means must hold numbers, got {brief(means)}.")
-        if isinstance(means, pd.DataFrame):
-            means = means.mean(axis=1, skipna=False)
         if not isinstance(means, pd.Series | dict):
-            raise InputError(
-                "means must be SystemScores, a table or matrix of systems x columns, or a Series "
-                f"or dict of means by system, got {type(means).__name__}."
-            )
+            table = turned(means) if isinstance(means, pd.DataFrame) else means
+            numbers = as_number_array(table, "means")
+            if numbers is None or numbers.ndim != 2:
+                raise InputError(
+                    "means must be SystemScores, a table or matrix of systems x columns, or a "
+                    f"Series or dict of means by system, got {brief(means)}."
+                )
+            means = dict(enumerate(numbers.mean(axis=1)))
         values = Order(means, "means").values
     if len(values) < 2:
         raise InputError(f"means must hold at least 2 systems, got {len(values)}.")
