@@ -26,10 +26,10 @@ LAYERS = {
     # Files as bytes, lines and names.
     "_files": 2,
     "_response": 2,
+    "io": 3,
     "metrics": 4,
     "ranking": 5,
     "judgments": 5,
-    "io": 5,
     "robustness": 5,
     "datasets": 5,
     "trec": 6,

@@ -42,5 +42,5 @@ def run(arguments) -> None:
     rows = read_rows(arguments.data, arguments, like=saved["table"], labelled=False)
     scores = saved["model"].predict(rows.X, groups=rows.groups)
     target = arguments.run_file or data_output()
-    counts = write_run(target, rows.groups, rows.docnos, scores, run=saved["name"])
+    counts = write_run(target, rows.groups, docnos=rows.docnos, y_score=scores, name=saved["name"])
     (say_nothing if arguments.quiet else say)(describe(counts))

@@ -56,13 +56,7 @@ def complete(arguments) -> int:
 
 def _pool(arguments, tell) -> pd.DataFrame:
     """Judged and unjudged documents, topic by topic as in QRELS; those of the runs come last."""
-    try:
-        qrels = read_qrels(arguments.qrels, unjudged=arguments.unjudged_label)
-    except ValueError as error:
-        text = str(error).replace("unjudged=", "--unjudged-label")
-        if text == str(error):
-            raise
-        raise InputError(text) from error
+    qrels = read_qrels(arguments.qrels, unjudged_label=arguments.unjudged_label)
     qrels["label"] = qrels["label"].astype(np.float64)
     if arguments.runs is None:
         if arguments.depth is not None:
@@ -117,7 +111,7 @@ def _write(table, arguments):
     if arguments.unjudged_label is None:
         table = table[table["label"].notna()]
     target = data_output() if arguments.out == "-" else arguments.out
-    write_qrels(target, table[["qid", "docno", "label"]], unjudged=arguments.unjudged_label)
+    write_qrels(target, table[["qid", "docno", "label"]], unjudged_label=arguments.unjudged_label)
 
 
 def _tell(tell, predictor, found, table, has_text, arguments):

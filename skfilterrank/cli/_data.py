@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
 from skfilterrank.exceptions import FileFormatError, InputError, brief
-from skfilterrank.io import load_letor, read_judged_table
+from skfilterrank.io import read_judged_table, read_letor
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")
@@ -102,7 +102,7 @@ def _read_letor(path, arguments, like, labelled):
         )
     settings = like or {}
     try:
-        data = load_letor(
+        data = read_letor(
             path, n_features=settings.get("n_features"), sparse=settings.get("sparse", "auto")
         )
     except FileFormatError as error:

@@ -221,7 +221,11 @@ def _write_files(arguments, comparison, test, report, settings, tell):
         tell(f"table: {arguments.out}")
     if arguments.run_file:
         counts = write_run(
-            arguments.run_file, test.groups, test.docnos, comparison.scores[best], run=best
+            arguments.run_file,
+            test.groups,
+            docnos=test.docnos,
+            y_score=comparison.scores[best],
+            name=best,
         )
         tell(f"run: {arguments.run_file}, {describe(counts)}")
     if arguments.plot:

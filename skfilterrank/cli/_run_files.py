@@ -50,7 +50,7 @@ def source(path):
 def read_judgments(arguments):
     """Judgments, with the probabilities of a sample where they are written down."""
     try:
-        return read_qrels(source(arguments.qrels), unjudged=arguments.unjudged_label)
+        return read_qrels(source(arguments.qrels), unjudged_label=arguments.unjudged_label)
     except FileFormatError as error:
         try:
             return read_prels(source(arguments.qrels))

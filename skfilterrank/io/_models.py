@@ -9,7 +9,13 @@ import zipfile
 from collections.abc import Sequence
 
 import skfilterrank
-from skfilterrank._files.files import most_bytes, open_replacing, read_bytes, reason_of
+from skfilterrank._files.files import (
+    check_target,
+    most_bytes,
+    open_replacing,
+    read_bytes,
+    reason_of,
+)
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 from skfilterrank.io._archives import Unpacker
@@ -62,6 +68,8 @@ def save_model(model, path) -> None:
     ValueError
         The model holds something that cannot be saved, such as a lambda, or the requests that
         ``set_fit_request`` leaves. Nothing is written.
+    TypeError
+        `path` is no path.
 
     Warns
     -----
@@ -83,6 +91,7 @@ def save_model(model, path) -> None:
     ...     load_model(f"{folder}/model.skops")
     LogisticRegression()
     """
+    check_target(path, "save_model(model, path)", may_be_open=False)
     import skops.io  # imports all of scikit-learn
 
     content = {

@@ -238,7 +238,7 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
     code, out, err = run(*args, "--unjudged-label", "-1")
-    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged=-1), "inferred_ap")
+    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged_label=-1), "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
     assert "no document has the label -7 (--unjudged-label)" in run(*args, "--unjudged-label=-7")[2]

@@ -599,7 +599,7 @@ def test_bad_queries(T):
         ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
     ):
         sampling.query(T, 1, prior=np.ones(len(T)))
-    with pytest.raises(ValueError, match="runs must be a dict"):
+    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
         LabelPredictor(selector=PoolingSelector()).fit(T).query(T, 1)
 
 

@@ -143,8 +143,8 @@ def test_budget_above_the_pool_names_the_line():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((2, 2)), "runs must be a dict"),
-        (["a text"], "runs must be a dict"),
+        (np.ones((2, 2)), "X must be a rank table, or a dict"),
+        (["a text"], "X must be a rank table, or a dict"),
         (pd.DataFrame({"r": [1.0]}), "index levels named 'qid' and 'docno'"),
         (table([[0.0]]), "whole numbers from 1 on"),
     ],
@@ -155,7 +155,7 @@ def test_bad_input(X, message):
 
 
 def test_bad_depth():
-    with pytest.raises(ValueError, match="depth must be None or a positive integer, got 0"):
+    with pytest.raises(ValueError, match="depth must be a whole number at least 1, got 0"):
         PoolingSelector(depth=0).fit(table([[1.0]]))
 
 

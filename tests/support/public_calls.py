@@ -106,7 +106,7 @@ CALLS = {
     "trec.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
-    "io.dump_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
+    "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
     "io.write_qrels": {"path": _written, "qrels": QRELS},
     "io.write_run": {
         "path": _written,
@@ -150,7 +150,7 @@ CALLS = {
 # Files are read by tests of their own.
 READERS = {
     "comparison.read_system_scores",
-    "io.load_letor",
+    "io.read_letor",
     "io.load_model",
     "io.read_judged_table",
     "io.read_prels",

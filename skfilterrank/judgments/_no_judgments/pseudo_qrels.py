@@ -35,10 +35,9 @@ def pseudo_qrels(
 
     Parameters
     ----------
-    runs : dict {name: DataFrame} or DataFrame
-        The runs, each with columns "qid", "docno" and "score" as
-        :func:`skfilterrank.io.read_run` returns them; or a rank table, see :func:`rank_table`.
-        At least two.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
+        least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
         How documents of a topic's pool come to be relevant:
 
@@ -128,7 +127,7 @@ def pseudo_qrels(
     """
     check_choice(method, "method", METHODS)
     check_pseudo(share, n_trials, ties)
-    table, _ = run_pool(runs, depth=depth, teams=teams)
+    table, _, _ = run_pool(runs, depth=depth, teams=teams)
     labels = pseudo_labels(
         table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
     )

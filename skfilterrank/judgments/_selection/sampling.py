@@ -27,8 +27,8 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
 
     Parameters
     ----------
-    runs : dict of str to DataFrame, or DataFrame
-        Runs as :func:`rank_table` takes them, or a rank table.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`.
     method : {"exact", "approximate"}, default="exact"
         "exact" takes the distribution itself, "approximate" the logarithm that [2]_ prints for it,
         divided by its sum over the list. The latter gives the last document of a list 0.
@@ -42,7 +42,7 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
     Raises
     ------
     ValueError
-        If `runs` is neither, or `method` is unknown.
+        If `runs` is anything else, or `method` is unknown.
 
     See Also
     --------
@@ -255,7 +255,7 @@ class StatAPSelector(TopicSelector):
                 f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
             )
         if prior is None or self.pooled > 0 or are_runs(X):
-            X = as_rank_table(X)
+            X = as_rank_table(X, name="X")
         names = getattr(getattr(X, "index", None), "names", ())
         pool = X.index if {"qid", "docno"} <= set(names) else None
         if prior is None:

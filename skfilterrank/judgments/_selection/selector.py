@@ -225,7 +225,7 @@ class RunSelector(TopicSelector):
 
     def _read(self, X):
         """The rank table of X."""
-        return as_rank_table(X)
+        return as_rank_table(X, name="X")
 
     def _prepare(self, X, index):
         """Ranks as an array."""
