@@ -17,7 +17,13 @@ from skfilterrank._files.files import (
     reason_of,
 )
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
+from skfilterrank.exceptions import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    SkfilterrankWarning,
+    brief,
+)
 from skfilterrank.io._archives import Unpacker
 
 _FORMAT = "skfilterrank-model"
@@ -73,7 +79,7 @@ def save_model(model, path) -> None:
 
     Warns
     -----
-    UserWarning
+    SkfilterrankWarning
         The model holds types that `load_model` refuses unless they are passed as ``trusted=``.
 
     See Also
@@ -116,13 +122,14 @@ def save_model(model, path) -> None:
     if refused := _refused(data, untrusted):
         warn_user(
             f"load_model will load this model only with trusted={refused}, because these types "
-            "are not among those that it trusts by itself."
+            "are not among those that it trusts by itself.",
+            SkfilterrankWarning,
         )
     with open_replacing(path) as handle:
         handle.write(data)
 
 
-def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None):
+def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None) -> object:
     """Load a model saved by `save_model`, without running code from the file.
 
     Parameters

@@ -24,7 +24,7 @@ from skfilterrank.cli._terminal import (
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import STOP, Question, read_judgment_log
+from skfilterrank.judgments import Answer, Question, read_judgment_log
 
 DOCS = {
     "d1": "The cat sat on the mat.",
@@ -573,7 +573,7 @@ def test_streams_of_ones_own(monkeypatch, term, expected):
     assert assessor(question) == 1.0
     assert expected in out.getvalue()
     assert ("\x1b" in out.getvalue()) == (term == "xterm")
-    assert assessor(question) is STOP
+    assert assessor(question) is Answer.STOP
 
 
 def test_why_judging_could_not_begin(ask, monkeypatch):

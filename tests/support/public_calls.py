@@ -138,7 +138,7 @@ CALLS = {
     "ranking.threshold_curve": _LISTS,
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
-        "assessor": lambda question: judgments.STOP,
+        "assessor": lambda question: judgments.Answer.STOP,
     },
     "judgments.make_completed_scorer": {"measure": "ap"},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},

@@ -9,7 +9,7 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.comparison._measures.sampled_means import n_pairs_of, pair_rows
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 
 def percentage_absolute_difference(means, *, average: bool = True) -> float | np.ndarray:
@@ -42,7 +42,7 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
 
     Warns
     -----
-    UserWarning
+    DataWarning
         If a mean is negative. The formula is used as it is: a pair of two negative means then has
         a negative value, a pair of a negative and a positive one more than 100, and one of a
         negative mean and 0 infinity.
@@ -76,7 +76,8 @@ def percentage_absolute_difference(means, *, average: bool = True) -> float | np
         warn_user(
             f"{np.count_nonzero(values < 0)} of {len(values)} means are negative, and a "
             "percentage of a mean that may be negative says little: values may be negative or "
-            "above 100. Compare measures that may be negative by sensitivity_curve."
+            "above 100. Compare measures that may be negative by sensitivity_curve.",
+            DataWarning,
         )
     found = np.empty(n_pairs_of(len(values)))
     for first, others, places in pair_rows(len(values), 1):

@@ -1,11 +1,11 @@
 """Judgments that nobody made, out of what the runs agree on."""
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_random_state
+from skfilterrank._core.checks import check_choice, check_count, check_random_state
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
@@ -26,7 +26,7 @@ def pseudo_qrels(
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
-    random_state=None,
+    random_state=0,
 ) -> pd.DataFrame:
     """Judgments without judges: documents that many runs return pass for relevant.
 
@@ -63,7 +63,7 @@ def pseudo_qrels(
     ties : {"docno", "random"}, default="docno"
         Which of the documents that are left equal is relevant: the greater id as text, or one at
         random. "soboroff" has no ties.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of "soboroff" and of random ties; one number gives the same table every time.
 
     Returns
@@ -145,8 +145,7 @@ def check_pseudo(share, n_trials, ties) -> None:
     is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
     if share is not None and not (is_number and 0 < share <= 1):
         raise InputError(f"share must be a number above 0 and at most 1, got {brief(share)}.")
-    if isinstance(n_trials, bool) or not isinstance(n_trials, Integral) or n_trials < 1:
-        raise InputError(f"n_trials must be a positive integer, got {brief(n_trials)}.")
+    check_count(n_trials, "n_trials")
 
 
 def pseudo_labels(table, method, *, share, n_trials, ties, random_state) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
 
@@ -54,7 +54,8 @@ def _warn_of_empty(texts, values, is_empty):
     if len(rows):
         warn_user(
             f"{len(rows)} of {len(values)} texts hold no term and represent themselves alone: "
-            f"{shown_rows(texts, rows)}."
+            f"{shown_rows(texts, rows)}.",
+            DataWarning,
         )
 
 

@@ -16,7 +16,7 @@ from skfilterrank._core.checks import check_choice, count_rows, find_groups
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import metadata_routing_enabled
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._calibration.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -320,7 +320,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
         warn_user(
             "CalibratedRanker was given no query ids: each row is taken for a query of its own, so "
             "that folds may tear queries apart. Pass groups=, the query id of each row, or give y "
-            "as a Series with an index level named 'qid'."
+            "as a Series with an index level named 'qid'.",
+            FitWarning,
         )
         return np.arange(count_rows(X))
 
@@ -344,7 +345,8 @@ class CalibratedRanker(FitsInner, MetaEstimatorMixin, BaseEstimator):
                 f"the held-out scores of {type(final_step(self.estimator)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
                 "bad one. Probabilities never fall with the score, so they will tell little; check "
-                "the labels and gains=, or whether the score is meant to be negated."
+                "the labels and gains=, or whether the score is meant to be negated.",
+                FitWarning,
             )
 
     def _scores_and_probabilities(self, X, groups):

@@ -7,7 +7,7 @@ import numpy as np
 from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (
@@ -152,7 +152,7 @@ def risk_threshold(
 
     Warns
     -----
-    UserWarning
+    FitWarning
         If nothing but the trivial threshold is certified: +inf, which shows no forbidden document
         because it shows none, or -inf, which filters nothing.
 
@@ -342,5 +342,6 @@ def _warn_if_trivial(scores, limit, is_upward, risk, level, confidence):
     warn_user(
         f"No threshold but {where} keeps risk={brief(risk)} at level={level:g} with "
         f"confidence={confidence:g}: {what} is filtered. Raise level, or give more calibration "
-        "queries or a better model."
+        "queries or a better model.",
+        FitWarning,
     )

@@ -11,7 +11,7 @@ from skfilterrank._core.checks import check_groups, find_groups, is_finite_numbe
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.ranking._features.check_features import check_finite_columns
 
 
@@ -75,7 +75,8 @@ def training_rows(ranker, X, y, groups, *, reset=True, allow_nan=False, filters=
         )
         warn_user(
             f"{name} was given no query ids: each row is its own query, so that {so}. Pass "
-            "groups=, the query id of each row, or give y an index level named 'qid'."
+            "groups=, the query id of each row, or give y an index level named 'qid'.",
+            FitWarning,
         )
     judged = ~np.isnan(rows.gains)
     ranker.n_unjudged_ = count_unjudged(judged)
@@ -90,7 +91,8 @@ def count_unjudged(judged) -> int:
     if n_unjudged:
         warn_user(
             f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are not "
-            "learned from."
+            "learned from.",
+            UnjudgedWarning,
         )
     return n_unjudged
 

@@ -8,7 +8,7 @@ from skfilterrank._core.checks import check_groups, count_rows, find_groups, ref
 from skfilterrank._core.gains import as_gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.adapters import estimators_inside, needs_groups
 from skfilterrank.ranking._fitting.out_of_fold import TrainingRows
 from skfilterrank.ranking._fitting.rows import count_unjudged
@@ -100,7 +100,8 @@ def _number_queries(estimator, groups, n_rows):
     warn_user(
         "RankAndFilter was fitted without query ids: each row is taken for a query of its own "
         "(pure filtering). Pass groups=, the query id of each row, or give y as a Series with an "
-        "index level named 'qid'."
+        "index level named 'qid'.",
+        FitWarning,
     )
     return np.arange(n_rows)
 

@@ -16,7 +16,7 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.gains import Gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._features.check_features import check_finite_columns
@@ -289,7 +289,8 @@ class LinearRankFusion(BaseEstimator):
         warn_user(
             "LinearRankFusion was given no query ids: each row is its own query, and its scores "
             "are learned from as they are. Pass groups=, the query id of each row, or give y an "
-            "index level named 'qid'."
+            "index level named 'qid'.",
+            FitWarning,
         )
 
     def _read_weights(self):

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, UnjudgedWarning, brief, brief_list
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit, make_splits
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
@@ -180,7 +180,7 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
 def _fit(fusion, scores, gains, codes, rows):
     """A clone fitted on some rows; that unjudged ones are left out was asked for."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*unjudged", category=UserWarning)
+        warnings.simplefilter("ignore", UnjudgedWarning)
         return clone(fusion).fit(scores[rows], gains[rows], groups=codes[rows])
 
 

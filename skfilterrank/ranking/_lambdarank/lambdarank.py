@@ -21,7 +21,7 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking._fitting.rows import check_count, count_unjudged, held_out_sets
 from skfilterrank.ranking._lambdarank.lightgbm_parameters import further_parameters, tree_parameters
@@ -351,7 +351,8 @@ class LambdaRankRanker(BaseEstimator):
         warn_user(
             "LambdaRankRanker was given no query ids: each row is its own query, so that it "
             "learns to filter but not to rank. Pass groups=, the query id of each row, or give y "
-            "an index level named 'qid'."
+            "an index level named 'qid'.",
+            FitWarning,
         )
         return GroupIndex.from_groups(np.arange(n_rows))
 
