@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli._team_file import read_teams
+from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (

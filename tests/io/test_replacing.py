@@ -22,8 +22,8 @@ from sklearn.linear_model import LogisticRegression
 import skfilterrank
 from skfilterrank._files.files import check_writable, open_for_writing, open_replacing
 from skfilterrank.cli._output import draw
-from skfilterrank.cli._report import report
-from skfilterrank.cli._report.elements import element
+from skfilterrank.cli.compare.report import report
+from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.io import save_model, write_letor, write_qrels, write_run
 from skfilterrank.ranking import RankAndFilter

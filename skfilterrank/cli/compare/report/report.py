@@ -7,7 +7,8 @@ from string import Template
 
 import skfilterrank
 from skfilterrank._files.files import open_for_writing
-from skfilterrank.cli._comparison_output import (
+from skfilterrank.cli._run_files import count
+from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
     describe_test,
@@ -17,8 +18,8 @@ from skfilterrank.cli._comparison_output import (
     number,
     p_value,
 )
-from skfilterrank.cli._report.drill_down import drill_down
-from skfilterrank.cli._report.elements import (
+from skfilterrank.cli.compare.report.drill_down import drill_down
+from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
     isolated,
@@ -27,8 +28,7 @@ from skfilterrank.cli._report.elements import (
     section,
     table,
 )
-from skfilterrank.cli._report.figures import Figures
-from skfilterrank.cli._run_files import count
+from skfilterrank.cli.compare.report.figures import Figures
 from skfilterrank.comparison import summarize_pairs, summarize_systems
 
 _N_PAIRS = 200
