@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank._files.tables import is_table_name
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import read_judged_table, read_letor
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")
 _TABLE_OPTIONS = (
     "query",
@@ -89,7 +88,7 @@ def _is_table(path, format):
     """Whether a file is a table with named columns rather than LETOR text."""
     if format is not None:
         return format != "letor"
-    return Path(path).name.lower().removesuffix(".gz").endswith(_TABLES)
+    return is_table_name(path)
 
 
 def _read_letor(path, arguments, like, labelled):
