@@ -26,7 +26,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._response import document_scores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import make_text_features
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.ranking._fitting.adapters import fit_with_groups
 from skfilterrank.ranking._fitting.targets import TargetEncoder
 
@@ -194,7 +194,7 @@ class Mq2007:
 
     @cached_property
     def rows(self):
-        parts = [load_letor(self.path / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+        parts = [read_letor(self.path / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
         X, y, groups = (np.concatenate([part[i] for part in parts]) for i in range(3))
         return X, y, groups
 

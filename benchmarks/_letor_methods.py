@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.ranking import get_ranker_names, make_ranker
 
 # Names of the methods in the paper's tables.
@@ -54,7 +54,7 @@ def load_parts(folder, *, n_features, scale_within_queries=False):
     """The five parts, each (X, y, groups)."""
     parts = []
     for number in range(1, N_PARTS + 1):
-        X, y, groups = load_letor(
+        X, y, groups = read_letor(
             folder / f"S{number}.txt.gz", n_features=n_features, sparse=False
         )[:3]
         parts.append((_scaled(X, groups) if scale_within_queries else X, y, groups))

@@ -11,7 +11,7 @@ import time
 import numpy as np
 from _common import arguments, write_report
 
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import AdaRankRanker, RankBoostRanker
 
@@ -85,7 +85,7 @@ def main():
     """Measure and write the report."""
     options = arguments(__doc__.splitlines()[0], rounds=300)
     parts = [
-        load_letor(options.data / "mq2007" / f"S{i}.txt.gz", n_features=46, sparse=False)[:3]
+        read_letor(options.data / "mq2007" / f"S{i}.txt.gz", n_features=46, sparse=False)[:3]
         for i in range(1, 6)
     ]
     folds = [run_fold(parts, fold, options.rounds) for fold in range(1, 6)]

@@ -15,7 +15,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.features import make_text_features
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
@@ -49,7 +49,7 @@ def calibration_error(good, probability):
 
 def mq2007(data):
     """Training rows, test rows, gains and k."""
-    parts = [load_letor(data / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in (1, 2, 3, 5)]
+    parts = [read_letor(data / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in (1, 2, 3, 5)]
     train = (
         np.vstack([part.X for part in parts[:3]]),
         np.concatenate([part.y for part in parts[:3]]),

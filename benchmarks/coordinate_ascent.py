@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.features import make_text_features
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import CoordinateAscentRanker, RankAndFilter
 
@@ -26,7 +26,7 @@ PENALTIES = (0.0, 0.03, 0.1)
 
 def letor_rows(folder):
     """Lines of the table on MQ2007."""
-    parts = [load_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+    parts = [read_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
     settings = [(gains, init) for gains in ("exp2", None) for init in ("least_squares", "uniform")]
     for gains, init in settings:
         train_values, values, linear, seconds = [], [], [], []

@@ -191,7 +191,7 @@ def file_cells():
         return table(source, document="docno", format="jsonl")
 
     readers = {"run": files.read_run, "qrels": files.read_qrels, "prels": files.read_prels}
-    readers |= {"letor": files.load_letor, "csv": csv, "jsonl": jsonl}
+    readers |= {"letor": files.read_letor, "csv": csv, "jsonl": jsonl}
     for kind, read in readers.items():
         yield f"read {kind}", "rows", lambda n, k=kind, r=read: reading(r, lines_of(k, n))
         yield (
@@ -230,7 +230,7 @@ def file_cells():
     yield (
         "write letor",
         "rows",
-        lambda n: partial(files.dump_letor, io.StringIO(), *features("rows", n)),
+        lambda n: partial(files.write_letor, io.StringIO(), *features("rows", n)),
     )
 
 

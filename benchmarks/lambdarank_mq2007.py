@@ -13,7 +13,7 @@ from _common import arguments, best_time, write_report
 from sklearn.utils import shuffle
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import LambdaRankRanker
 
@@ -117,7 +117,7 @@ def main():
     """Measure and write the report."""
     options = arguments(__doc__.splitlines()[0], trees=100, repeats=7, orders=3)
     parts = [
-        load_letor(options.data / "mq2007" / f"S{i}.txt.gz", n_features=46, sparse=False)[:3]
+        read_letor(options.data / "mq2007" / f"S{i}.txt.gz", n_features=46, sparse=False)[:3]
         for i in range(1, 6)
     ]
     fixed, stopped = compare(parts, options.trees, options.orders)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from _common import arguments, write_report
 
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
 
@@ -18,7 +18,7 @@ THRESHOLDS = ("tune", "per_query")
 def main():
     options = arguments(__doc__)
     folder = options.data / "mq2007"
-    parts = [load_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+    parts = [read_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
     seconds = dict.fromkeys(
         [(loss, kind) for loss in get_ranker_names("loss") for kind in THRESHOLDS], 0.0
     )

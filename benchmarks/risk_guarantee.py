@@ -25,7 +25,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.features import make_text_features
-from skfilterrank.io import load_letor, read_judged_table
+from skfilterrank.io import read_judged_table, read_letor
 from skfilterrank.ranking import (
     RankAndFilter,
     make_ranker,
@@ -277,7 +277,7 @@ def on_real_data(folder, repeats):
     )
     tables[title] = summary(population, draws, (0.1, 0.2, 0.3))
 
-    parts = [load_letor(folder / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
+    parts = [read_letor(folder / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
     to_gain = {0: -1, 1: 1, 2: 2}
     model = Ridge().fit(parts[0].X, as_gains(parts[0].y, to_gain))
     population = Population(

@@ -8,7 +8,7 @@ from skfilterrank.exceptions import SkfilterrankWarning
 _PACKAGE = __name__.partition(".")[0]
 
 
-def warn_user(text: str, category: type[SkfilterrankWarning] = SkfilterrankWarning) -> None:
+def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
     """Warn the nearest caller outside of the package, however deep this is."""
     level, frame = 1, sys._getframe(0)
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):

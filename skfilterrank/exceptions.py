@@ -14,6 +14,7 @@ __all__ = [
     "MissingValuesError",
     "SkfilterrankError",
     "SkfilterrankWarning",
+    "UnjudgedWarning",
 ]
 
 _LONGEST = 80
@@ -146,6 +147,10 @@ class SkfilterrankWarning(UserWarning):
 
 class DataWarning(SkfilterrankWarning):
     """What the data holds, or lacks, changes what is done: rows are left out, queries are cut."""
+
+
+class UnjudgedWarning(DataWarning):
+    """Rows or topics without a label are left out, or stay without one."""
 
 
 class FitWarning(SkfilterrankWarning):

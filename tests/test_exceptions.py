@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import skfilterrank
+from skfilterrank import exceptions
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
@@ -92,3 +93,17 @@ def test_lists_are_cut():
     assert brief_list(range(20)).endswith(", 19")
     assert brief_list(f"c{i}" for i in range(2021)).endswith(", 'c19' and 2,001 more")
     assert len(brief_list(["x" * 10**6] * 10**3)) < 2000
+
+
+def test_warnings_have_a_kind_of_our_own():
+    kinds = {name for name in exceptions.__all__ if name.endswith("Warning")}
+    calls = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if called == "warnings.warn":
+                assert path.name == "_warnings.py", f"{path}:{node.lineno}"
+            elif called == "warn_user":
+                calls.append(path)
+                assert ast.unparse(node.args[1]) in kinds, f"{path}:{node.lineno}"
+    assert len(calls) > 10

@@ -424,9 +424,10 @@ def _check_ties(ties, n_rows):
     """The rule for ties, and the sort codes of the document ids where they decide."""
     if isinstance(ties, str) or ties is None:
         if ties not in TIES:
+            advice = ": pass the document ids themselves" if ties == "docno" else ""
             raise InputError(
                 "ties must be 'average', 'stable', 'worst', 'best' or an array of document ids "
-                f"(one per row, descending order breaks ties), got {brief(ties)}."
+                f"(one per row, descending order breaks ties), got {brief(ties)}{advice}."
             )
         return ties, None
     ids = as_column(ties, "ties", "document id")

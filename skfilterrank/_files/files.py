@@ -33,6 +33,14 @@ def source_name(source):
     return name if isinstance(name, str) else "<stream>"
 
 
+def check_target(path, call, *, may_be_open=True):
+    """Raise where `path` cannot be written to, as of swapped arguments; say how to call instead."""
+    if is_path(path) or (may_be_open and hasattr(path, "write")):
+        return
+    kinds = "a path or an open file" if may_be_open else "a path"
+    raise InputTypeError(f"path must be {kinds}, got {type(path).__name__}: call {call}.")
+
+
 @contextmanager
 def open_for_reading(source):
     """Yield a handle on a path (unzipped where it is gzip, whatever its name) or on a handle."""
@@ -56,11 +64,6 @@ def open_for_reading(source):
 def open_for_writing(target):
     """Yield a function that writes text to a path (UTF-8, zipped if it ends in .gz) or handle."""
     if not is_path(target):
-        if not hasattr(target, "write"):
-            raise InputTypeError(
-                f"a path or an open file was expected, got {type(target).__name__}; "
-                "pass a str, a pathlib.Path or a handle opened for writing."
-            )
         yield _text_writer(target)
         return
     with open_replacing(target) as raw:

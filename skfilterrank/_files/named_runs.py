@@ -1,35 +1,43 @@
 """Runs by their names, which are those of their files where nothing else is said."""
 
+import io
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager
 
 from skfilterrank._core.checks import as_list
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank._files.files import is_path, read_bytes
+from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
+
+_EXPECTED = "a path, a list of paths, or a dict {name: path, open file or data frame}"
 
 
-def named_runs(runs) -> Iterator:
-    """Pairs of name and run."""
+def named_runs(runs, *, least: int = 1) -> dict:
+    """The runs by their names: of a path, of a list of paths, or of a dict."""
     if isinstance(runs, Mapping):
-        yield from runs.items()
-        return
-    if isinstance(runs, str | os.PathLike):
-        runs = [runs]
-    seen = {}
-    for run in as_list(runs, "runs", "paths, or a dict {name: run}"):
-        if not isinstance(run, str | os.PathLike):
-            raise InputTypeError(
-                f"runs must be a dict {{name: run}} or a list of paths, got a list that holds "
-                f"{type(run).__name__}."
-            )
-        name = name_of_path(run)
-        if name in seen:
-            raise InputError(
-                f"{os.fspath(run)} and {os.fspath(seen[name])} give two runs of the name "
-                f"{brief(name)}: pass a dict {{name: path}}, or rename a file."
-            )
-        seen[name] = run
-        yield name, run
+        found = dict(runs)
+    elif hasattr(runs, "columns") or hasattr(runs, "read"):
+        raise InputTypeError(f"runs must be {_EXPECTED}, got one {type(runs).__name__}: name it.")
+    else:
+        found = {}
+        for run in (
+            [runs] if is_path(runs) else as_list(runs, "runs", "paths, or a dict {name: run}")
+        ):
+            if not is_path(run):
+                raise InputTypeError(
+                    f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}."
+                )
+            name = name_of_path(run)
+            if name in found:
+                raise InputError(
+                    f"{os.fspath(run)} and {os.fspath(found[name])} give two runs of the name "
+                    f"{brief(name)}: pass a dict {{name: path}}, or rename a file."
+                )
+            found[name] = run
+    if len(found) < least:
+        plural = "s" * (least > 1)
+        raise InputError(f"runs must hold at least {least} run{plural}, got {len(found)}.")
+    return found
 
 
 def name_of_path(path) -> str:
@@ -42,19 +50,21 @@ def text_of_path(path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def found_from_anywhere(run):
-    """A path from the root; what is no path as it is."""
-    return os.path.abspath(run) if isinstance(run, str | os.PathLike) else run
+def for_any_process(run) -> tuple:
+    """A path as it was given, and what a process in another folder can read."""
+    if is_path(run):
+        return run, os.path.abspath(run)
+    return None, io.BytesIO(read_bytes(run)) if hasattr(run, "read") else run
 
 
 @contextmanager
-def errors_of(name, run, found_at) -> Iterator[None]:
+def errors_of(name, path=None, found_at=None):
     """Errors say which run they came up with, and name its file as the caller did."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (SkfilterrankError, ValueError, OSError) as error:
         for attribute in ("file", "filename"):
             if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
-                setattr(error, attribute, os.fspath(run))
+                setattr(error, attribute, os.fspath(path))
         error.add_note(f"This came up with the run {brief(name)}.")
         raise

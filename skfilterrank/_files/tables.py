@@ -36,6 +36,11 @@ _PANDAS_VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT_NUMBERS = {} if _PANDAS_VERSION >= (3, 1) else {"float_precision": "round_trip"}
 
 
+def is_table_name(path) -> bool:
+    """Whether a file is a table with named columns, by its name."""
+    return str(path).lower().removesuffix(".gz").endswith(tuple(_SUFFIXES))
+
+
 def format_of_name(format, name):
     """Format from the argument, else from the end of the file name."""
     known = sorted(set(_SUFFIXES.values()))

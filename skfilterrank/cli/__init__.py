@@ -7,19 +7,21 @@ import warnings
 import skfilterrank
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._file_options import NOTE, OUTPUTS, overwritten
-from skfilterrank.cli._streams import finish, put, say, standard_streams
-from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.cli._shared_options import add_talk
+from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams
+from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
-# Module and purpose of each command; a module is imported when its command is called.
-_COMMANDS = {
-    "rank-filter": ("_rank_filter", "train models that rank and filter, and compare them"),
-    "apply": ("_apply", "rank and filter documents with a saved model"),
-    "evaluate": ("_evaluate", "measure TREC runs against judgments"),
-    "compare": ("_compare", "tell which TREC runs are better, and how sure that is"),
-    "complete": ("_complete", "predict the labels that nobody made"),
-    "forecast": ("_forecast", "predict the best TREC runs before anything is judged"),
-    "judge": ("_judge", "grade documents at the terminal"),
-    "demo": ("_demo", "rank and filter built-in data"),
+# Each command with its purpose. Its folder has the modules "options", imported when the command is
+# called, and "run", imported when its arguments are right, so that --help needs no numpy.
+COMMANDS = {
+    "rank-filter": "train models that rank and filter, and compare them",
+    "apply": "rank and filter documents with a saved model",
+    "evaluate": "measure TREC runs against judgments",
+    "compare": "tell which TREC runs are better, and how sure that is",
+    "complete": "predict the labels that nobody made",
+    "forecast": "predict the best TREC runs before anything is judged",
+    "judge": "grade documents at the terminal",
+    "demo": "rank and filter built-in data",
 }
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
@@ -38,21 +40,33 @@ class _Parser(argparse.ArgumentParser):
         put(message)
 
 
-class _CommandParser(_Parser):
+class CommandParser(_Parser):
     """Learns its arguments from the command's module when it is called."""
 
-    module = None
+    command = None
+
+    def learn_arguments(self):
+        """Add the arguments of the command, and those that all commands have."""
+        command, self.command = self.command, None
+        if command is None:
+            return
+        _module_of(command, "options").add_arguments(self)
+        add_talk(self)
+        if any(action.type in OUTPUTS for action in self._actions):
+            self.epilog = f"{self.epilog or ''}\n{NOTE}"
 
     def parse_known_args(self, args=None, namespace=None):
-        if self.module is not None:
-            module, self.module = self.module, None
-            importlib.import_module(f"{__name__}.{module}").add_arguments(self)
-            if any(action.type in OUTPUTS for action in self._actions):
-                self.epilog = f"{self.epilog or ''}\n{NOTE}"
+        """Parse, and let no output take the place of another file."""
+        self.learn_arguments()
         found = super().parse_known_args(args, namespace)
         if message := overwritten(self._actions, found[0]):
             self.error(message)
         return found
+
+
+def _module_of(command, name):
+    """A module of a command."""
+    return importlib.import_module(f"{__name__}.{command.replace('-', '_')}.{name}")
 
 
 def main(argv=None) -> int:
@@ -88,19 +102,20 @@ def _main(argv):
         "--traceback", action="store_true", help="show where in the program an error came up"
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser
+        dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
-    for name, (module, purpose) in _COMMANDS.items():
-        commands.add_parser(name, help=purpose).module = module
+    for name, purpose in COMMANDS.items():
+        commands.add_parser(name, help=purpose).command = name
     with_traceback = False
     try:
         arguments = parser.parse_args(argv)
         with_traceback = arguments.traceback
         with warnings.catch_warnings():
             # Counted when the file is read.
-            warnings.filterwarnings("ignore", message=".*rows are unjudged")
+            warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = _show_warning
-            code = arguments.run(arguments) or 0
+            be_quiet(arguments.quiet)
+            code = _module_of(arguments.command, "run").run(arguments) or 0
             finish()
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.

@@ -56,7 +56,11 @@ def choose_columns(table: pd.DataFrame, label: str, arguments) -> Columns:
         for role in ("text", "query_text", "same", "numeric", "categorical")
         if getattr(arguments, role) is not None
     }
-    columns = Columns(**named)
+    if len(named.get("text", [])) > 1:
+        raise InputError(
+            f"--text names {len(named['text'])} columns, and models learn from one text."
+        )
+    columns = Columns(**named | {"text": named["text"][0] if "text" in named else None})
     free = [name for name in table.columns if name != label and name not in columns.used()]
     guessed = _guess_columns(table[free], search_text=columns.text is None)
     for role in ("text", "query_text", "same", "numeric"):

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank._files.tables import is_table_name
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
 from skfilterrank.exceptions import FileFormatError, InputError, brief
-from skfilterrank.io import load_letor, read_judged_table
+from skfilterrank.io import read_judged_table, read_letor
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 _DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")
 _TABLE_OPTIONS = (
     "query",
@@ -60,12 +59,12 @@ class JudgedRows:
 
 def read_rows(path, arguments, *, like: dict | None = None, labelled=True) -> JudgedRows:
     """Read a LETOR file or a table; `like` holds the settings of the file a model was made on."""
-    is_table = _is_table(path, arguments.format)
+    is_table = _is_table(path, arguments.input_format)
     if like is not None and is_table != (like["kind"] == "table"):
         kinds = ["LETOR text", "a table with named columns"]
         raise InputError(
             f"{path} is read as {kinds[is_table]}, but the model learns from {kinds[not is_table]}:"
-            " give the same kind of file, or say with --format what it is."
+            " give the same kind of file, or say with --input-format what it is."
         )
     read = _read_table if is_table else _read_letor
     return read(path, arguments, like, labelled)
@@ -89,7 +88,7 @@ def _is_table(path, format):
     """Whether a file is a table with named columns rather than LETOR text."""
     if format is not None:
         return format != "letor"
-    return Path(path).name.lower().removesuffix(".gz").endswith(_TABLES)
+    return is_table_name(path)
 
 
 def _read_letor(path, arguments, like, labelled):
@@ -98,16 +97,16 @@ def _read_letor(path, arguments, like, labelled):
     if given:
         raise InputError(
             f"--{given[0].replace('_', '-')} names a column, but {path} is read as LETOR text: "
-            "leave the option out, or say with --format what the file is."
+            "leave the option out, or say with --input-format what the file is."
         )
     settings = like or {}
     try:
-        data = load_letor(
+        data = read_letor(
             path, n_features=settings.get("n_features"), sparse=settings.get("sparse", "auto")
         )
     except FileFormatError as error:
-        if arguments.format is None:
-            error.add_note("(LETOR text was expected from the file's name; see --format.)")
+        if arguments.input_format is None:
+            error.add_note("(LETOR text was expected from the file's name; see --input-format.)")
         raise
     if not data.X.shape[1]:
         raise FileFormatError("no line has a feature to learn from, such as 1:0.5.", path)
@@ -142,7 +141,7 @@ def _read_table(path, arguments, like, labelled):
     settings = like or {}
     query = arguments.query or settings.get("query") or "qid"
     label = (arguments.label or settings.get("label") or "label") if labelled else None
-    read = partial(_read_judged, path, query=query, label=label, format=arguments.format)
+    read = partial(read_judged_table, path, query=query, label=label, format=arguments.input_format)
     table = read(document=arguments.document)
     if arguments.document is None:
         candidates = (settings.get("document"), *_DOCUMENT_NAMES)
@@ -179,18 +178,6 @@ def _read_table(path, arguments, like, labelled):
     }
     X = X[used].assign(**numbers, **strings).reset_index()
     return JudgedRows(X, y, groups, docnos, columns, unused)
-
-
-def _read_judged(path, **keywords):
-    """Read a table; a message about its columns names the options instead of the parameters."""
-    try:
-        return read_judged_table(path, **keywords)
-    except FileFormatError:
-        raise
-    except ValueError as error:
-        parameters = "by query=, label=, document= or columns=."
-        text = str(error).replace(parameters, "by --query, --label or --document.")
-        raise InputError(text) from error
 
 
 def _numbers(values, path):

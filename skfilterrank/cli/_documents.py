@@ -6,6 +6,7 @@ import pandas as pd
 from skfilterrank._files.files import iter_line_chunks, read_bytes
 from skfilterrank._files.tables import (
     format_of_name,
+    is_table_name,
     read_jsonl,
     read_parquet,
     read_separated,
@@ -18,7 +19,6 @@ DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did", "id", "_id")
 TOPIC_NAMES = ("qid", "query_id", "topic", "topic_id", "id", "_id", "number", "num")
 _TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
 _QUERY_NAMES = ("query", "title", "text", "question", "description")
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 
 def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
@@ -49,7 +49,7 @@ def read_topics(path) -> pd.DataFrame:
 
 def read_pool(path):
     """Topics and documents of a table, judgments or a run; and the run, where it is one."""
-    if is_table(path):
+    if is_table_name(path):
         table = _read_by_id(path, TOPIC_NAMES, "topic", also=DOCUMENT_NAMES)
         index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
         return _unique(index, path), None
@@ -64,19 +64,14 @@ def read_pool(path):
     )
     if columns not in (4, 6):
         raise FileFormatError(
-            f"{columns} columns in the first line; judgments have 4, runs 6, and a table of topics "
-            f"and documents ends in one of {', '.join(_TABLES)}.",
+            f"{columns} columns in the first line; judgments have 4, runs 6, and the name of a "
+            "table of topics and documents ends in .csv, .tsv, .jsonl or .parquet.",
             path,
             1 if columns else None,
         )
     rows = (read_qrels if columns == 4 else read_run)(path)
     index = pd.MultiIndex.from_frame(rows[["qid", "docno"]])
     return index, rows if columns == 6 else None
-
-
-def is_table(path) -> bool:
-    """Whether a file is a table with named columns, by its name."""
-    return str(path).lower().removesuffix(".gz").endswith(_TABLES)
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:

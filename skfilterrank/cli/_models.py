@@ -6,15 +6,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank.cli._columns import Columns
+from skfilterrank.cli.rank_filter.options import FOLDS
 from skfilterrank.exceptions import InputError
 from skfilterrank.features import make_text_features
 from skfilterrank.ranking import RankAndFilter, make_ranker
 
-TUNING_FOLDS = 5
-
 
 def make_models(
-    losses, columns: Columns | None, *, learner, k, gains, threshold, seed, jobs, n_queries
+    losses,
+    columns: Columns | None,
+    *,
+    learner,
+    measure="ndcg_f",
+    k,
+    gains,
+    threshold,
+    seed,
+    jobs,
+    n_queries,
 ) -> dict[str, RankAndFilter]:
     """One unfitted RankAndFilter for each loss; `n_queries` are there to tune the threshold on."""
     if n_queries < 2 and (isinstance(threshold, str) or len(losses) > 1):
@@ -33,9 +42,10 @@ def make_models(
         loss: RankAndFilter(
             make_ranker(loss, learner=learner, features=features, random_state=seed),
             gains=gains,
+            scoring=measure,
             k=k,
             threshold=threshold,
-            cv=min(TUNING_FOLDS, n_queries) if n_queries > 1 else None,
+            cv=min(FOLDS, n_queries) if n_queries > 1 else None,
             n_jobs=jobs,
         )
         for loss in losses

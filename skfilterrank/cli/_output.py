@@ -10,9 +10,8 @@ from skfilterrank._files.files import open_replacing
 from skfilterrank._printable import printable
 
 
-def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
+def format_report(report: pd.DataFrame, k: int | None, *, models, best, baseline) -> str:
     """The report in at most 90 columns: below each model its ranking and its filter alone."""
-    k = report.columns[0].removeprefix("ndcg_f").removeprefix("@")
     heads = [
         ("", ""),
         ("", "nDCG_f"),
@@ -44,6 +43,14 @@ def format_report(report: pd.DataFrame, *, models, best, baseline) -> str:
         f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
     ]
     return "\n".join([*text, "", *notes])
+
+
+def describe(counts) -> str:
+    """What is in a run."""
+    return (
+        f"{counts.written:,} documents, {counts.filtered:,} filtered, {counts.empty_queries:,} "
+        "queries left empty"
+    )
 
 
 def align_columns(lines) -> list[str]:

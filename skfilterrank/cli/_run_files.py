@@ -4,11 +4,13 @@ import errno
 import os
 from collections import Counter
 
+from tqdm import tqdm
+
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
-from skfilterrank.cli._streams import standard_input
+from skfilterrank.cli._streams import progress, standard_input, tell
 from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import read_prels, read_qrels
+from skfilterrank.io import read_prels, read_qrels, read_run
 
 STDIN = "-"
 
@@ -32,6 +34,12 @@ def named_paths(paths, name_of=name_of_path) -> dict[str, str]:
     }
 
 
+def read_named_runs(paths, arguments) -> dict:
+    """The runs by their names."""
+    bar = tqdm(named_paths(paths).items(), unit="run", disable=not progress(arguments), leave=False)
+    return {name: read_run(path) for name, path in bar}
+
+
 def check_paths(paths) -> None:
     """A file that is not there is told before thousands of others are read."""
     for path in paths:
@@ -50,7 +58,7 @@ def source(path):
 def read_judgments(arguments):
     """Judgments, with the probabilities of a sample where they are written down."""
     try:
-        return read_qrels(source(arguments.qrels), unjudged=arguments.unjudged_label)
+        return read_qrels(source(arguments.qrels), unjudged_label=arguments.unjudged_label)
     except FileFormatError as error:
         try:
             return read_prels(source(arguments.qrels))
@@ -58,7 +66,7 @@ def read_judgments(arguments):
             raise error from None
 
 
-def gains_of_labels(labels, arguments, tell):
+def gains_of_labels(labels, arguments):
     """The gains by label; what may be unexpected about the labels is told."""
     found = {arguments.qrels: labels}
     gains = match_gains(arguments.gains, found)

@@ -50,8 +50,30 @@ def say(text) -> None:
     tqdm.write(printable(text), file=sys.stderr)
 
 
-def say_nothing(text) -> None:
-    """Stay quiet."""
+def tell(text) -> None:
+    """Print a message that --quiet leaves out."""
+    if not _Talk.is_quiet:
+        say(text)
+
+
+_FORMATS = {"csv": "csv", "json": "json", "jsonl": "json"}
+
+
+class _Talk:
+    """What this process says of its work."""
+
+    is_quiet = False
+
+
+def be_quiet(is_quiet) -> None:
+    """Say from now on whether `tell` is to be silent."""
+    _Talk.is_quiet = is_quiet
+
+
+def progress(arguments) -> int:
+    """The `verbose` of what takes long: where it is asked for, or a screen shows it."""
+    shows = not arguments.quiet and sys.stderr is not None and sys.stderr.isatty()
+    return int(arguments.verbose or shows)
 
 
 def finish() -> None:
@@ -74,9 +96,26 @@ def data_output():
     return _Writer(put)
 
 
-def writer_of(format):
-    """Function that writes a format of results, of which tables are for people."""
-    return show if format == "table" else data_output().write
+@contextlib.contextmanager
+def results(arguments):
+    """Yield the format of the results, of which tables are for people, and what writes them.
+
+    The format is the one of --format, else told from the end of --out.
+    """
+    from skfilterrank._files.files import open_for_writing
+
+    path = arguments.out or "-"
+    ending = path.removesuffix(".gz").rpartition(".")[2]
+    format = arguments.format or {"csv": "csv", "json": "json", "jsonl": "json"}.get(
+        ending, "table"
+    )
+    if path != "-":
+        with open_for_writing(path) as write:
+            yield format, write
+        tell(f"{format}: {path}")
+        return
+    write = show if format == "table" else data_output().write
+    yield format, lambda text: (write(text), finish())
 
 
 def standard_output():

@@ -1,27 +1,28 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
-from skfilterrank.io._letor import LetorData, dump_letor, load_letor
+from skfilterrank.io._letor import LetorData, read_letor, write_letor
 from skfilterrank.io._models import load_model, save_model
+from skfilterrank.io._runs import read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
-from skfilterrank.io._trec.write import RunCounts, write_qrels, write_run
+from skfilterrank.io._trec.write import write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
     "LetorData",
     "QrelsIndex",
-    "RunCounts",
     "align",
-    "dump_letor",
-    "load_letor",
     "load_model",
     "read_judged_table",
+    "read_letor",
     "read_prels",
     "read_qrels",
     "read_run",
+    "read_runs",
     "save_model",
+    "write_letor",
     "write_qrels",
     "write_run",
 ]

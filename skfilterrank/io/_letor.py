@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
 from skfilterrank._core.checks import check_count, check_numbers
-from skfilterrank._files.files import iter_line_chunks, open_for_writing, source_name
+from skfilterrank._files.files import check_target, iter_line_chunks, open_for_writing, source_name
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
@@ -65,8 +65,8 @@ class LetorData(NamedTuple):
         )
 
 
-def load_letor(
-    path_or_paths, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
+def read_letor(
+    source, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
 ) -> LetorData:
     r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
 
@@ -76,7 +76,7 @@ def load_letor(
 
     Parameters
     ----------
-    path_or_paths : str, PathLike, file object, or list of these
+    source : str, PathLike, file object, or list of these
         Where to read, UTF-8, gzip or plain. Several files are joined in the order given; a query
         that occurs in two of them stays one query.
     n_features : int, default=None
@@ -104,7 +104,7 @@ def load_letor(
 
     See Also
     --------
-    dump_letor : Write such a file.
+    write_letor : Write such a file.
     sklearn.datasets.load_svmlight_file : Reader without document ids and with integer query ids.
 
     Notes
@@ -114,8 +114,8 @@ def load_letor(
     Examples
     --------
     >>> import io
-    >>> from skfilterrank.io import load_letor
-    >>> data = load_letor(io.StringIO('''\
+    >>> from skfilterrank.io import read_letor
+    >>> data = read_letor(io.StringIO('''\
     ... 2 qid:q1 1:0.5 2:0.25 # docid = d7
     ... -1 qid:q1 2:0.125     # docid = d2
     ... '''))
@@ -128,9 +128,9 @@ def load_letor(
     (array(['q1', 'q1'], dtype=object), array(['d7', 'd2'], dtype=object))
     """
     dtype = _check_parameters(n_features, sparse, dtype)
-    sources = path_or_paths if isinstance(path_or_paths, list | tuple) else [path_or_paths]
+    sources = source if isinstance(source, list | tuple) else [source]
     if not sources:
-        raise InputError("path_or_paths is an empty list; pass at least one file to read.")
+        raise InputError("source is an empty list; pass at least one file to read.")
     blocks, query_codes = [], {}
     for source in sources:
         n_blocks = len(blocks)
@@ -156,7 +156,7 @@ def load_letor(
 
 
 def _check_parameters(n_features, sparse, dtype):
-    """Check the parameters of load_letor; returns the dtype."""
+    """Check the parameters of read_letor; returns the dtype."""
     check_count(n_features, "n_features", most=_MAX_INDEX, or_none=True)
     if not (isinstance(sparse, bool) or sparse == "auto"):
         raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
@@ -314,10 +314,10 @@ def _object_array(items):
     return array
 
 
-def dump_letor(path, X, y, groups, *, docnos=None) -> None:
+def write_letor(path, X, y, groups, *, docnos=None) -> None:
     r"""Write judged documents in LETOR format.
 
-    `load_letor` reads exactly the same numbers and ids back (pass it the `dtype` of X, and
+    `read_letor` reads exactly the same numbers and ids back (pass it the `dtype` of X, and
     ``sparse=True`` for a sparse X).
 
     Parameters
@@ -339,14 +339,17 @@ def dump_letor(path, X, y, groups, *, docnos=None) -> None:
     ------
     ValueError
         No rows, lengths that differ, an infinite value, or an id that the format cannot hold.
+    TypeError
+        `path` is neither a path nor an open file.
 
     Examples
     --------
     >>> import sys
-    >>> from skfilterrank.io import dump_letor
-    >>> dump_letor(sys.stdout, [[0.5, 0.0]], [2], ["q1"], docnos=["d7"])
+    >>> from skfilterrank.io import write_letor
+    >>> write_letor(sys.stdout, [[0.5, 0.0]], [2], ["q1"], docnos=["d7"])
     2 qid:q1 1:0.5 2:0.0 #docid = d7
     """
+    check_target(path, "write_letor(path, X, y, groups)")
     X = X.tocsr() if sp.issparse(X) else as_number_array(X, "X")
     if X is None:
         raise InputError("X must hold numbers, one row of features per document.")

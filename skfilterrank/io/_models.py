@@ -10,9 +10,21 @@ from collections.abc import Sequence
 
 import skfilterrank
 from skfilterrank._core.checks import check_count
-from skfilterrank._files.files import most_bytes, open_replacing, read_bytes, reason_of
+from skfilterrank._files.files import (
+    check_target,
+    most_bytes,
+    open_replacing,
+    read_bytes,
+    reason_of,
+)
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
+from skfilterrank.exceptions import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    SkfilterrankWarning,
+    brief,
+)
 from skfilterrank.io._archives import Unpacker
 
 _FORMAT = "skfilterrank-model"
@@ -65,10 +77,12 @@ def save_model(model, path) -> None:
     ValueError
         The model holds something that cannot be saved, such as a lambda, or the requests that
         ``set_fit_request`` leaves. Nothing is written.
+    TypeError
+        `path` is no path.
 
     Warns
     -----
-    UserWarning
+    SkfilterrankWarning
         The model holds types that `load_model` refuses unless they are passed as ``trusted=``.
 
     See Also
@@ -86,6 +100,7 @@ def save_model(model, path) -> None:
     ...     load_model(f"{folder}/model.skops")
     LogisticRegression()
     """
+    check_target(path, "save_model(model, path)", may_be_open=False)
     import skops.io  # imports all of scikit-learn
 
     content = {
@@ -110,13 +125,14 @@ def save_model(model, path) -> None:
     if refused := _refused(data, untrusted):
         warn_user(
             f"load_model will load this model only with trusted={refused}, because these types "
-            "are not among those that it trusts by itself."
+            "are not among those that it trusts by itself.",
+            SkfilterrankWarning,
         )
     with open_replacing(path) as handle:
         handle.write(data)
 
 
-def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None):
+def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None) -> object:
     """Load a model saved by `save_model`, without running code from the file.
 
     Parameters

@@ -18,7 +18,7 @@ from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_li
 
 
 def read_judged_table(
-    path,
+    source,
     *,
     query: str = "qid",
     label: str | None = "label",
@@ -30,7 +30,7 @@ def read_judged_table(
 
     Parameters
     ----------
-    path : str, PathLike or file object
+    source : str, PathLike or file object
         Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be zipped with gzip.
     query : str, default="qid"
         Column that holds the query. It becomes the index level "qid".
@@ -82,7 +82,7 @@ def read_judged_table(
     """
     if isinstance(columns, str):
         columns = [columns]
-    name = source_name(path)
+    name = source_name(source)
     format = format_of_name(format, name)
     ids = [query] if document is None else [query, document]
     if query == document or label in ids:
@@ -91,7 +91,7 @@ def read_judged_table(
             "different columns."
         )
 
-    data = read_bytes(path)
+    data = read_bytes(source)
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
     read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
@@ -102,8 +102,8 @@ def read_judged_table(
     if absent:
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
-            f"{brief_list(table.columns)}. Name one of these by query=, label=, "
-            "document= or columns=."
+            f"{brief_list(table.columns)}. Say which of these holds the query, the label or the "
+            "document."
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)

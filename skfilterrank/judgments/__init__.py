@@ -1,7 +1,7 @@
 """Judging less: which documents to judge, labels nobody made, systems without judgments."""
 
 from skfilterrank.judgments._active.active import ActiveSelector
-from skfilterrank.judgments._active.judging import SKIP, STOP, UNDO, Answer, Question, judge
+from skfilterrank.judgments._active.judging import Answer, Question, judge
 from skfilterrank.judgments._active.judgment_log import read_judgment_log
 from skfilterrank.judgments._active.move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._active.mtc import MTCSelector
@@ -19,9 +19,6 @@ from skfilterrank.judgments._selection.selector import TopicSelector
 from skfilterrank.judgments._selection.similarity import similarity_join
 
 __all__ = [
-    "SKIP",
-    "STOP",
-    "UNDO",
     "ActiveSelector",
     "Answer",
     "CompletedLabels",

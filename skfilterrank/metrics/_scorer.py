@@ -28,9 +28,14 @@ class RankingScorer:
         self._measure = measure
         self._params = params
 
-    def __repr__(self) -> str:
+    @property
+    def arguments(self) -> str:
+        """What it was made of, as it would be written."""
         params = "".join(f", {key}={value!r}" for key, value in self._params.items() if key != "k")
-        return f"make_ranking_scorer({self.name!r}{params})"
+        return f"{self.name!r}{params}"
+
+    def __repr__(self):
+        return f"make_ranking_scorer({self.arguments})"
 
     def __call__(self, estimator, X, y, groups=None) -> float:
         """Score the estimator's ranking and filtering of X; higher is better."""

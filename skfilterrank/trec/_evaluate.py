@@ -12,15 +12,16 @@ from tqdm import tqdm
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
-from skfilterrank._files.named_runs import errors_of, found_from_anywhere, named_runs
+from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank._files.named_runs import (
+    errors_of,
+    for_any_process,
+    named_runs,
+)
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metrics import evaluate
 
-# Positions of documents that a run does not retrieve need the size of the collection. Of any two
-# rankings of a topic every size prefers the same one; one size for all keeps values comparable.
-N_ITEMS = 1_000_000
-TIES = ("docno", "average", "worst", "best")
 # Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
 _BATCH = 8
 
@@ -37,7 +38,7 @@ class RunEvaluation(Result):
         Value of each topic, index "qid"; None where there is an error.
     missing_topics : tuple of str
         Topics of the judgments that are not in the run; in `values` with the value of an empty
-        list, unless ``missing="skip"``.
+        list, unless ``missing="drop"``.
     unjudged_topics : tuple of str
         Topics of the run that are not in the judgments; not in `values`.
     error : ValueError, OSError or None
@@ -68,7 +69,7 @@ def evaluate_run(
     *,
     gains=None,
     ties: str = "docno",
-    missing: str | None = None,
+    missing: str = "empty",
     precision: str = "double",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
@@ -87,13 +88,12 @@ def evaluate_run(
         Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    ties : {"docno", "average", "worst", "best"}, default="docno"
+    ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
         Order of documents with equal scores: by document id, descending, as trec_eval does; the
-        exact mean over all orders; lowest or highest gain first.
-    missing : {"empty", "skip"}, default=None
-        Whether topics of the judgments that are not in the run count as empty lists
-        (``trec_eval -c``) or are left out (trec_eval's default). None means "empty", and for an
-        AlignedRun what it was made with.
+        exact mean over all orders; lowest or highest gain first; the order of the run's rows.
+    missing : {"raise", "drop", "empty"}, default="empty"
+        What becomes of topics of the judgments that are not in the run: an error, left out
+        (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
         An AlignedRun has its precision from :func:`skfilterrank.io.align`.
@@ -117,7 +117,8 @@ def evaluate_run(
     ------
     ValueError, FileFormatError
         As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; for an
-        AlignedRun with judgments, or with a `missing` or a `precision` that it was not made with.
+        AlignedRun with judgments, or with a `missing`, `ties` or `precision` that it was not made
+        with.
 
     See Also
     --------
@@ -156,9 +157,8 @@ def evaluate_runs(
 
     Parameters
     ----------
-    runs : dict {name: run}, or list of paths
-        The runs, as :func:`evaluate_run` takes them; paths are named by their files' names
-        without ".gz" and ".txt".
+    runs : path, list of paths, or dict {name: path, open file, DataFrame or AlignedRun}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
         The judgments, indexed once for all runs; None where each run is an AlignedRun.
     measures : str or list of str
@@ -179,7 +179,7 @@ def evaluate_runs(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`evaluate_run`; a note names the run. Two runs of one name.
+        As :func:`evaluate_run`; a note names the run. No run, or two of one name.
 
     See Also
     --------
@@ -198,10 +198,7 @@ def evaluate_runs(
     bad  1    0.5  0.5
     """
     found = iter_evaluations(runs, qrels, measures, n_jobs=n_jobs, verbose=verbose, **params)
-    values = {each.name: each.values for each in found}
-    if not values:
-        raise InputError("runs is empty: expected at least one run.")
-    return pd.concat(values, names=["run"])
+    return pd.concat({each.name: each.values for each in found}, names=["run"])
 
 
 def iter_evaluations(
@@ -237,7 +234,7 @@ def iter_evaluations(
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
-    named = list(named_runs(runs))
+    named = list(named_runs(runs).items())
     is_ready = qrels is None or isinstance(qrels, QrelsIndex)
     index = qrels if is_ready else QrelsIndex(qrels)
     with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
@@ -252,12 +249,12 @@ def _evaluations(named, index, measures, n_jobs, params):
     """Evaluate runs in order, in several processes where asked for."""
     if effective_n_jobs(n_jobs) == 1 or len(named) == 1:
         for name, run in named:
-            yield _evaluate_named(name, run, index, measures, params)
+            yield _evaluate_named(name, run, index, measures, params, run)
         return
     batches = (
         delayed(_evaluate_batch)(
             # A process that joblib uses again may stand in another folder.
-            [(name, run, found_from_anywhere(run)) for name, run in named[begin : begin + _BATCH]],
+            [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,
             measures,
             params,
@@ -277,28 +274,23 @@ def _evaluations(named, index, measures, n_jobs, params):
 
 def _evaluate_batch(runs, index, measures, params):
     """A few runs, each by its name, as it was given and where it is found from any folder."""
-    return [
-        _evaluate_named(name, run, index, measures, params, found_at)
-        for name, run, found_at in runs
-    ]
+    return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
 
 
-def _evaluate_named(name, run, index, measures, params, found_at=None):
-    """One run, or its error."""
-    found_at = run if found_at is None else found_at
+def _evaluate_named(name, run, index, measures, params, path=None):
+    """One run, or its error, which calls the file as `path` does."""
     try:
-        with errors_of(name, run, found_at):
-            aligned, values = _evaluate(found_at, index, measures, **params)
+        with errors_of(name, path, run):
+            aligned, values = _evaluate(run, index, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 
 
-def _check_params(measures, *, missing=None, precision="double", **params):
+def _check_params(measures, *, missing="empty", precision="double", **params):
     """Raise for what would go wrong with every run."""
-    if missing is not None:
-        check_choice(missing, "missing", ("empty", "skip"))
-    check_choice(precision, "precision", ("double", "single"))
+    check_choice(missing, "missing", MISSING)
+    check_choice(precision, "precision", PRECISIONS)
     wanted = parse_measures(measures)
     columns = {name for entry, *_ in wanted.values() for name in entry.columns}
     params = {name: value for name, value in params.items() if name not in columns}
@@ -308,19 +300,18 @@ def _check_params(measures, *, missing=None, precision="double", **params):
 
 
 def _evaluate(
-    run, qrels, measures, *, missing=None, precision="double", **params
+    run, qrels, measures, *, missing="empty", precision="double", ties="docno", **params
 ) -> tuple[AlignedRun, pd.DataFrame]:
     """Align and evaluate."""
     if isinstance(run, AlignedRun):
-        _check_aligned(run, qrels, missing, precision)
+        _check_aligned(run, qrels, missing, precision, ties)
         aligned = run
     else:
-        missing = "empty" if missing is None else missing
-        aligned = align(run, qrels, missing=missing, precision=precision)
+        aligned = align(run, qrels, missing=missing, precision=precision, ties=ties)
     wanted = parse_measures(measures)
     _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
-    return aligned, _values(*rows, wanted, **params)
+    return aligned, _values(*rows, wanted, ties=ties, **params)
 
 
 def _add_probabilities(aligned, wanted, params):
@@ -339,19 +330,22 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def _check_aligned(run, qrels, missing, precision):
+def _check_aligned(run, qrels, missing, precision, ties):
     """Raise for what cannot be had of a run that is joined with judgments already."""
     if qrels is not None:
         raise InputError(
             "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
             "with these qrels."
         )
-    made_with = "empty" if run.keeps_missing_topics else "skip"
-    if missing not in (None, made_with):
-        raise InputError(
-            f"missing={brief(missing)}, but run is an AlignedRun that was made with "
-            f"missing={brief(made_with)}: leave missing out, or pass it to align."
-        )
+    made_with = {"ties": run.ties}
+    if run.missing_topics:
+        made_with["missing"] = "empty" if run.keeps_missing_topics else "drop"
+    for name, given in (("missing", missing), ("ties", ties)):
+        if given in (*MISSING, "docno", "stable") and given != made_with.get(name, given):
+            raise InputError(
+                f"{name}={brief(given)}, but run is an AlignedRun that was made with "
+                f"{name}={brief(made_with[name])}: pass this here, or the other to align."
+            )
     if precision != "double":
         raise InputError(
             f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."
@@ -371,7 +365,7 @@ def _values(
         y_score,
         wanted,
         groups=groups,
-        # The rows of a topic stand in this order already.
+        # The rows of a topic stand in this order, or in that of the run, already.
         ties="stable" if ties == "docno" else ties,
         **params,
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
-from skfilterrank.io import QrelsIndex, align
+from skfilterrank.io import QrelsIndex
 from skfilterrank.trec._evaluate import evaluate_run
 
 _SHARED = {"gains": (dict, str), "ties": (str,), "unjudged": (str,), "undefined": (int, float)}
@@ -146,9 +146,8 @@ def _provider_class():
             frame = RunConverter(run).as_pd_dataframe()
             if not _shares_a_topic(frame, self.qrels):
                 frame = _run_of_nothing(self.qrels)
-            aligned = align(frame, self.qrels)
             for params, texts in self.wanted:
-                values = evaluate_run(aligned, None, list(texts), **params)
+                values = evaluate_run(frame, self.qrels, list(texts), **params)
                 for text, column in values.items():
                     for qid, value in column.items():
                         yield Metric(query_id=qid, measure=texts[text], value=value)

@@ -9,13 +9,13 @@ LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank
 
 @pytest.fixture
 def model(train):
-    assert train("--test", "test.csv", "--save", "m.skops", "--run", "a.txt")[0] == 0
+    assert train("--test-data", "test.csv", "--save", "m.skops", "--out-run", "a.txt")[0] == 0
     return "m.skops"
 
 
 def test_apply_agrees_with_the_run_of_the_comparison(model, run, folder):
     expected = (folder / "a.txt").read_text()
-    assert run("apply", model, "test.csv", "--run", "b.txt")[0] == 0
+    assert run("apply", model, "test.csv", "--out", "b.txt")[0] == 0
     assert (folder / "b.txt").read_text() == expected
     code, out, err = run("apply", model, "test.csv")
     assert (code, out) == (0, expected)
@@ -36,13 +36,13 @@ def test_labels_and_other_columns_are_not_needed(model, run, folder):
 def test_every_kind_of_model_loads_without_further_trust(run, folder, learner, threshold):
     for loss in LOSSES if learner == "linear" else ("bce", "mse", "weighted-ordinal"):
         code, _, err = run(
-            "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+            "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
             "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.skops",
-            "--run", "a.txt", "--categorical", "color",
+            "--out-run", "a.txt", "--categorical", "color",
         )  # fmt: skip
         assert code == 0
         assert "warning" not in err
-        assert run("apply", "m.skops", "test.csv", "--run", "b.txt")[0] == 0
+        assert run("apply", "m.skops", "test.csv", "--out", "b.txt")[0] == 0
         assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
 
 
@@ -52,12 +52,12 @@ def test_texts(run, folder, texts):
     texts[~is_train].to_json("test.jsonl", orient="records", lines=True)
     texts[~is_train].drop(columns="label").to_parquet("test.parquet", index=False)
     code, _, err = run(
-        "rank-filter", "train.jsonl", "--test", "test.jsonl", "--gains", "Bad=-1,Good=1",
-        "--models", "bce", "--learner", "blend", "--save", "m.skops", "--run", "a.txt",
+        "rank-filter", "train.jsonl", "--test-data", "test.jsonl", "--gains", "Bad=-1,Good=1",
+        "--models", "bce", "--learner", "blend", "--save", "m.skops", "--out-run", "a.txt",
     )  # fmt: skip
     assert code == 0
     assert "warning" not in err
-    assert run("apply", "m.skops", "test.parquet", "--run", "b.txt")[0] == 0
+    assert run("apply", "m.skops", "test.parquet", "--out", "b.txt")[0] == 0
     assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
 
 

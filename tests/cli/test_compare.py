@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _compare
-from skfilterrank.cli._comparison_output import in_order, number
+from skfilterrank.cli.compare import options as compare_options
+from skfilterrank.cli.compare.output import in_order, number
 from skfilterrank.comparison import compare_systems, score_systems
 from skfilterrank.comparison._significance.compare import TESTS
 from skfilterrank.comparison._significance.corrections import CORRECTIONS
@@ -132,7 +132,7 @@ def test_names_of_trec_eval(compare):
 
 def test_default_measures(compare):
     out = compare("--format", "csv", measures=[])
-    assert list(from_csv(out)["measure"].unique()) == list(_compare.MEASURES)
+    assert list(from_csv(out)["measure"].unique()) == list(compare_options.MEASURES)
 
 
 def test_how_measures_agree(compare):
@@ -420,8 +420,8 @@ def test_what_the_library_remarks_is_told(run, files):
 
 
 def test_the_choices_are_the_librarys():
-    assert set(_compare.TESTS) == set(TESTS)
-    assert set(_compare.CORRECTIONS) == {*CORRECTIONS, "none"}
+    assert set(compare_options.TESTS) == set(TESTS)
+    assert set(compare_options.CORRECTIONS) == {*CORRECTIONS, "none"}
 
 
 def test_jobs_change_nothing(compare, files):

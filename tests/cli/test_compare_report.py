@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skfilterrank.cli import _file_options as files
-from skfilterrank.cli._report.elements import Cell, Html, element, table
+from skfilterrank.cli.compare.report.elements import Cell, Html, element, table
 
 pytest.importorskip("matplotlib")
 
@@ -443,6 +443,6 @@ def test_the_report_is_written_before_the_table(tmp_path, monkeypatch, run):
         Path(name).write_text(
             "".join(f"{t} Q0 {first} 1 2 x\n{t} Q0 {second} 2 1 x\n" for t in "123")
         )
-    monkeypatch.setattr("skfilterrank.cli._comparison.writer_of", lambda format: gone)
+    monkeypatch.setattr("skfilterrank.cli.compare.run.results", gone)
     assert run("compare", "q", "one", "two", "-m", "rr", "--html", "r.html", "--quiet")[0] == 0
     assert Path("r.html").read_text().startswith("<!")

@@ -100,7 +100,7 @@ def test_labels_below_zero_are_told(complete):
 
 
 def test_soft_labels(complete):
-    lines, err = complete("--unjudged-label=-1", "--output", "soft")
+    lines, err = complete("--unjudged-label=-1", "--labels", "soft")
     labels = {tuple(line.split()[::2][:2]): float(line.split()[3]) for line in lines}
     soft = [float(line.split()[3]) for line in lines if line.split()[:3:2] in (["1", "w3"],)]
     assert len(labels) == 10
@@ -114,7 +114,7 @@ def test_topics_without_a_model(complete):
     lines, err = complete("--unjudged-label=-1", "--one-class", "leave")
     assert "2 0 h2 -1" in lines
     assert "judged labels all 1 (left unjudged): 2" in err
-    lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topics", "pool")
+    lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topic", "pool")
     assert "3 0 w1 2" in lines
     assert "no judged document (model of all topics): 3" in err
 
@@ -231,7 +231,7 @@ def test_an_error_in_labels_names_the_option(run, folder):
     code, _, err = run("complete", "nan.txt", "--docs", "docs.jsonl", "--out", "out.txt")
     assert code == 2
     assert "nan.txt:2" in err
-    assert "name it by --unjudged-label." in err
+    assert "name it as the unjudged label." in err
     assert "unjudged=" not in err
 
 

@@ -13,7 +13,7 @@ from skfilterrank.cli._label_gains import match_gains, unknown_labels
 
 def options(**given):
     roles = ["text", "query_text", "same", "numeric", "categorical"]
-    names = ["query", "label", "document", "format", *roles]
+    names = ["query", "label", "document", "input_format", *roles]
     return SimpleNamespace(**dict.fromkeys(names) | given)
 
 
@@ -53,7 +53,7 @@ def test_roles_of_text_columns(read, texts):
     rows = read(texts)
     assert rows.columns == Columns("answer", ["question"], [("author", "asker")], ["place"])
     assert rows.unused == ()
-    chosen = read(texts, text="question", query_text=["asker"], same=[("author", "asker")])
+    chosen = read(texts, text=["question"], query_text=["asker"], same=[("author", "asker")])
     assert chosen.columns == Columns("question", ["asker"], [("author", "asker")], ["place"])
     assert chosen.unused == ("answer",)
 
@@ -106,7 +106,7 @@ def test_another_query_column(read, table):
 
 
 def test_a_test_file_is_read_like_the_training_file(read, texts):
-    train = read(texts.rename(columns={"docno": "id"}), document="id", text="question")
+    train = read(texts.rename(columns={"docno": "id"}), document="id", text=["question"])
     settings = settings_of(train, options(document="id"))
     moved = texts.rename(columns={"docno": "id"})[texts.columns[::-1].str.replace("docno", "id")]
     test = read(moved, like=settings)
@@ -138,7 +138,7 @@ def write(folder, name, text):
         ("a.csv", "", {}, "a.csv: the file is empty"),
         ("a.csv", "qid,label,x\n", {}, "a.csv: the file holds no rows"),
         ("a.csv", "q,label,x\n1,1,2\n", {}, r"no column 'qid'; its columns are 'q', 'label', 'x'. "
-         r"Name one of these by --query, --label or --document\."),
+         "Say which of these holds the query"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"label": "y"}, "no column 'y'; its columns are 'qid'"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"document": "y"}, "no column 'y'; its columns are"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"text": "y"}, "no column 'y' to learn from; its columns "
@@ -155,7 +155,7 @@ def write(folder, name, text):
         ("a.txt", "1 qid:1 1:0.5 2:x\n", {}, "a.txt:1: .*'2:x'"),
         ("a.txt", "1 qid:1 1:0.5 # docid = d\n1 qid:1 1:1 # docid = d\n", {}, "'d' occurs a"),
         ("a.txt", "1 qid:1 1:0.5\n", {"text": "x"}, "--text names a column, but a.txt is read as"),
-        ("a.csv", "1 qid:1 1:0.5\n", {"format": "letor", "query": "q"}, "--query names a column"),
+        ("a.csv", "1 qid:1 1:0.5\n", {"input_format": "letor", "query": "q"}, "--query names a"),
     ],
 )  # fmt: skip
 def test_files_that_cannot_be_used(folder, name, text, given, message):
@@ -168,7 +168,7 @@ def test_a_misread_file_has_a_hint(run, folder):
     write(folder, "a.txt", "qid,label,x\n1,1,2\n")
     code, _, err = run("rank-filter", "a.txt")
     assert code == 2
-    assert err.endswith("(LETOR text was expected from the file's name; see --format.)\n")
+    assert err.endswith("(LETOR text was expected from the file's name; see --input-format.)\n")
 
 
 def test_a_file_that_is_not_there(run, folder):

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _evaluate, _run_options, main
 from skfilterrank.cli import _options as options
+from skfilterrank.cli import main
 from skfilterrank.cli._measure_names import parse_names
+from skfilterrank.cli.evaluate import options as evaluate_options
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.trec import _evaluate as library
@@ -193,7 +194,7 @@ def test_trec_format_line_by_line(evaluate):
         (["--ties", "worst"], {"ties": "worst"}),
         (["--ties", "best"], {"ties": "best"}),
         (["--precision", "single"], {"precision": "single"}),
-        (["--missing", "skip"], {"missing": "skip"}),
+        (["--missing", "drop"], {"missing": "drop"}),
         (["--unjudged", "drop"], {"unjudged": "drop"}),
         (["--undefined", "0.5"], {"undefined": 0.5}),
         (["--n-items", "77"], {"n_items": 77}),
@@ -210,10 +211,6 @@ def test_options_reach_the_library(evaluate, files, arguments, params):
     found = from_csv(evaluate("--format", "csv", *arguments, measures=measures), "run")
     pd.testing.assert_frame_equal(found, means(measures, **params), check_exact=True)
     assert not found.equals(means(measures))
-
-
-def test_the_choices_are_the_librarys():
-    assert (_run_options.TIES, _run_options.N_ITEMS) == (library.TIES, library.N_ITEMS)
 
 
 def test_negative_labels(run, files):
@@ -238,7 +235,7 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
     code, out, err = run(*args, "--unjudged-label", "-1")
-    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged=-1), "inferred_ap")
+    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged_label=-1), "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
     assert "no document has the label -7 (--unjudged-label)" in run(*args, "--unjudged-label=-7")[2]
@@ -272,7 +269,7 @@ def test_sort(evaluate):
 def test_a_run_without_a_value_is_sorted_last(evaluate, files):
     (files / "qrels.txt").write_text(QRELS.replace("2 0 a 1", "2 0 a 0"))
     out = evaluate(
-        "--sort", "ap", "--undefined", "drop", "--missing", "skip", runs=["short.run", "good.txt"]
+        "--sort", "ap", "--undefined", "drop", "--missing", "drop", runs=["short.run", "good.txt"]
     )
     assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
 
@@ -281,10 +278,10 @@ def test_what_is_not_counted_is_told(run, files):
     args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
     assert run(*args)[2] == (
         "3 of 3 runs (good: 1, best: 1, short.run: 2) lack topics of qrels.txt: counted as empty "
-        "lists; --missing skip leaves them out\n"
+        "lists; --missing drop leaves them out\n"
         "1 of 3 runs (good: 1) have topics without judgments: left out\n"
     )
-    assert "of qrels.txt: left out; --missing empty" in run(*args, "--missing", "skip")[2]
+    assert "of qrels.txt: left out; --missing empty" in run(*args, "--missing", "drop")[2]
     assert run(*args, "--quiet")[2] == ""
     many = [f"run{i}" for i in range(5)]
     for name in many:
@@ -294,7 +291,7 @@ def test_what_is_not_counted_is_told(run, files):
 
 def test_default_measures(evaluate):
     found = from_csv(evaluate("--format", "csv", measures=[]), "run")
-    pd.testing.assert_frame_equal(found, means(list(_evaluate.MEASURES)), check_exact=True)
+    pd.testing.assert_frame_equal(found, means(list(evaluate_options.MEASURES)), check_exact=True)
 
 
 def test_names_of_measures(run, files, evaluate):
@@ -501,7 +498,7 @@ def test_standard_input(run, files, monkeypatch):
 
 
 def test_progress(run, files, monkeypatch):
-    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--missing", "skip"]
+    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--missing", "drop"]
     assert "run/s" not in run(*args)[2]
     assert "/1 [" in run(*args, "--verbose")[2]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from skfilterrank import cli
-from skfilterrank.cli import _file_options, _judge, _options
+from skfilterrank.cli import _file_options, _options
+from skfilterrank.cli.judge import options as judge_options
 
 # Arguments of any text that name no file: columns, systems and measures.
 NO_FILES = {
-    "rank-filter": {"--query", "--document", "--label", "--text", "--baseline"},
+    "rank-filter": {"--query", "--document", "--label", "--baseline"},
     "apply": {"--query", "--document"},
     "evaluate": {"--sort"},
     "compare": {"--baseline"},
@@ -20,7 +21,7 @@ NO_FILES = {
 }
 NO_FILE_TYPES = {
     value
-    for module in (_options, _judge)
+    for module in (_options, judge_options)
     for name, value in vars(module).items()
     if callable(value) and getattr(value, "__module__", "") == module.__name__
 }
@@ -28,9 +29,9 @@ NO_FILE_TYPES = {
 
 def actions_of(command):
     """Arguments of a command by their names."""
-    parser = cli._CommandParser(prog=command)
-    module = importlib.import_module(f"skfilterrank.cli.{cli._COMMANDS[command][0]}")
-    module.add_arguments(parser)
+    parser = cli.CommandParser(prog=command)
+    parser.command = command
+    parser.learn_arguments()
     return {
         action.option_strings[-1] if action.option_strings else action.metavar: action
         for action in parser._actions
@@ -41,12 +42,12 @@ def file_arguments(command, types):
     return {name: each for name, each in actions_of(command).items() if each.type in types}
 
 
-INPUTS = {command: file_arguments(command, _file_options.INPUTS) for command in cli._COMMANDS}
-OUTPUTS = {command: file_arguments(command, _file_options.OUTPUTS) for command in cli._COMMANDS}
+INPUTS = {command: file_arguments(command, _file_options.INPUTS) for command in cli.COMMANDS}
+OUTPUTS = {command: file_arguments(command, _file_options.OUTPUTS) for command in cli.COMMANDS}
 EVERY_OUTPUT = [(command, output) for command in OUTPUTS for output in OUTPUTS[command]]
 PAIRS = [
     (command, other, output)
-    for command in cli._COMMANDS
+    for command in cli.COMMANDS
     for other, output in [
         *itertools.product(INPUTS[command], OUTPUTS[command]),
         *itertools.combinations(OUTPUTS[command], 2),
@@ -54,7 +55,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("command", cli._COMMANDS)
+@pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_argument_says_whether_it_is_a_file(command):
     """A new option of any text has the type of a file, or is known to name none."""
     of_any_text = set()
@@ -69,7 +70,7 @@ def test_every_argument_says_whether_it_is_a_file(command):
 
 def test_the_arguments_that_are_files():
     assert {command: [*found] for command, found in INPUTS.items()} == {
-        "rank-filter": ["TRAIN", "--test"],
+        "rank-filter": ["TRAIN", "--test-data"],
         "apply": ["MODEL", "DATA"],
         "evaluate": ["QRELS", "RUN"],
         "compare": ["QRELS RUN", "--scores"],
@@ -79,12 +80,12 @@ def test_the_arguments_that_are_files():
         "demo": [],
     }
     assert {command: [*found] for command, found in OUTPUTS.items()} == {
-        "rank-filter": ["--out", "--run", "--plot", "--save"],
-        "apply": ["--run"],
-        "evaluate": [],
-        "compare": ["--html"],
+        "rank-filter": ["--out", "--out-run", "--plot", "--save"],
+        "apply": ["--out"],
+        "evaluate": ["--out"],
+        "compare": ["--out", "--html"],
         "complete": ["--out", "--list-missing"],
-        "forecast": ["--out-qrels"],
+        "forecast": ["--out", "--out-qrels"],
         "judge": ["--out"],
         "demo": ["--plot"],
     }
@@ -110,8 +111,9 @@ def no_work(monkeypatch):
     def run(arguments):
         raise AssertionError("the command ran")
 
-    for module, _ in cli._COMMANDS.values():
-        monkeypatch.setattr(importlib.import_module(f"skfilterrank.cli.{module}"), "run", run)
+    for command in cli.COMMANDS:
+        module = f"skfilterrank.cli.{command.replace('-', '_')}.run"
+        monkeypatch.setattr(importlib.import_module(module), "run", run)
 
 
 def refuses(run, folder, words, output, name, other, its_name):
@@ -135,7 +137,7 @@ def test_the_same_name(tmp_path, monkeypatch, run, no_work, command, other, outp
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-@pytest.mark.parametrize("other", ["DATA", "--run"])
+@pytest.mark.parametrize("other", ["DATA", "--out-run"])
 def test_other_ways_to_a_file(tmp_path, monkeypatch, run, no_work, other, is_there):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").mkdir()
@@ -149,17 +151,17 @@ def test_other_ways_to_a_file(tmp_path, monkeypatch, run, no_work, other, is_the
         ways += ["a/hard", "b/hard"]
     for name in ways:
         if other == "DATA":
-            words, output = ["apply", "model", "a/file", "--run", name], "--run"
+            words, output = ["apply", "model", "a/file", "--out", name], "--out"
         else:
-            words, output = ["rank-filter", "t", "--run", "a/file", "--save", name], "--save"
+            words, output = ["rank-filter", "t", "--out-run", "a/file", "--save", name], "--save"
         refuses(run, tmp_path, words, output, name, other, "a/file")
 
 
 def test_upper_and_lower_case(tmp_path, monkeypatch, run, no_work):
     """On some disks these are one file; which disk it is cannot be seen from new names."""
     monkeypatch.chdir(tmp_path)
-    words = ["rank-filter", "t", "--out", "Table.csv", "--run", "table.csv"]
-    refuses(run, tmp_path, words, "--run", "table.csv", "--out", "Table.csv")
+    words = ["rank-filter", "t", "--out", "Table.csv", "--out-run", "table.csv"]
+    refuses(run, tmp_path, words, "--out-run", "table.csv", "--out", "Table.csv")
 
 
 def test_the_log_of_judgments(tmp_path, monkeypatch, run, no_work):
@@ -173,7 +175,7 @@ def test_the_log_of_judgments(tmp_path, monkeypatch, run, no_work):
     ("words", "stream", "mode"),
     [
         ("complete q --docs d --out -", 1, "ab"),  # >> q
-        ("apply m q --run /dev/stdout", 1, "ab"),
+        ("apply m q --out /dev/stdout", 1, "ab"),
         ("compare - b --html q", 0, "rb"),  # < q
         ("evaluate q b", 1, "ab"),  # >> q
         ("forecast a b --out-qrels q", 1, "ab"),  # >> q
@@ -198,11 +200,11 @@ def test_standard_streams(tmp_path, monkeypatch, run, no_work, words, stream, mo
 @pytest.mark.parametrize(
     "words",
     [
-        ["apply", "model", "/dev/null", "--run", "/dev/null"],
-        ["rank-filter", "t", "--out", "/dev/null", "--run", "/dev/null"],
+        ["apply", "model", "/dev/null", "--out", "/dev/null"],
+        ["rank-filter", "t", "--out", "/dev/null", "--out-run", "/dev/null"],
         ["complete", "same", "--docs", "same", "--runs", "same", "same", "--out", "new"],
         ["complete", "-", "--docs", "same", "--out", "-"],
-        ["rank-filter", "t", "--out", "same", "--run", "new"],
+        ["rank-filter", "t", "--out", "same", "--out-run", "new"],
     ],
 )
 def test_what_may_be_named_twice(tmp_path, monkeypatch, run, no_work, words):
@@ -257,9 +259,8 @@ def test_a_full_disk_is_told_in_a_line(train, folder):
 
 
 def test_the_name_of_a_table_says_how_it_is_packed(train, folder):
-    names = ["table.csv.gz", "table.csv.zip"]
+    names = ["table.csv.gz", "table.csv"]
     for name in names:
         train("--out", name, "--quiet")
     pd.testing.assert_frame_equal(*map(pd.read_csv, names))
     assert (folder / names[0]).read_bytes()[:2] == b"\x1f\x8b"
-    assert (folder / names[1]).read_bytes()[:2] == b"PK"

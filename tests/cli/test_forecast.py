@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _forecast
+from skfilterrank.cli.forecast import options as forecast_options
 from skfilterrank.io import read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems
 from skfilterrank.judgments._no_judgments.rank_systems import FORECASTS
@@ -54,7 +54,7 @@ def forecast(run, runs):
 
 
 def test_the_choices_are_those_of_the_library():
-    assert _forecast.METHODS == FORECASTS
+    assert forecast_options.METHODS == FORECASTS
 
 
 def test_table(forecast):
@@ -72,7 +72,7 @@ def test_table(forecast):
     ]
 
 
-@pytest.mark.parametrize("method", _forecast.METHODS)
+@pytest.mark.parametrize("method", forecast_options.METHODS)
 def test_csv_is_what_the_library_says(forecast, runs, method):
     out, _ = forecast("--method", method, "--format", "csv", "--seed", 3, "--depth", 2)
     expected = rank_systems(runs, method, depth=2, random_state=3)
@@ -81,7 +81,7 @@ def test_csv_is_what_the_library_says(forecast, runs, method):
 
 
 def test_options(forecast, runs):
-    arguments = ["--method", "soboroff", "--share", 0.5, "--trials", 2, "--depth", "all"]
+    arguments = ["--method", "soboroff", "--share", 0.5, "--n-trials", 2, "--depth", "all"]
     out, _ = forecast(*arguments, "--format", "json")
     expected = rank_systems(
         runs, "soboroff", share=0.5, n_trials=2, depth=None, random_state=0
@@ -125,7 +125,7 @@ def test_judgments(forecast, runs):
     assert err == "made.gz: 5 of 15 pooled documents of 2 topics are taken for relevant\n"
     assert gzip.decompress(Path("made.gz").read_bytes()).startswith(b"1 0 a 1\n")
     pd.testing.assert_frame_equal(read_qrels("made.gz"), pseudo_qrels(runs, "sakai"))
-    drawn = ["--method", "soboroff", "--trials", 1]
+    drawn = ["--method", "soboroff", "--n-trials", 1]
     assert forecast(*drawn, "--out-qrels", "drawn.txt")[0] == forecast(*drawn)[0]
     expected = pseudo_qrels(runs, "soboroff", n_trials=1, random_state=0)
     pd.testing.assert_frame_equal(read_qrels("drawn.txt"), expected.drop(columns="trial"))
@@ -151,7 +151,7 @@ def test_files_of_one_name(run, runs, tmp_path):
         (["one.txt", "two.txt", "--share", 2], "share must be a finite number above 0 and up to 1"),
         (["one.txt", "two.txt", "-m", "mapp"], "'mapp' is not a measure: did you mean map"),
         (["one.txt", "two.txt", "--method", "aslam", "--out-qrels", "x"], "makes no judgments"),
-        (["one.txt", "two.txt", "--method", "soboroff", "--out-qrels", "x"], "add --trials 1"),
+        (["one.txt", "two.txt", "--method", "soboroff", "--out-qrels", "x"], "add --n-trials 1"),
         (["one.txt", "two.txt", "--teams", "short.teams"], "no team for 1 of 2 runs ('two')"),
         (["one.txt", "two.txt", "--teams", "bad.teams"], "bad.teams:2: expected a run and its"),
         (["one.txt", "two.txt", "--teams", "twice.teams"], "twice.teams:3: the run 'one' has"),

@@ -14,8 +14,8 @@ import time
 import pandas as pd
 import pytest
 
-from skfilterrank.cli import _judge
-from skfilterrank.cli._terminal import (
+from skfilterrank.cli.judge import options as judge_options
+from skfilterrank.cli.judge.terminal import (
     TerminalAssessor,
     keys_of,
     mark,
@@ -24,7 +24,7 @@ from skfilterrank.cli._terminal import (
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import STOP, Question, read_judgment_log
+from skfilterrank.judgments import Answer, Question, read_judgment_log
 
 DOCS = {
     "d1": "The cat sat on the mat.",
@@ -122,7 +122,7 @@ def test_going_on_where_it_was_left(ask):
 
 
 def test_skips_help_and_nonsense(ask):
-    code, out, _ = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n", "3")
+    code, out, _ = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n-select", "3")
     assert code == 0
     assert "'9' is no answer" in out
     assert "'yes' is no answer" in out
@@ -143,9 +143,9 @@ def test_undoing_everything_leaves_no_file(ask, files):
     assert sorted(path.name for path in files.glob("*qrels*")) == ["qrels.txt.log"]
 
 
-@pytest.mark.parametrize("strategy", _judge.STRATEGIES)
+@pytest.mark.parametrize("strategy", judge_options.STRATEGIES)
 def test_every_strategy(ask, strategy):
-    code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n", "2", "--only", "2,1")
+    code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n-select", "2", "--only", "2,1")
     assert code == 0
     assert len(judged()) == 4
     assert re.findall("topic (\\d)", out) == ["2", "2", "1", "1"]
@@ -159,7 +159,7 @@ def test_formats_of_documents(ask, name):
         table.to_parquet(name)
     else:
         table.to_csv(name, index=False, sep="\t" if "tsv" in name else ",")
-    code, out, err = ask(["1"] * 8, "--docs", name, "--share", "0.5")
+    code, out, err = ask(["1"] * 8, "--docs", name, "--n-select", "0.5")
     assert code == 0
     assert "a *dog* barks." in out
     assert len(judged()) == 6
@@ -167,11 +167,11 @@ def test_formats_of_documents(ask, name):
 
 
 def test_move_to_front_listens(ask):
-    _, out, _ = ask(["0", "1", "0"], "--strategy", "mtf", "--n", "3", "--only", "1")
+    _, out, _ = ask(["0", "1", "0"], "--strategy", "mtf", "--n-select", "3", "--only", "1")
     assert shown(out) == ["d1", "d5", "d2"]
     # All is judged: back to the begin.
     answers = ["u", "u", "u", "1", "1", "0", "nonsense", "q"]
-    assert ask(answers, "--strategy", "mtf", "--n", "3", "--only", "1")[0] == 0
+    assert ask(answers, "--strategy", "mtf", "--n-select", "3", "--only", "1")[0] == 0
     assert [row[1] for row in judged()] == ["d1", "d2", "d3"]
 
 
@@ -234,9 +234,11 @@ def test_depth(files, ask):
         ([*WITH_RUNS, "--out", "odd.txt"], "odd.txt is there already, but not its log"),
         ([*WITH_RUNS, "--grades", "0,0"], "argument --grades: label 0 is there twice"),
         ([*WITH_RUNS, "--grades", "no"], "argument --grades: expected a number, got 'no'"),
-        ([*WITH_RUNS, "--share", "1.5"], "argument --share: expected a number above 0, up to 1"),
-        ([*WITH_RUNS, "--n", "0"], "argument --n: expected a whole number from 1 up"),
-        ([*WITH_RUNS, "--n", "1", "--share", "0.5"], "not allowed with argument"),
+        (
+            [*WITH_RUNS, "--n-select", "1.5"],
+            "argument --n-select: expected a number above 0, up to 1",
+        ),
+        ([*WITH_RUNS, "--n-select", "0"], "argument --n-select: expected a whole number from 1 up"),
         ([*WITH_RUNS, "--grades", ",".join(map(str, range(40)))], "too many grades"),
     ],
 )
@@ -573,7 +575,7 @@ def test_streams_of_ones_own(monkeypatch, term, expected):
     assert assessor(question) == 1.0
     assert expected in out.getvalue()
     assert ("\x1b" in out.getvalue()) == (term == "xterm")
-    assert assessor(question) is STOP
+    assert assessor(question) is Answer.STOP
 
 
 def test_why_judging_could_not_begin(ask, monkeypatch):
@@ -582,7 +584,7 @@ def test_why_judging_could_not_begin(ask, monkeypatch):
     def refuse(*_, **__):
         raise InputError("no reason to judge")
 
-    monkeypatch.setattr("skfilterrank.cli._assessing.judge", refuse)
+    monkeypatch.setattr("skfilterrank.cli.judge.run.judge", refuse)
     code, _, err = ask(["2"])
     assert code == 2
     assert err.endswith("skfilterrank: error: no reason to judge\n")

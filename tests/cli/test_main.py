@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import skfilterrank
-from skfilterrank.cli import _apply, _output, main
+from skfilterrank.cli import _output, main
+from skfilterrank.cli.apply import run as apply_run
 
 
 def test_the_installed_command_and_the_module(folder):
@@ -25,11 +26,10 @@ def test_the_installed_command_and_the_module(folder):
 
 def test_a_reader_that_leaves_is_no_error(folder, table):
     code = (
-        "import sys; from skfilterrank.cli import main, _apply\n"
-        "_apply.run = lambda arguments: print('line\\n' * 1_000_000)\n"
+        "import sys; from skfilterrank.cli import main; from skfilterrank.cli.apply import run\n"
+        "run.run = lambda arguments: print('line\\n' * 1_000_000)\n"
         "sys.exit(main(['apply', 'a', 'b']))"
     )
-    code = code.replace("_apply.run =", "_apply.add_arguments.__globals__['run'] =")
     command = f"'{sys.executable}' -c \"$CODE\" | head -1"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
@@ -46,7 +46,7 @@ def raising(monkeypatch, error):
     def run(arguments):
         raise error
 
-    monkeypatch.setattr(_apply, "run", run)
+    monkeypatch.setattr(apply_run, "run", run)
 
 
 def test_interruption(monkeypatch, run):
@@ -63,7 +63,7 @@ def test_what_this_package_did_not_raise_keeps_its_traceback(monkeypatch, error)
 
 def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
     # Unpacking fails on a line of this package that raises nothing on purpose.
-    monkeypatch.setattr(_apply, "run", lambda arguments: _output._cells([0.5], False))
+    monkeypatch.setattr(apply_run, "run", lambda arguments: _output._cells([0.5], False))
     with pytest.raises(ValueError, match="not enough values to unpack"):
         main(["apply", "a", "b"])
 
@@ -82,7 +82,7 @@ def test_a_warning_is_one_line(monkeypatch, run):
             warnings.simplefilter("always")
             warnings.warn("mind the gap", stacklevel=1)
 
-    monkeypatch.setattr(_apply, "run", warn)
+    monkeypatch.setattr(apply_run, "run", warn)
     assert run("apply", "a", "b") == (0, "", "skfilterrank: warning: mind the gap\n")
 
 
@@ -109,9 +109,12 @@ def test_a_warning_is_one_line(monkeypatch, run):
         (["rank-filter", "a", "--jobs", "0"], "--jobs: expected a number of processes or -1"),
         (["rank-filter", "a", "--seed", "-1"], "--seed: expected a whole number below 2**31"),
         (["rank-filter", "a", "--save", "."], "--save: . is a folder; name a file in it"),
-        (["rank-filter", "a", "--run", "no/x"], "--run: there is no folder no; make it first"),
+        (
+            ["rank-filter", "a", "--out-run", "no/x"],
+            "--out-run: there is no folder no; make it",
+        ),
         (["rank-filter", "a", "--plot", "x.doc"], "--plot: x.doc must end in one of"),
-        (["demo", "--queries", "x"], "--queries: expected a whole number from 1 up, got 'x'"),
+        (["demo", "--n-queries", "x"], "--n-queries: expected a whole number from 1 up, got 'x'"),
     ],
 )
 def test_wrong_options_are_told_in_one_line(run, folder, arguments, message):

@@ -1,6 +1,8 @@
 """The job from files to a table, a run, a picture and a model."""
 
 import re
+from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ def systems(out):
 
 
 def test_the_table_is_all_of_the_output(train):
-    code, out, err = train("--test", "test.csv")
+    code, out, err = train("--test-data", "test.csv")
     assert code == 0
     assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
     assert max(map(len, out.splitlines())) <= 100
@@ -33,18 +35,18 @@ def test_the_table_is_all_of_the_output(train):
 
 
 def test_progress_in_a_log_is_plain_text(train):
-    assert "\x1b" not in train("--test", "test.csv")[2]
+    assert "\x1b" not in train("--test-data", "test.csv")[2]
 
 
 def test_quiet(train):
-    code, out, err = train("--test", "test.csv", "--quiet")
+    code, out, err = train("--test-data", "test.csv", "--quiet")
     assert (code, err) == (0, "")
     assert systems(out) == ["bce *", "rank-only", "filter-only", "filter-all"]
 
 
 def test_all_six_losses_fit_on_a_screen(run, folder):
     code, out, _ = run(
-        "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2"
+        "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2"
     )
     assert code == 0
     assert len(systems(out)) == 6 * 3 + 1
@@ -52,11 +54,16 @@ def test_all_six_losses_fit_on_a_screen(run, folder):
 
 
 def test_what_is_written_agrees_with_what_is_printed(train, table):
-    code, out, _ = train(
-        "--test", "test.csv", "--out", "t.csv", "--run", "r.txt", "--save", "m.skops", "--plot",
-        "c.png",
-    )  # fmt: skip
+    arguments = ["--test-data", "test.csv", "--out-run", "r.txt", "--save", "m.skops"]
+    code, out, _ = train(*arguments, "--plot", "c.png")
     assert code == 0
+    for name in ("t.csv", "t.json"):
+        assert train("--test-data", "test.csv", "--out", name)[:2] == (0, "")
+    by_name = pd.read_json("t.json", lines=True).set_index("system")
+    by_line = pd.read_csv("t.csv", index_col="system")
+    pd.testing.assert_frame_equal(by_name, by_line, check_dtype=False)
+    assert train("--test-data", "test.csv", "--out", "t.txt")[0] == 0
+    assert Path("t.txt").read_text(encoding="utf-8") == out
     report = pd.read_csv("t.csv", index_col="system")
     assert f"{report.loc['bce', 'ndcg_f@3']:.3f}" in out
     lists = pd.read_csv(
@@ -80,7 +87,7 @@ def test_what_is_written_agrees_with_what_is_printed(train, table):
 
 
 def test_cross_validation_lists_every_row_once(train, table):
-    code, _, err = train("--cv", "3", "--run", "r.txt", "--save", "m.skops")
+    code, _, err = train("--cv", "3", "--out-run", "r.txt", "--save", "m.skops")
     assert code == 0
     assert "4/4" in err  # three folds, and the model that is saved
     counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
@@ -95,7 +102,7 @@ def test_the_same_seed_prints_the_same_table(train):
 
 def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
     code, out, err = run(
-        "rank-filter", "train.csv", "--test", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
+        "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
         "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
     )  # fmt: skip
     assert code == 0
@@ -104,26 +111,26 @@ def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
 
 
 def test_one_fixed_threshold_has_nothing_to_choose(train):
-    code, out, _ = train("--test", "test.csv", "--threshold", "0.3")
+    code, out, _ = train("--test-data", "test.csv", "--threshold", "0.3")
     assert code == 0
     assert "best by" not in out
 
 
 def test_a_fixed_threshold_has_no_curve_to_draw(train):
-    code, out, err = train("--test", "test.csv", "--threshold", "0.3", "--plot", "c.png")
+    code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
     assert (code, out) == (2, "")
     assert "--plot draws how the threshold was tuned, but --threshold fixes it" in err
 
 
 def test_no_threshold_ranks_only(train):
-    code, out, err = train("--test", "test.csv", "--threshold", "none", "--run", "r.txt")
+    code, out, err = train("--test-data", "test.csv", "--threshold", "none", "--out-run", "r.txt")
     assert code == 0
     assert systems(out) == ["bce", "filter-all"]
     assert " 0 filtered" in err
 
 
 def test_a_threshold_that_filters_everything(train):
-    code, out, err = train("--test", "test.csv", "--threshold", "inf", "--run", "r.txt")
+    code, out, err = train("--test-data", "test.csv", "--threshold", "inf", "--out-run", "r.txt")
     assert code == 0
     assert "r.txt, 0 documents" in err
     bce = next(line for line in out.splitlines() if line.startswith("bce"))
@@ -137,10 +144,10 @@ def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
 
 
 def test_baseline(train):
-    code, out, _ = train("--test", "test.csv", "--baseline", "filter-all")
+    code, out, _ = train("--test-data", "test.csv", "--baseline", "filter-all")
     assert code == 0
     assert "nDCG_f against filter-all" in out
-    code, out, err = train("--test", "test.csv", "--baseline", "mse")
+    code, out, err = train("--test-data", "test.csv", "--baseline", "mse")
     assert (code, out) == (2, "")
     assert (
         "--baseline 'mse' is not one of the systems: bce, rank-only (bce), filter-only (bce)" in err
@@ -148,15 +155,27 @@ def test_baseline(train):
 
 
 def test_all_places_count(train):
-    code, out, _ = train("--test", "test.csv", "--k", "all", "--out", "t.csv")
+    code, out, _ = train("--test-data", "test.csv", "--k", "all")
     assert code == 0
     assert "measures at all places" in out
-    assert "ndcg_f" in pd.read_csv("t.csv").columns
+    code, out, _ = train("--test-data", "test.csv", "--k", "all", "--format", "csv")
+    assert "ndcg_f" in pd.read_csv(StringIO(out)).columns
+
+
+def test_the_measure_that_is_tuned(train, table):
+    code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
+    assert code == 0
+    assert load_model("m.skops")["model"].tuned_measure_ == "forbidden@2"
+    code, out, _ = train("--test-data", "test.csv", "--measure", "lexirecall", "--save", "m.skops")
+    assert (code, "measures at 3 places" in out) == (0, True)
+    assert load_model("m.skops")["model"].tuned_measure_ == "lexirecall"
+    assert "--measure names 2 measures" in train("-m", "ap,rr")[2]
+    assert "k=3 contradicts the cut-off of 'ap@5'" in train("-m", "ap@5", "--k", "3")[2]
 
 
 def test_one_test_query_has_no_interval(train, table):
     table[table["qid"] == "q5"].to_csv("one.csv", index=False)
-    code, out, _ = train("--test", "one.csv")
+    code, out, _ = train("--test-data", "one.csv")
     assert code == 0
     assert "nan" not in out
 
@@ -166,16 +185,16 @@ def test_one_training_query(train, table):
     code, _, err = train(file="one.csv")
     assert code == 2
     assert "there is only one query" in err
-    code, _, err = train("--test", "test.csv", file="one.csv")
+    code, _, err = train("--test-data", "test.csv", file="one.csv")
     assert code == 2
     assert "there is only one query to learn from" in err
-    assert train("--test", "test.csv", "--threshold", "0.5", file="one.csv")[0] == 0
+    assert train("--test-data", "test.csv", "--threshold", "0.5", file="one.csv")[0] == 0
 
 
 def test_few_queries_are_tuned_with_fewer_folds(train, table):
     some = [f"q{number}" for number in (1, 4, 6, 7)]
     table[table["qid"].isin(some)].to_csv("few.csv", index=False)
-    assert train("--test", "test.csv", "--models", "mse", file="few.csv")[0] == 0
+    assert train("--test-data", "test.csv", "--models", "mse", file="few.csv")[0] == 0
     assert train("--models", "mse", file="few.csv")[0] == 0
     code, _, err = train("--cv", "5", file="few.csv")
     assert code == 2
@@ -185,13 +204,13 @@ def test_few_queries_are_tuned_with_fewer_folds(train, table):
 def test_letor(run, folder, data_dir):
     files = [data_dir / "mq2007" / f"S{number}.txt.gz" for number in (1, 5)]
     code, out, err = run(
-        "rank-filter", files[0], "--test", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
-        "--models", "mse", "--learner", "linear", "--run", "a.txt", "--save", "m.skops",
+        "rank-filter", files[0], "--test-data", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
+        "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save", "m.skops",
     )  # fmt: skip
     assert code == 0
     assert "labels 0: 10,274, 1: 2,997, 2: 742\n" in err
     assert "measures at 10 places" in out
-    assert run("apply", "m.skops", files[1], "--run", "b.txt")[0] == 0
+    assert run("apply", "m.skops", files[1], "--out", "b.txt")[0] == 0
     with open("a.txt") as ours, open("b.txt") as theirs:
         assert ours.read() == theirs.read()
 
@@ -235,19 +254,21 @@ def test_gzip_and_parquet_give_the_table_of_csv(train, table):
     table.to_json("t.jsonl.gz", orient="records", lines=True, double_precision=15)
     for name in ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.jsonl.gz"):
         printed.add(train("--cv", "2", file=name)[1].rpartition("* best by")[0])
-    printed.add(train("--cv", "2", "--format", "csv", file="plain")[1].rpartition("* best by")[0])
+    printed.add(
+        train("--cv", "2", "--input-format", "csv", file="plain")[1].rpartition("* best by")[0]
+    )
     assert len(printed) == 1
 
 
 def test_files_are_written_before_the_table(folder, train, monkeypatch):
     """A reader of the output that has left costs no model."""
 
-    def gone(text):
+    def gone(arguments):
         raise BrokenPipeError
 
-    monkeypatch.setattr("skfilterrank.cli._rank_filter.show", gone)
-    files = ["m.skops", "p.png", "t.csv", "x.run"]
-    options = zip(("--save", "--plot", "--out", "--run"), files)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.results", gone)
+    files = ["m.skops", "p.png", "x.run"]
+    options = zip(("--save", "--plot", "--out-run"), files)
     assert train("--cv", "2", *(word for pair in options for word in pair))[0] == 0
     assert all((folder / name).exists() for name in files)
 

@@ -160,8 +160,7 @@ def test_processes_and_seeds(tmp_path):
     paths = []
     for name, run in runs.items():
         paths.append(tmp_path / f"{name}.txt")
-        columns = (run[each].to_numpy() for each in ("qid", "docno", "score"))
-        write_run(paths[-1], *columns, run=name)
+        write_run(paths[-1], run, name=name)
     params = {"measures": ["ap", "lexirecall"], "shares": [0.5], "n_samples": 2}
     expected = label_degradation(runs, qrels, **params).to_frame()
     assert label_degradation(runs, qrels, n_jobs=2, **params).to_frame().equals(expected)

@@ -51,7 +51,7 @@ def test_by_hand():
     assert aligned.unjudged_topics == ("7",)
     assert (aligned.n_left_out, aligned.n_filtered, aligned.n_retrieved) == (2, 1, 4)
     assert (aligned.n_retrieved_unjudged, aligned.n_judged_not_retrieved) == (2, 3)
-    assert aligned.run is None
+    assert aligned.name is None
     assert str(aligned) == (
         "3 topics, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
         "3 judged documents not retrieved; 1 document filtered out; 1 topic without judgments "
@@ -63,7 +63,7 @@ def test_by_hand():
 
 
 def test_missing_topics_can_be_left_out():
-    aligned = align(RUN, QRELS, missing="skip")
+    aligned = align(RUN, QRELS, missing="drop")
     assert aligned.groups.tolist() == ["1", "1", "1", "1", "10", "10"]
     assert aligned.index.query_ids.tolist() == ["1", "10"]
     assert aligned.missing_topics == ("2",)
@@ -71,7 +71,7 @@ def test_missing_topics_can_be_left_out():
     assert str(aligned).startswith("2 topics; 1 topic not in the run left out; 4 documents")
     # A topic of which everything is filtered out is in the run all the same.
     run = RUN.assign(score=NO)
-    assert align(run, QRELS, missing="skip").index.query_ids.tolist() == ["1", "10"]
+    assert align(run, QRELS, missing="drop").index.query_ids.tolist() == ["1", "10"]
 
 
 def test_pandas_forms():
@@ -99,7 +99,7 @@ def brute_force(run, qrels, missing):
         retrieved[str(qid)][str(docno)] = score
     rows = []
     for qid in sorted(judged):
-        if qid not in retrieved and missing == "skip":
+        if qid not in retrieved and missing == "drop":
             continue
         kept = {docno: score for docno, score in retrieved[qid].items() if score > NO}
         listed = sorted(kept, key=lambda docno: (kept[docno], docno.encode()), reverse=True)
@@ -132,7 +132,7 @@ def tables(values, name):
 @given(
     tables(st.sampled_from([0.0, -0.0, 1.0, 2.5, NO]), "score"),
     tables(st.sampled_from([-1.0, 0.0, 1.0, np.nan]), "label"),
-    st.sampled_from(["empty", "skip"]),
+    st.sampled_from(["empty", "drop"]),
 )
 def test_against_brute_force(run, qrels, missing):
     if not set(run["qid"]) & set(qrels["qid"]):
@@ -252,10 +252,10 @@ def test_ids_that_are_numbers_on_one_side(other):
 
 
 def test_files(tmp_path):
-    write_run(tmp_path / "run.gz", RUN, run="mine")
+    write_run(tmp_path / "run.gz", RUN, name="mine")
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
-    aligned = align(tmp_path / "run.gz", read_qrels(tmp_path / "qrels", unjudged=-9))
-    assert aligned.run == "mine"
+    aligned = align(tmp_path / "run.gz", read_qrels(tmp_path / "qrels", unjudged_label=-9))
+    assert aligned.name == "mine"
     assert str(aligned).startswith("mine: 3 topics")
     assert repr(aligned) == f"<AlignedRun: {str(aligned)[:103]}...>"
     pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
@@ -265,7 +265,7 @@ def test_files(tmp_path):
     assert repr(index) == "QrelsIndex(3 topics, 6 documents)"
     by_frame, by_path = index.align(frame), index.align(io.BytesIO(gzip_free(tmp_path)))
     pd.testing.assert_frame_equal(by_frame.to_frame(), by_path.to_frame())
-    assert by_frame.run == by_path.run == "mine"
+    assert by_frame.name == by_path.name == "mine"
 
 
 def gzip_free(folder):
@@ -302,8 +302,13 @@ def test_index_can_be_sent_to_other_processes():
             "no topic in common: the run's are such as 'a', the .*'1'",
         ),
         ({"score": ["x"] * 7}, {}, {}, "column 'score' of run must hold numbers, got 'x'"),
-        ({"score": [1, np.nan] + [1] * 5}, {}, {}, "run: column 'score' holds 1 NaN, .* at row 1"),
-        ({"score": np.inf}, {}, {}, r"run: column 'score' holds 7 \+inf, the first at row 0"),
+        (
+            {"score": [1, np.nan] + [1] * 5},
+            {},
+            {},
+            "column 'score' of run holds 1 NaN, .* row 1",
+        ),
+        ({"score": np.inf}, {}, {}, r"column 'score' of run holds 7 \+inf, the first at row 0"),
         ({"qid": [None, *"123456"]}, {}, {}, "run: column 'qid' holds no id in row 0"),
         ({"qid": 1.5}, {}, {}, "run: column 'qid' holds 1.5, which is neither a string nor a who"),
         ({"qid": True}, {}, {}, "run: column 'qid' holds True, which is neither a string nor"),
@@ -311,7 +316,12 @@ def test_index_can_be_sent_to_other_processes():
         ({}, {"docno": "a"}, {}, r"qrels holds document 'a' twice in topic '1' \(rows 0 and 1\)"),
         ({}, {"label": "Good"}, {}, "column 'label' of qrels must hold numbers, got 'Good'"),
         ({}, {"label": np.inf}, {}, "qrels holds the label inf in row 0; labels must be finite"),
-        ({}, {}, {"missing": "drop"}, "missing must be one of 'empty', 'skip', got 'drop'"),
+        (
+            {},
+            {},
+            {"missing": "skip"},
+            "missing must be one of 'raise', 'drop', 'empty', got 'sk",
+        ),
         ({}, {}, {"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
     ],
 )

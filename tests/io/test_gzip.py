@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skfilterrank._files import files
 from skfilterrank._files.files import open_for_reading, read_bytes
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import load_letor, read_qrels
+from skfilterrank.io import read_letor, read_qrels
 
 # As a path and as bytes; what reads line by line, and what reads the whole.
 WAYS = ("whole path", "whole handle", "lines")
@@ -72,8 +72,8 @@ def test_what_the_error_says_to_do(tmp_path, monkeypatch):
     qrels, letor = tmp_path / "qrels.gz", tmp_path / "letor.gz"
     qrels.write_bytes(gzip.compress(b" " * 10**6 + b"1 0 a 1\n"))
     letor.write_bytes(gzip.compress(b"\n" * 10**6 + b"1 qid:1 1:2\n"))
-    for reader, path in ((read_qrels, qrels), (load_letor, letor)):
+    for reader, path in ((read_qrels, qrels), (read_letor, letor)):
         with pytest.raises(FileFormatError, match=r"\.gz: .* or pass gzip\.open\(path\)"):
             reader(path)
         with gzip.open(path) as handle:
-            assert len(reader(handle)[0 if reader is load_letor else "qid"]) == 1
+            assert len(reader(handle)[0 if reader is read_letor else "qid"]) == 1

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli._team_file import read_teams
+from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.comparison import read_system_scores
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
-    load_letor,
     load_model,
     read_judged_table,
+    read_letor,
     read_prels,
     read_qrels,
     read_run,
@@ -49,7 +49,7 @@ def model(tmp_path_factory):
 SCORES = partial(read_system_scores, missing="drop")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
-    "letor": (load_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
+    "letor": (read_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
     "csv": (partial(read_judged_table, document="docno"), ".csv", CSV),
     "tsv": (partial(read_judged_table, document="docno"), ".tsv", CSV.replace(b",", b"\t")),
     "jsonl": (partial(read_judged_table, document="docno"), ".jsonl", JSONL),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import dump_letor, load_letor
+from skfilterrank.io import read_letor, write_letor
 
 TEXT = """\
 # a comment line
@@ -23,7 +23,7 @@ nan qid:10 2:.25 #docid=GX-2
 
 
 def test_values_ids_and_comments():
-    X, y, groups, docnos, comments = load_letor(io.StringIO(TEXT))
+    X, y, groups, docnos, comments = read_letor(io.StringIO(TEXT))
     np.testing.assert_array_equal(
         X, [[0.5, 0, -0.002], [0, 0.25, 0], [np.nan, 0, 7], [0, 0, 0]], strict=True
     )
@@ -34,7 +34,7 @@ def test_values_ids_and_comments():
 
 
 def test_repr_counts():
-    data = load_letor(io.StringIO(TEXT))
+    data = read_letor(io.StringIO(TEXT))
     assert data.n_docnos == 3
     assert repr(data) == "LetorData(4 rows, 3 features, 2 queries, 3 document ids, X ndarray)"
 
@@ -50,63 +50,63 @@ def test_sources(tmp_path, opened):
     path.write_bytes(data)
     if opened in ("text", "bytes"):
         with open(path, "r" if opened == "text" else "rb") as handle:
-            read = load_letor(handle)
+            read = read_letor(handle)
             assert not handle.closed
     else:
-        read = load_letor(str(path) if opened == "str" else path)
-    np.testing.assert_array_equal(read.X, load_letor(io.StringIO(TEXT)).X)
+        read = read_letor(str(path) if opened == "str" else path)
+    np.testing.assert_array_equal(read.X, read_letor(io.StringIO(TEXT)).X)
 
 
 def test_only_plain_blanks_are_blanks():
-    data = load_letor(io.StringIO("1 qid:a\xa0b 1:1 # docid = x\xa0 \n"))
+    data = read_letor(io.StringIO("1 qid:a\xa0b 1:1 # docid = x\xa0 \n"))
     assert (data.groups[0], data.docnos[0]) == ("a\xa0b", "x\xa0")
     assert data.comments[0] == "docid = x\xa0"
 
 
 def test_windows_line_ends():
-    read = load_letor(io.BytesIO(TEXT.replace("\n", "\r\n").encode()))
+    read = read_letor(io.BytesIO(TEXT.replace("\n", "\r\n").encode()))
     assert read.docnos.tolist() == ["GX-1", "GX-2", "x#y", ""]
     assert read.comments[2] == "rel docid = x#y"
 
 
 def test_many_blocks_give_the_same_as_one(monkeypatch):
     text = "".join(f"{i % 3} qid:{i // 7} {i % 5 + 1}:{i} # docid = d{i}\n" for i in range(200))
-    whole = load_letor(io.BytesIO(text.encode()), sparse=False)
+    whole = read_letor(io.BytesIO(text.encode()), sparse=False)
     monkeypatch.setattr("skfilterrank._files.files._CHUNK_BYTES", 100)
-    for one, other in zip(whole, load_letor(io.BytesIO(text.encode())), strict=True):
+    for one, other in zip(whole, read_letor(io.BytesIO(text.encode())), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
     with pytest.raises(FileFormatError, match=r"<stream>:201: qid:ID was expected"):
-        load_letor(io.BytesIO(text.encode() + b"1 1:2\n"))
+        read_letor(io.BytesIO(text.encode() + b"1 1:2\n"))
     with pytest.raises(FileFormatError, match=r"<stream>:201: byte 0xff is not UTF-8"):
-        load_letor(io.BytesIO(text.encode() + b"1 qid:\xff\n"))
+        read_letor(io.BytesIO(text.encode() + b"1 qid:\xff\n"))
 
 
 def test_files_are_joined_and_a_query_in_both_stays_one():
     first, second = io.StringIO("1 qid:b 1:1\n"), io.StringIO("0 qid:a 3:2\n1 qid:b 1:3\n")
-    data = load_letor([first, second], sparse=False)
+    data = read_letor([first, second], sparse=False)
     assert data.groups.tolist() == ["b", "a", "b"]
     np.testing.assert_array_equal(data.X, [[1, 0, 0], [0, 0, 2], [3, 0, 0]])
 
 
 @pytest.mark.parametrize("odd", ["007", "+7", "-0", "7.0", "q7", "9" * 19, "\u0667"])
 def test_query_ids_stay_strings_where_one_is_no_plain_integer(odd):
-    groups = load_letor(io.StringIO(f"1 qid:7\n1 qid:{odd}\n1 qid:7\n")).groups
+    groups = read_letor(io.StringIO(f"1 qid:7\n1 qid:{odd}\n1 qid:7\n")).groups
     assert groups.dtype == object
     assert groups.tolist() == ["7", odd, "7"]
 
 
 def test_query_id_types_are_decided_over_all_files():
-    assert load_letor([io.StringIO("1 qid:-3"), io.StringIO("1 qid:4")]).groups.dtype == np.int64
-    joined = load_letor([io.StringIO("1 qid:3"), io.StringIO("1 qid:x")])
+    assert read_letor([io.StringIO("1 qid:-3"), io.StringIO("1 qid:4")]).groups.dtype == np.int64
+    joined = read_letor([io.StringIO("1 qid:3"), io.StringIO("1 qid:x")])
     assert joined.groups.tolist() == ["3", "x"]
 
 
 def test_n_features_widens_and_limits():
-    assert load_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
+    assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
     with pytest.raises(
         FileFormatError, match=r"<stream>:3: feature index 3 is above 2, n_features"
     ):
-        load_letor(io.StringIO(TEXT), n_features=2)
+        read_letor(io.StringIO(TEXT), n_features=2)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +129,19 @@ def test_n_features_widens_and_limits():
 )
 def test_bad_parameters(params, error, message):
     with pytest.raises(error, match=message):
-        load_letor(io.StringIO(TEXT), **params)
+        read_letor(io.StringIO(TEXT), **params)
 
 
 def test_no_files_and_no_file():
-    with pytest.raises(ValueError, match="path_or_paths is an empty list"):
-        load_letor([])
+    with pytest.raises(ValueError, match="source is an empty list"):
+        read_letor([])
     with pytest.raises(TypeError, match="a path or an open file was expected, got int"):
-        load_letor(3)
+        read_letor(3)
 
 
 def test_sparse():
-    dense = load_letor(io.StringIO(TEXT), sparse=False).X
-    sparse = load_letor(io.StringIO(TEXT.replace("2:.25", "2:0")), sparse=True).X
+    dense = read_letor(io.StringIO(TEXT), sparse=False).X
+    sparse = read_letor(io.StringIO(TEXT.replace("2:.25", "2:0")), sparse=True).X
     assert sp.issparse(sparse)
     assert sparse.format == "csr"
     assert sparse.nnz == 4  # the written zero is not stored
@@ -151,18 +151,18 @@ def test_sparse():
 
 def test_auto_is_sparse_below_a_tenth():
     # One entry of ten, and one of eleven, that differs from 0.
-    assert isinstance(load_letor(io.StringIO("1 qid:1 10:1")).X, np.ndarray)
-    assert sp.issparse(load_letor(io.StringIO("1 qid:1 11:1")).X)
+    assert isinstance(read_letor(io.StringIO("1 qid:1 10:1")).X, np.ndarray)
+    assert sp.issparse(read_letor(io.StringIO("1 qid:1 11:1")).X)
 
 
 def test_dtype():
     for sparse in (False, True):
-        X = load_letor(io.StringIO(TEXT), dtype=np.float32, sparse=sparse).X
+        X = read_letor(io.StringIO(TEXT), dtype=np.float32, sparse=sparse).X
         assert X.dtype == np.float32
 
 
 def test_rows_without_any_feature():
-    assert load_letor(io.StringIO("1 qid:1\n0 qid:1\n")).X.shape == (2, 0)
+    assert read_letor(io.StringIO("1 qid:1\n0 qid:1\n")).X.shape == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_broken_line(tmp_path, line, message):
     # Blank lines, comments and rows without features stand before it, so that rows are not lines.
     path.write_text(f"# head\n\n1 qid:1\n0 qid:1 1:1 2:2\n{line} # docid = x\n1 qid:2 1:1\n")
     with pytest.raises(FileFormatError) as error:
-        load_letor(path)
+        read_letor(path)
     assert str(error.value).startswith(f"{path}:5: {message}")
     assert (error.value.file, error.value.line) == (str(path), 5)
 
@@ -219,7 +219,7 @@ def test_any_line_is_read_or_explained(line):
     line = f"1 qid:1\n{line}\n"
     n_rows = error = None
     try:
-        n_rows = len(load_letor(io.BytesIO(line.encode())).y)
+        n_rows = len(read_letor(io.BytesIO(line.encode())).y)
     except FileFormatError as caught:
         error = caught
     if error is None:
@@ -232,7 +232,7 @@ def test_value_too_large_for_float32():
     with pytest.raises(
         FileFormatError, match=":1: the value of feature 1 is not finite in float32"
     ):
-        load_letor(io.StringIO("1 qid:1 1:1e300"), dtype=np.float32)
+        read_letor(io.StringIO("1 qid:1 1:1e300"), dtype=np.float32)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"# only\n# comments\n"])
@@ -240,31 +240,31 @@ def test_file_without_rows(tmp_path, content):
     path = tmp_path / "none.txt"
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=r"none\.txt: the file holds no rows"):
-        load_letor([io.StringIO(TEXT), path])
+        read_letor([io.StringIO(TEXT), path])
 
 
 def test_undecodable_bytes(tmp_path):
     path = tmp_path / "latin1.txt"
     path.write_bytes("1 qid:1 1:1\n1 qid:é 1:1\n".encode("latin-1"))
     with pytest.raises(FileFormatError, match=r"latin1\.txt:2: byte 0xe9 is not UTF-8"):
-        load_letor(path)
+        read_letor(path)
     with (
         open(path, encoding="utf-8") as handle,
         pytest.raises(FileFormatError, match=r"latin1\.txt:1: some byte from here on"),
     ):
-        load_letor(handle)
+        read_letor(handle)
 
 
 def test_damaged_gzip(tmp_path):
     path = tmp_path / "cut.txt.gz"
     path.write_bytes(gzip.compress(TEXT.encode() * 100)[:-20])
     with pytest.raises(FileFormatError, match=r"cut\.txt\.gz: the gzip file is damaged or cut"):
-        load_letor(path)
+        read_letor(path)
 
 
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
-        load_letor(tmp_path / "absent.txt")
+        read_letor(tmp_path / "absent.txt")
 
 
 def test_error_survives_another_process():
@@ -304,9 +304,9 @@ def tables(draw):
 def test_round_trip(table, sparse):
     X, y, groups, docnos = table
     file = io.BytesIO()
-    dump_letor(file, sp.csr_matrix(X) if sparse else X, y, groups, docnos=docnos)
+    write_letor(file, sp.csr_matrix(X) if sparse else X, y, groups, docnos=docnos)
     file.seek(0)
-    read = load_letor(file, sparse=sparse)
+    read = read_letor(file, sparse=sparse)
     np.testing.assert_array_equal(read.X.toarray() if sparse else read.X, X, strict=True)
     np.testing.assert_array_equal(read.y, y)
     assert list(map(str, read.groups)) == list(map(str, groups))
@@ -319,15 +319,15 @@ def test_round_trip(table, sparse):
 def test_round_trip_float32(values):
     X = np.array([values], dtype=np.float32)
     file = io.StringIO()
-    dump_letor(file, X, [1], [1])
+    write_letor(file, X, [1], [1])
     file.seek(0)
-    read = load_letor(file, dtype=np.float32, sparse=False).X
+    read = read_letor(file, dtype=np.float32, sparse=False).X
     np.testing.assert_array_equal(read, X, strict=True)
 
 
 def test_dump_text():
     file = io.StringIO()
-    dump_letor(
+    write_letor(
         file,
         pd.DataFrame({"a": [1, 2], "b": [0.1, np.nan]}),
         pd.Series([2.0, np.nan]),
@@ -340,14 +340,14 @@ def test_dump_text():
 def test_dump_sparse_keeps_the_width_and_the_caller_s_matrix():
     X = sp.csr_matrix(([1.0, 0.0, 2.0], [2, 1, 0], [0, 2, 3]), shape=(2, 4))
     file = io.StringIO()
-    dump_letor(file, X, [1, 0.5], [1, 1])
+    write_letor(file, X, [1, 0.5], [1, 1])
     assert file.getvalue() == "1 qid:1 3:1.0 4:0.0\n0.5 qid:1 1:2.0\n"
     assert X.nnz == 3
 
 
 def test_dump_gzip_is_the_same_each_time(tmp_path):
     for name in ("a.txt.gz", "b.txt.gz"):
-        dump_letor(tmp_path / name, [[1.0]], [1], ["q"])
+        write_letor(tmp_path / name, [[1.0]], [1], ["q"])
     data = (tmp_path / "a.txt.gz").read_bytes()
     assert gzip.decompress(data) == b"1 qid:q 1:1.0\n"
     assert data == (tmp_path / "b.txt.gz").read_bytes()
@@ -375,19 +375,19 @@ def test_dump_errors_leave_no_file(tmp_path, change, message):
     arguments = {"X": [[1.0], [2.0]], "y": [1, 2], "groups": [1, 1], "docnos": None} | change
     path = tmp_path / "out.txt"
     with pytest.raises(ValueError, match=message):
-        dump_letor(path, **arguments)
+        write_letor(path, **arguments)
     assert not path.exists()
 
 
 def test_dump_to_no_file():
-    with pytest.raises(TypeError, match="a path or an open file was expected, got NoneType"):
-        dump_letor(None, [[1.0]], [1], [1])
+    with pytest.raises(TypeError, match="path must be a path or an open file, got NoneType"):
+        write_letor(None, [[1.0]], [1], [1])
 
 
 def test_mq2007(data_dir, tmp_path):
     path = data_dir / "mq2007" / "S1.txt.gz"
     start = time.process_time()
-    data = load_letor(path)
+    data = read_letor(path)
     # Some 0.4 s; ten times that allows for a slow machine.
     assert time.process_time() - start < 4
     assert data.X.shape == (14_013, 46)
@@ -398,8 +398,8 @@ def test_mq2007(data_dir, tmp_path):
     assert (data.y[1], data.groups[1], data.docnos[1]) == (1, 10, "GX000-24-12369390")
     assert data.X[1, :2].tolist() == [0.03131, 0.666667]
 
-    dump_letor(tmp_path / "again.txt", data.X, data.y, data.groups, docnos=data.docnos)
-    again = load_letor(tmp_path / "again.txt")
+    write_letor(tmp_path / "again.txt", data.X, data.y, data.groups, docnos=data.docnos)
+    again = read_letor(tmp_path / "again.txt")
     for one, other in zip(data[:4], again[:4], strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
 
@@ -409,7 +409,7 @@ def test_mq2007_as_scikit_learn_reads_it(data_dir):
 
     with gzip.open(data_dir / "mq2007" / "S2.txt.gz") as file:
         text = b"".join(line for line, _ in zip(file, range(2000), strict=False))
-    data = load_letor(io.BytesIO(text))
+    data = read_letor(io.BytesIO(text))
     X, y, groups = load_svmlight_file(io.BytesIO(text), query_id=True)
     np.testing.assert_array_equal(data.X, X.toarray())
     np.testing.assert_array_equal(data.y, y)

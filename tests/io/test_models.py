@@ -267,7 +267,10 @@ ATTACKS = {
     "class of a booster": (node("TypeNode", BOOSTER), BOOSTER),
     "booster twice": (many(node("ObjectNode", BOOSTER), node("FunctionNode", BOOSTER)), BOOSTER),
     # Functions that write files, ours and others.
-    "our io": (node("FunctionNode", "skfilterrank.io._letor.dump_letor"), "skfilterrank.io._letor"),
+    "our io": (
+        node("FunctionNode", "skfilterrank.io._letor.write_letor"),
+        "skfilterrank.io._letor",
+    ),
     "our command line": (node("FunctionNode", "skfilterrank.cli.main"), "skfilterrank.cli.main"),
     "numpy": (node("FunctionNode", "numpy.save"), "numpy.save"),
     "scikit-learn": (

@@ -22,10 +22,10 @@ from sklearn.linear_model import LogisticRegression
 import skfilterrank
 from skfilterrank._files.files import check_writable, open_for_writing, open_replacing
 from skfilterrank.cli._output import draw
-from skfilterrank.cli._report import report
-from skfilterrank.cli._report.elements import element
+from skfilterrank.cli.compare.report import report
+from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.io import dump_letor, save_model, write_qrels, write_run
+from skfilterrank.io import save_model, write_letor, write_qrels, write_run
 from skfilterrank.ranking import RankAndFilter
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
@@ -55,11 +55,12 @@ def _report(path):
 
 
 # Everything that the package writes, by the end of the file's name.
+NOISE = np.random.default_rng(0).random(N_ROWS)
 WRITERS = {
-    ".run": lambda path: write_run(path, [1] * N_ROWS, IDS, np.arange(N_ROWS)),
-    ".run.gz": lambda path: write_run(path, [1] * N_ROWS, IDS, np.random.rand(N_ROWS)),
+    ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
+    ".run.gz": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=NOISE),
     ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
-    ".letor": lambda path: dump_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
+    ".letor": lambda path: write_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
     ".skops": lambda path: save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path),
     ".png": _draw,
     ".svg": _draw,

@@ -55,11 +55,11 @@ def test_qrels():
 def test_unjudged_label():
     text = "1 0 a 1\n1 0 b -1\n"
     assert qrels_of(text)["label"].tolist() == [1, -1]
-    np.testing.assert_array_equal(qrels_of(text, unjudged=-1)["label"], [1, np.nan])
-    assert qrels_of(text, unjudged=5)["label"].dtype == np.int64
+    np.testing.assert_array_equal(qrels_of(text, unjudged_label=-1)["label"], [1, np.nan])
+    assert qrels_of(text, unjudged_label=5)["label"].dtype == np.int64
     for bad in ("-1", np.nan, True):
-        with pytest.raises(ValueError, match="unjudged must be a finite number"):
-            qrels_of(text, unjudged=bad)
+        with pytest.raises(ValueError, match="unjudged_label must be a finite number"):
+            qrels_of(text, unjudged_label=bad)
 
 
 def sources(text, folder):
@@ -139,7 +139,7 @@ BAD_QRELS = [
     ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(topic iteration docno label\)"),
     (RUN, 1, "6 columns where a qrels has 4 .* a run has 6: if this is one, use read_run for it"),
     ("1 0 a 1\n1 0 b good\n", 2, "a label must be a number, got 'good'"),
-    ("1 0 a 1\n1 0 b nan\n", 2, "a label must be a finite number, got nan; .* unjudged="),
+    ("1 0 a 1\n1 0 b nan\n", 2, "a label must be a finite number, got nan; .* the unjudged label"),
     ("1 0 a -inf\n", 1, "a label must be a finite number, got -inf"),
     ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' is a second time in topic '1' \(first in line 1\)"),
 ]

@@ -7,15 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
+from skfilterrank.io import (
+    read_qrels,
+    read_run,
+    save_model,
+    write_letor,
+    write_qrels,
+    write_run,
+)
 from skfilterrank.io._trec import write as module
 
 NO = -np.inf
 
 
-def run_text(*args, **params):
+def run_text(run, docnos=None, y_score=None, **params):
     file = io.StringIO()
-    counts = write_run(file, *args, **params)
+    counts = write_run(file, run, docnos=docnos, y_score=y_score, **params)
     return file.getvalue(), (counts.written, counts.filtered, counts.empty_queries)
 
 
@@ -24,7 +31,7 @@ def test_order_ranks_and_counts():
     groups = [10, 9, 10, 10, 9, 8, 8]
     docnos = ["a", "x", "b", "c", "y", "z", "w"]
     y_score = [0.5, NO, 0.5, 2.0, -1e-300, NO, NO]
-    text, counts = run_text(groups, docnos, y_score, run="mine")
+    text, counts = run_text(groups, docnos, y_score, name="mine")
     assert text == (
         "9 Q0 y 1 -1e-300 mine\n10 Q0 c 1 2.0 mine\n10 Q0 b 2 0.5 mine\n10 Q0 a 3 0.5 mine\n"
     )
@@ -52,9 +59,9 @@ def test_row_order_does_not_matter():
 
 
 def test_gzip_and_path(tmp_path):
-    write_run(tmp_path / "run.gz", ["q"], ["d"], [1])
+    write_run(tmp_path / "run.gz", ["q"], docnos=["d"], y_score=[1])
     assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == b"q Q0 d 1 1.0 skfilterrank\n"
-    write_run(str(tmp_path / "run"), ["é"], ["{0}"], [1], run="{1}")
+    write_run(str(tmp_path / "run"), ["é"], docnos=["{0}"], y_score=[1], name="{1}")
     assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
 
 
@@ -98,9 +105,9 @@ def test_ranks_are_those_of_trec_eval():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"groups": ["a", "b c"]}, "groups holds 'b c', which a TREC file cannot carry"),
-        ({"groups": ["a", ""]}, "groups holds ''"),
-        ({"groups": [1, np.nan]}, "groups holds no id in row 1"),
+        ({"run": ["a", "b c"]}, "run holds 'b c', which a TREC file cannot carry"),
+        ({"run": ["a", ""]}, "run holds ''"),
+        ({"run": [1, np.nan]}, "run holds no id in row 1"),
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
         ({"docnos": ["a", "b\xa0c"]}, r"docnos holds 'b\\xa0c'"),
         ({"docnos": ["a", None]}, "docnos holds no id in row 1"),
@@ -113,15 +120,15 @@ def test_ranks_are_those_of_trec_eval():
             {"y_score": [1, np.inf]},
             r"y_score holds 1 \+inf, the first at row 1",
         ),
-        ({"y_score": [1]}, "got groups 2, docnos 2, y_score 1"),
+        ({"y_score": [1]}, "got run 2, docnos 2, y_score 1"),
         ({"y_score": [[1, 2], [2, 1]]}, "y_score must hold one score per row"),
-        ({"groups": [], "docnos": [], "y_score": []}, "not empty"),
-        ({"run": "my run"}, "run must be a name without white space, got 'my run'"),
-        ({"run": ""}, "run must be a name without white space, got ''"),
+        ({"run": [], "docnos": [], "y_score": []}, "not empty"),
+        ({"name": "my run"}, "name must be a name without white space, got 'my run'"),
+        ({"name": ""}, "name must be a name without white space, got ''"),
     ],
 )
 def test_errors_leave_no_file(tmp_path, change, message):
-    arguments = {"groups": [1, 1], "docnos": ["a", "b"], "y_score": [1, 2]} | change
+    arguments = {"run": [1, 1], "docnos": ["a", "b"], "y_score": [1, 2]} | change
     with pytest.raises(ValueError, match=message):
         write_run(tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
@@ -136,20 +143,39 @@ def test_frames_of_runs():
     assert run_text(frame.set_index(["qid", "docno"]))[0] == expected
     renamed = frame.rename(columns={"qid": "query_id", "docno": "doc_id"})
     assert run_text(renamed)[0] == expected
-    assert run_text(frame, run="mine")[0] == expected.replace("skfilterrank", "mine")
+    assert run_text(frame, name="mine")[0] == expected.replace("skfilterrank", "mine")
     named = frame.assign(run=["x", "y", "z"])
     assert run_text(named)[0] == "1 Q0 c 1 2.0 z\n1 Q0 a 2 1.0 x\n"
-    assert run_text(named, run="mine")[0] == expected.replace("skfilterrank", "mine")
-    with pytest.raises(ValueError, match="run must be a name without white space, got 'a b'"):
+    assert run_text(named, name="mine")[0] == expected.replace("skfilterrank", "mine")
+    with pytest.raises(ValueError, match="name must be a name without white space, got 'a b'"):
         run_text(frame.assign(run="a b"))
-    with pytest.raises(ValueError, match="the run has no column 'score'; its columns are"):
+    with pytest.raises(ValueError, match="run has no column 'score'; its columns are"):
         run_text(frame.drop(columns="score"))
     with pytest.raises(ValueError, match="leave docnos and y_score out"):
         run_text(frame, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="docnos and y_score are missing"):
+    with pytest.raises(ValueError, match="run must be a data frame, or the query of each row"):
         run_text([1, 1, 1])
-    with pytest.raises(ValueError, match="run must be a name without white space, got 5"):
-        run_text(frame, run=5)
+    with pytest.raises(ValueError, match="name must be a name without white space, got 5"):
+        run_text(frame, name=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda frame, path: write_run(frame, path), r"call write_run\(path, run\)"),
+        (lambda frame, path: write_qrels(frame, path), r"call write_qrels\(path, qrels\)"),
+        (
+            lambda frame, path: write_letor(frame, [1], [1], path),
+            r"call write_letor\(path, X, y, groups",
+        ),
+        (lambda frame, path: save_model(path, frame), r"call save_model\(model, path\)"),
+    ],
+)
+def test_swapped_arguments(tmp_path, call, message):
+    frame = pd.DataFrame({"qid": [1], "docno": ["a"], "score": [1.0], "label": [1]})
+    with pytest.raises(TypeError, match=f"^path must be a path.*, got DataFrame: {message}"):
+        call(frame, tmp_path / "file")
+    assert not (tmp_path / "file").exists()
 
 
 QRELS = pd.DataFrame({"qid": ["2", "1", "1"], "docno": ["a", "b", "a"], "label": [2.0, -1.0, 0.5]})
@@ -162,15 +188,19 @@ def test_qrels(tmp_path):
     write_qrels(tmp_path / "qrels.gz", QRELS)
     assert gzip.decompress((tmp_path / "qrels.gz").read_bytes()).decode() == file.getvalue()
     missing = io.StringIO()
-    write_qrels(missing, QRELS.assign(label=[1, np.nan, 0]), unjudged=-1)
+    write_qrels(missing, QRELS.assign(label=[1, np.nan, 0]), unjudged_label=-1)
     assert missing.getvalue() == "2 0 a 1\n1 0 b -1\n1 0 a 0\n"
 
 
 @pytest.mark.parametrize(
     ("change", "params", "message"),
     [
-        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* unjudged="),
-        ({"label": [1, np.nan, -1]}, {"unjudged": -1}, r"qrels holds the label -1 in row 2, which"),
+        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* the unjudged label"),
+        (
+            {"label": [1, np.nan, -1]},
+            {"unjudged_label": -1},
+            "qrels holds the label -1 in row",
+        ),
         ({"label": [1, np.inf, 0]}, {}, "qrels holds the label inf in row 1"),
         ({"label": ["x", "y", "z"]}, {}, "column 'label' of qrels must hold numbers, got 'x'"),
         ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
@@ -205,7 +235,7 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
     qrels = frame.assign(label=rng.choice([0, 1, -2, 0.5, np.nan], n_rows))
     for write in (
         lambda file: write_run(file, run),
-        lambda file: write_qrels(file, qrels, unjudged=-1),
+        lambda file: write_qrels(file, qrels, unjudged_label=-1),
     ):
         whole, pieces = Pieces(), Pieces()
         write(whole)

@@ -143,9 +143,9 @@ def test_an_answer_taken_back_was_never_given(selector, pool, data):
 def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select):
     table, y_true = pool
     whole = clone(selector).fit(table).simulate(y_true)
-    n_largest = whole.index_.sizes.max()
+    n_largest = whole._index.sizes.max()
     part = clone(selector).fit(table)
-    part.simulate(y_true, n_select=min(n_select, int(whole.index_.sizes.min())))
+    part.simulate(y_true, n_select=min(n_select, int(whole._index.sizes.min())))
     first = ~np.isnan(part.answers_)
     np.testing.assert_array_equal(part.ranking_[first], whole.ranking_[first])
     np.testing.assert_array_equal(
@@ -159,7 +159,7 @@ def test_skipped_rows_are_not_proposed(selector, pool):
     table, _ = pool
     fitted = clone(selector).fit(table)
     every = fitted.next_rows(100)
-    rest = fitted.next_rows(100, topic=table.index[every[0]][0], skip=every[:1].tolist())
+    rest = fitted.next_rows(100, topic=table.index[every[0]][0], leave_out=every[:1].tolist())
     assert set(rest.tolist()) == set(every[1:].tolist())
 
 
@@ -207,7 +207,7 @@ def test_bad_input(selector):
         selector.simulate([1, 1, 1])
     selector.fit(table)
     for bad in (0, -1, 1.5, True, None):
-        with pytest.raises(ValueError, match="n must be a number of documents"):
+        with pytest.raises(ValueError, match="n_select must be a whole number at least 1"):
             selector.next_rows(bad)
     with pytest.raises(ValueError, match="topic 'x' is not in the pool; its topics are '1'"):
         selector.next_rows(topic="x")

@@ -17,9 +17,7 @@ from sklearn.base import clone
 from active_pools import pools, table_of
 from skfilterrank.exceptions import JudgmentLogError
 from skfilterrank.judgments import (
-    SKIP,
-    STOP,
-    UNDO,
+    Answer,
     MoveToFrontSelector,
     MTCSelector,
     PoolingSelector,
@@ -29,6 +27,7 @@ from skfilterrank.judgments import (
     read_judgment_log,
 )
 
+SKIP, STOP, UNDO = Answer.SKIP, Answer.STOP, Answer.UNDO
 ACTIVE = [MoveToFrontSelector(), MTCSelector()]
 SELECTORS = [*ACTIVE, PoolingSelector(), RandomSelector(random_state=0)]
 TRUTH = dict(zip("abcdefgh", [2, -1, 0, 1, 0, 0.5, 0, 1]))
@@ -616,7 +615,11 @@ def test_a_depth_is_kept_to(depth):
 def test_a_pool_that_grows(selector, tmp_path):
     log = tmp_path / "log"
     small, large = table_of(["ab"]), two_topics()
-    judge(clone(selector).fit(small), Script(1, SKIP, UNDO, SKIP, STOP), log=log)
+    judge(
+        clone(selector).fit(small),
+        Script(1, SKIP, UNDO, SKIP, STOP),
+        log=log,
+    )
     before = log.read_bytes()
     script = Script()
     qrels = judge(clone(selector).fit(large), script, log=log)
@@ -639,7 +642,11 @@ def test_a_pool_that_grows(selector, tmp_path):
 
 def test_a_log_without_answers_is_of_any_pool(tmp_path):
     log = tmp_path / "log"
-    judge(PoolingSelector().fit(two_topics()), Script(1, SKIP, UNDO, UNDO, STOP), log=log)
+    judge(
+        PoolingSelector().fit(two_topics()),
+        Script(1, SKIP, UNDO, UNDO, STOP),
+        log=log,
+    )
     qrels = judge(PoolingSelector().fit(table_of(["ef"])), truth, log=log)
     assert labels(qrels) == [("1", "e", 0), ("1", "f", 0.5)]
     assert labels(read_judgment_log(log)) == labels(qrels)

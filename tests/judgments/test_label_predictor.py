@@ -405,7 +405,7 @@ def test_empty_texts(T):
 
 def test_query_asks_for_what_is_least_sure(T):
     predictor = LabelPredictor(output="soft", calibration=None).fit(T)
-    asked = predictor.query(T, 2)
+    asked = predictor.select(T, 2)
     assert asked.dtype == bool
     assert T["label"][asked].isna().all()
     for topic in WORDS:
@@ -413,12 +413,12 @@ def test_query_asks_for_what_is_least_sure(T):
         assert (rows & asked).sum() == 2
         others = predictor.confidence_[rows & ~asked]
         assert predictor.confidence_[rows & asked].max() <= others.min()
-    np.testing.assert_array_equal(predictor.query(T, 1000), T["label"].isna())
+    np.testing.assert_array_equal(predictor.select(T, 1000), T["label"].isna())
 
 
 @pytest.mark.filterwarnings("ignore:1 topics have no judged document")
 def test_query_in_topics_without_a_model(poor):
-    asked = LabelPredictor().fit(poor).query(poor, 1)
+    asked = LabelPredictor().fit(poor).select(poor, 1)
     assert asked[-5:].tolist() == [False, True, False, True, False]
 
 
@@ -434,7 +434,7 @@ class Longest(TopicSelector):
 
 def test_query_by_a_selector(T):
     predictor = LabelPredictor(selector=Longest()).fit(T)
-    asked = predictor.query(T, 3)
+    asked = predictor.select(T, 3)
     for topic in WORDS:
         rows = ((T["qid"] == topic) & T["label"].isna()).to_numpy()
         lengths = T["text"].str.len()
@@ -442,7 +442,7 @@ def test_query_by_a_selector(T):
         assert (rows & asked).sum() == 3
     # A prior goes to the selector.
     prior = np.arange(len(T), dtype=float)
-    asked = LabelPredictor(selector=PriorSelector()).fit(T).query(T, 1, prior=prior)
+    asked = LabelPredictor(selector=PriorSelector()).fit(T).select(T, 1, prior=prior)
     for topic in WORDS:
         rows = np.flatnonzero((T["qid"] == topic) & T["label"].isna())
         assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
@@ -516,7 +516,7 @@ def test_minus_one_is_not_missing(T):
     # Among floats, -1 is a judgment: forbidden. Without a NaN that may be a mistake.
     for kind in (float, object, "Float64"):
         floats = coded.assign(label=coded["label"].astype(float).astype(kind))
-        message = r"column 'label' of T has no NaN.* \d+ of its 48 labels are -1.*forbidden.*NaN"
+        message = r"column 'label' of X has no NaN.* \d+ of its 48 labels are -1.*forbidden.*NaN"
         with pytest.warns(UserWarning, match=message) as caught:
             predictor = LabelPredictor().fit(floats)
         assert caught[0].filename == __file__
@@ -532,22 +532,22 @@ def test_minus_one_is_not_missing(T):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda T: T.to_numpy(), "T must be a pandas or polars DataFrame"),
-        (lambda T: T.iloc[:0], "T has no rows"),
-        (lambda T: T.drop(columns="qid"), "T has no column 'qid'.*Name the right one by topic="),
-        (lambda T: T.drop(columns="text"), "T has no column 'text'.*by text="),
-        (lambda T: T.drop(columns="label"), "T has no column 'label'.*by label="),
+        (lambda T: T.to_numpy(), "X must be a pandas or polars DataFrame"),
+        (lambda T: T.iloc[:0], "X has no rows"),
+        (lambda T: T.drop(columns="qid"), "X has no column 'qid'.*Name the right one by query="),
+        (lambda T: T.drop(columns="text"), "X has no column 'text'.*by text="),
+        (lambda T: T.drop(columns="label"), "X has no column 'label'.*by label="),
         (lambda T: T.assign(label=NAN), "no row is judged"),
         (lambda T: T.assign(label="good"), "must hold numbers, NaN where unjudged, got 'good'"),
         (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
-        (lambda T: T.assign(text=1.5), "column 'text' of T must hold texts, got 1.5"),
-        (lambda T: T.assign(imputed=False), "T has a column 'imputed' already"),
-        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "T has no topic in row 0"),
+        (lambda T: T.assign(text=1.5), "column 'text' of X must hold texts, got 1.5"),
+        (lambda T: T.assign(imputed=False), "X has a column 'imputed' already"),
+        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no topic in row 0"),
         (
             lambda T: pd.concat([T, T.iloc[[3]]]),
             r"document '\w+' twice in topic '\w+' \(again in row 48",
         ),
-        (lambda T: pd.concat([T, T["text"]], axis=1), "T has several columns 'text'"),
+        (lambda T: pd.concat([T, T["text"]], axis=1), "X has several columns 'text'"),
     ],
 )
 def test_bad_tables(T, change, message):
@@ -559,7 +559,7 @@ def test_document_ids_need_not_be_there(T):
     expected = LabelPredictor().fit_transform(T)["label"]
     bare = T.drop(columns="docno")
     assert LabelPredictor().fit_transform(bare)["label"].equals(expected)
-    with pytest.raises(ValueError, match=r"T has no column 'docid'.*by document="):
+    with pytest.raises(ValueError, match=r"X has no column 'docid'.*by document="):
         LabelPredictor(document="docid").fit(T)
     twice = pd.concat([T, T.iloc[[3]]])
     LabelPredictor(document=None).fit(twice)
@@ -579,7 +579,7 @@ def test_document_ids_need_not_be_there(T):
         ({"features": ["docno"]}, "features must name columns of numbers"),
         ({"text": None}, "text and features are both None"),
         ({"estimator": TfidfVectorizer()}, "estimator must be a classifier"),
-        ({"features": ["f9"]}, "T has no column 'f9'.*by features="),
+        ({"features": ["f9"]}, "X has no column 'f9'.*by features="),
     ],
 )
 def test_bad_parameters(T, params, message):
@@ -590,17 +590,17 @@ def test_bad_parameters(T, params, message):
 def test_bad_queries(T):
     predictor = LabelPredictor().fit(T)
     for n in (0, 1.5, True, -1):
-        with pytest.raises(ValueError, match="n must be a number of documents"):
-            predictor.query(T, n)
+        with pytest.raises(ValueError, match="n_select must be None"):
+            predictor.select(T, n)
     with pytest.raises(ValueError, match="prior needs a selector"):
-        predictor.query(T, 1, prior=np.ones(len(T)))
+        predictor.select(T, 1, prior=np.ones(len(T)))
     sampling = LabelPredictor(selector=StatAPSelector()).fit(T)
     with pytest.raises(
         ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
     ):
-        sampling.query(T, 1, prior=np.ones(len(T)))
-    with pytest.raises(ValueError, match="runs must be a dict"):
-        LabelPredictor(selector=PoolingSelector()).fit(T).query(T, 1)
+        sampling.select(T, 1, prior=np.ones(len(T)))
+    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
+        LabelPredictor(selector=PoolingSelector()).fit(T).select(T, 1)
 
 
 class Picky(LogisticRegression):

@@ -143,8 +143,8 @@ def test_budget_above_the_pool_names_the_line():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((2, 2)), "runs must be a dict"),
-        (["a text"], "runs must be a dict"),
+        (np.ones((2, 2)), "X must be a rank table, or a dict"),
+        (["a text"], "X must be a rank table, or a dict"),
         (pd.DataFrame({"r": [1.0]}), "index levels named 'qid' and 'docno'"),
         (table([[0.0]]), "whole numbers from 1 on"),
     ],

@@ -90,7 +90,7 @@ def test_prior_of_some_rows_is_that_of_all():
 def test_bad_prior_arguments():
     with pytest.raises(ValueError, match="method must be one of 'exact', 'approximate'"):
         statap_prior({"a": run({1: "ab"})}, method="log")
-    with pytest.raises(ValueError, match="runs must be a dict"):
+    with pytest.raises(TypeError, match="runs must be a path"):
         statap_prior([run({1: "ab"})])
 
 
@@ -273,7 +273,7 @@ def test_bad_input(parameters, X, message):
 
 
 def test_pooling_needs_runs():
-    with pytest.raises(ValueError, match="runs must be a dict"):
+    with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
         StatAPSelector(pooled=0.5).fit(["a text"], groups=[1], prior=[1.0])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     QueryInformativeness,
     ndcg_score,
@@ -184,7 +184,7 @@ def test_the_system_is_named():
 def test_mq2007(data_dir):
     """Even the best single features are no better than chance on many queries."""
     files = [data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)]
-    X, y_true, groups, *_ = load_letor(files, sparse=False)
+    X, y_true, groups, *_ = read_letor(files, sparse=False)
     systems = {f"feature {j + 1}": X[:, j] for j in (38, 22, 37)}
     found = query_informativeness(y_true, systems, groups=groups, gains="exp2", n_queries=0.25)
     assert found.uninformative.sum() == found.ideal.sum() == len(found.query_ids) // 4

@@ -13,7 +13,7 @@ from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_dcg, random_ranking, sum_precision_of
 from reference.dcg import dcg_of
 from skfilterrank._core.measure import MEASURES
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,
     expected_dcg,
@@ -288,7 +288,7 @@ class TestAnyMeasure:
 
 def test_mq2007(data_dir):
     """A seeded random ranker is where the exact expectation says, on a real data set."""
-    _, y_true, groups, *_ = load_letor([data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)])
+    _, y_true, groups, *_ = read_letor([data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)])
     n_queries = len(np.unique(groups))
     y_score = np.random.default_rng(0).random(len(y_true))
     for k in (5, 30):

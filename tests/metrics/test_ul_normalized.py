@@ -14,7 +14,7 @@ from reference.bounds import random_ranking, sum_precision_of, v1, v2
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,
     dcg_score,
@@ -382,7 +382,7 @@ class TestSimulatedBounds:
 def mq2007(data_dir):
     """Labels, queries, and the scores of one of the best single features of the data set."""
     files = [data_dir / "mq2007" / f"S{i}.txt.gz" for i in (1, 2)]
-    X, y_true, groups, *_ = load_letor(files, sparse=False)
+    X, y_true, groups, *_ = read_letor(files, sparse=False)
     return y_true, X[:, 38], groups
 
 

@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     average_precision_score,
     err_score,
@@ -464,7 +464,7 @@ def test_a_bad_feature_is_named(separable, bad):
 
 
 def test_mq2007(data_dir):
-    X, y, groups, *_ = load_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
+    X, y, groups, *_ = read_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
     test = groups >= np.quantile(groups, 0.6)
     ranker = CoordinateAscentRanker(
         measure="ndcg@10", gains="exp2", init="uniform", max_iter=1, random_state=0

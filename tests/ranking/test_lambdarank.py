@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_letor
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import LambdaRankRanker
 from skfilterrank.ranking._lambdarank import objective
@@ -439,7 +439,7 @@ def test_parameters_out_of_range(separable, settings, message):
 
 
 def test_close_to_lightgbm_on_mq2007(data_dir):
-    X, y, groups, *_ = load_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
+    X, y, groups, *_ = read_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
     test = groups >= np.quantile(groups, 0.6)
     train = ~test
     native = lgb.LGBMRanker(n_estimators=30, n_jobs=1, verbose=-1)

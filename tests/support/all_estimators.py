@@ -188,7 +188,7 @@ LOGISTIC = LogisticRegression()
 
 def simulated(selector):
     """Answer everything; each third document is relevant."""
-    return selector.simulate(np.arange(selector.index_.n_rows) % 3 == 0)
+    return selector.simulate(np.arange(selector._index.n_rows) % 3 == 0)
 
 
 def updated(selector):
@@ -286,7 +286,7 @@ def asked(estimator, data: Data) -> list:
     if isinstance(estimator, QueryThreshold):
         return [estimator.thresholds(*data.args[1:])]
     if isinstance(estimator, ActiveSelector):
-        proposed = [estimator.next_rows(3, topic=topic) for topic in estimator.index_.query_ids]
+        proposed = [estimator.next_rows(3, topic=topic) for topic in estimator._index.query_ids]
         return [estimator.ranking_, estimator.gains_, estimator.answers_, *proposed]
     if isinstance(estimator, TopicSelector):
         return [estimator.ranking_, estimator.gains_, estimator.select(3)]

@@ -99,7 +99,7 @@ CALLS = {
     "trec.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
-    "io.dump_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
+    "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
     "io.write_qrels": {"path": _written, "qrels": QRELS},
     "io.write_run": {
         "path": _written,
@@ -129,7 +129,7 @@ CALLS = {
     "ranking.threshold_curve": _LISTS,
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
-        "assessor": lambda question: judgments.STOP,
+        "assessor": lambda question: judgments.Answer.STOP,
     },
     "judgments.make_completed_scorer": {"measure": "ap"},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
@@ -141,7 +141,7 @@ CALLS = {
 # Files are read by tests of their own.
 READERS = {
     "comparison.read_system_scores",
-    "io.load_letor",
+    "io.read_letor",
     "io.load_model",
     "io.read_judged_table",
     "io.read_prels",

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank.comparison import score_systems
+from skfilterrank.exceptions import MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.trec import _evaluate as module
@@ -70,7 +72,7 @@ def test_topics_that_are_not_in_the_run(files):
         "2": 0,
         "3": 0,
     }
-    assert list(evaluate_run(*args, missing="skip").index) == ["1"]
+    assert list(evaluate_run(*args, missing="drop").index) == ["1"]
     (found,) = iter_evaluations([files / "good.txt"], files / "qrels.txt", "ndcg")
     assert (found.missing_topics, found.unjudged_topics) == (("3",), ("9",))
 
@@ -198,7 +200,7 @@ def test_the_size_of_the_collection(files):
 
 def test_the_pool_is_that_of_the_judgments(files):
     (files / "sampled.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
-    qrels = read_qrels(files / "sampled.txt", unjudged=-1)
+    qrels = read_qrels(files / "sampled.txt", unjudged_label=-1)
     values = evaluate_run(files / "good.txt", qrels, "inferred_ap")
     # Topic 1: a stands at place 2 below b, which is pooled but not judged; x is not in the pool.
     assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
@@ -207,8 +209,8 @@ def test_the_pool_is_that_of_the_judgments(files):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"ties": "stable"}, "ties must be one of 'docno', 'average', 'worst', 'best', got 'sta"),
-        ({"missing": "zero"}, "missing must be one of 'empty', 'skip', got 'zero'"),
+        ({"ties": "random"}, "ties must be one of 'docno', 'average', 'worst', 'best', 'stable', "),
+        ({"missing": "zero"}, "missing must be one of 'raise', 'drop', 'empty', got 'zero'"),
         ({"unjudged": "skip"}, "unjudged must be one of"),
         ({"measures": "map"}, "'map' is not a measure"),
         ({"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
@@ -234,7 +236,7 @@ def test_bad_parameters(files, params, message):
         ("ap(normalize=k)", {}, "normalize"),
         ("ap", {"normalize": "k"}, "normalize"),
         ("ul_normalized(normalize=k)", {}, "normalize"),
-        ("ndcg", {"ties": "stable"}, "ties"),
+        ("ndcg", {"ties": "random"}, "ties"),
         ("lexirecall", {"ties": "average"}, "ties"),
         ("ndcg", {"undefined": "zero"}, "undefined"),
         ("ndcg", {"gains": 3}, "gains"),
@@ -265,21 +267,41 @@ def test_what_some_data_make_right_is_not_raised_before(files):
 
 def test_runs_that_are_aligned_already(files):
     args = files / "good.txt", files / "qrels.txt"
-    for missing in ("empty", "skip"):
+    for missing in ("empty", "drop"):
         aligned = align(*args, missing=missing)
         expected = evaluate_run(*args, "ndcg", missing=missing)
-        assert len(expected) == {"empty": 3, "skip": 2}[missing]
-        for given in (None, missing):
-            values = evaluate_run(aligned, None, "ndcg", missing=given)
-            pd.testing.assert_frame_equal(values, expected)
-        values = evaluate_runs({"good": aligned}, None, "ndcg")
+        assert len(expected) == {"empty": 3, "drop": 2}[missing]
+        values = evaluate_run(aligned, None, "ndcg", missing=missing)
+        pd.testing.assert_frame_equal(values, expected)
+        values = evaluate_runs({"good": aligned}, None, "ndcg", missing=missing)
         pd.testing.assert_frame_equal(values.loc["good"], expected)
     with pytest.raises(ValueError, match="run is an AlignedRun, which holds its judgments: pass q"):
         evaluate_run(aligned, files / "qrels.txt", "ndcg")
-    with pytest.raises(ValueError, match=r"missing='empty', but run .* made with missing='skip'"):
+    with pytest.raises(ValueError, match=r"missing='empty', but run .* made with missing='drop'"):
         evaluate_run(aligned, None, "ndcg", missing="empty")
+    with pytest.raises(ValueError, match=r"ties='stable', but run .* made with ties='docno'"):
+        evaluate_run(aligned, None, "ndcg", missing="drop", ties="stable")
     with pytest.raises(ValueError, match="precision='single', but run is an AlignedRun"):
-        evaluate_run(aligned, None, "ndcg", precision="single")
+        evaluate_run(aligned, None, "ndcg", missing="drop", precision="single")
+
+
+def test_a_topic_that_a_run_lacks_can_be_an_error(files):
+    with pytest.raises(MissingValuesError, match=r"lacks 1 topic\(s\) .* such as '\w+'") as caught:
+        evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg", missing="raise")
+    assert sum(map(len, caught.value.lacking.values())) == 1
+
+
+def test_stable_ties_are_in_the_order_of_the_lines():
+    qrels = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": [1, 0, 0]})
+    run = pd.DataFrame({"qid": "1", "docno": list("bac"), "score": [2.0, 2.0, 2.0]})
+    for rows, place in (([0, 1, 2], 2), ([1, 0, 2], 1), ([2, 0, 1], 3)):
+        values = evaluate_run(run.iloc[rows], qrels, "rr", ties="stable")
+        assert values["rr"].tolist() == [1 / place]
+    assert evaluate_run(run, qrels, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
+    runs = {"run": run, "turned": run.iloc[::-1]}
+    scores = score_systems(runs, qrels, ["rr", "lexirecall"], ties="stable")
+    assert scores["rr"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
+    assert scores["lexirecall"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
 
 
 def test_precision():

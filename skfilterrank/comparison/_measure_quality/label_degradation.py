@@ -14,7 +14,7 @@ from skfilterrank._core.checks import as_list, check_choice, check_count, is_fin
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
-from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank.comparison._measure_quality.agreement import (
     check_tolerance,
     count_signs,
@@ -145,8 +145,8 @@ def label_degradation(
 
     Parameters
     ----------
-    runs : dict {name: run}, or list of paths
-        The runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; at least two.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         The judgments, as :func:`skfilterrank.io.align` takes them.
     measures : str or list of str
@@ -232,9 +232,7 @@ def label_degradation(
     check_choice(missing, "missing", ("raise", "drop", "empty"))
     n_samples = check_count(n_samples, "n_samples")
     tolerance = check_tolerance(tolerance)
-    named = list(named_runs(runs))
-    if len(named) < 2:
-        raise InputError(f"runs must hold at least 2 runs to compare, got {len(named)}.")
+    named = [(name, for_any_process(run)) for name, run in named_runs(runs, least=2).items()]
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
 
@@ -250,7 +248,7 @@ def label_degradation(
                 bar.update()
             return found
 
-        prepared = of_all_runs(_prepare, index, precision, gains)
+        prepared = of_all_runs(_prepare, index, precision, ties, gains)
         labels = _Labels.of(prepared, index.topics, missing)
         named = [(name, each) for (name, _), each in zip(named, prepared)]
         full = _values_of(
@@ -313,7 +311,7 @@ class _Labels:
             for topic in filter(is_query.get, each.aligned.missing_topics):
                 if missing == "raise":
                     raise InputError(
-                        f"topic {brief(topic)} is not in the run {brief(each.aligned.run)}. Runs "
+                        f"topic {brief(topic)} is not in the run {brief(each.aligned.name)}. Runs "
                         "are compared on the same topics: give missing='drop' to leave out such "
                         "topics for all runs, or missing='empty' to count them as empty lists."
                     )
@@ -347,15 +345,16 @@ class _Labels:
         return places
 
 
-def _prepare(name, run, index, precision, gains):
+def _prepare(name, run, index, precision, ties, gains):
     """Align a run and find what is relevant."""
-    with errors_of(name, run, run):
-        aligned = align(run, index, missing="empty", precision=precision)
+    path, found_at = run
+    with errors_of(name, path, found_at):
+        aligned = align(found_at, index, precision=precision, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
     # Nobody asks for text again.
-    aligned = replace(aligned, run=name, groups=topics[:0], _documents=())
+    aligned = replace(aligned, name=name, groups=topics[:0], _documents=())
     return _Prepared(aligned, rows[order], topics[order])
 
 

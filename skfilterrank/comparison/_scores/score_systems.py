@@ -9,11 +9,12 @@ from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._files.named_runs import errors_of, found_from_anywhere, named_runs
+from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import (
+    PreferenceMatrix,
     RelevantPositions,
     evaluate,
     preference_matrix,
@@ -44,8 +45,8 @@ def score_systems(
 
     Parameters
     ----------
-    runs : dict {name: run}, or list of paths
-        The runs, as :func:`skfilterrank.trec.evaluate_runs` takes them. Topics of a run that are
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. Topics of a run that are
         not in the judgments are left out.
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         The judgments, as :func:`skfilterrank.io.align` takes them.
@@ -97,17 +98,17 @@ def score_systems(
     Name: lexirecall, dtype: float64
     """
     wanted = parse_measures(measures)
-    named = list(named_runs(runs))
+    named = named_runs(runs)
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(_score_run)(name, run, found_from_anywhere(run), index, precision, wanted, params)
-        for name, run in named
+        delayed(_score_run)(name, *for_any_process(run), index, precision, wanted, params)
+        for name, run in named.items()
     )
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     bar = tqdm(found, total=len(named), unit="run", disable=not verbose, leave=False)
-    results = dict(zip((name for name, _ in named), bar))
+    results = dict(zip(named, bar))
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}
@@ -233,10 +234,10 @@ class RunScores(NamedTuple):
         return cls(values, positions, aligned.missing_topics)
 
 
-def _score_run(name, run, found_at, index, precision, wanted, params):
+def _score_run(name, path, run, index, precision, wanted, params):
     """Values of one run; an error says which run it was."""
-    with errors_of(name, run, found_at):
-        aligned = align(found_at, index, missing="empty", precision=precision)
+    with errors_of(name, path, run):
+        aligned = align(run, index, precision=precision, ties=params["ties"])
         return RunScores.of(aligned, wanted, **params)
 
 

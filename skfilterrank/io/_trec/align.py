@@ -5,15 +5,17 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._files.files import is_path
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
-from skfilterrank.io._trec.frames import is_frame, qrels_frame_rows, run_frame_rows
+from skfilterrank.io._trec.frames import checked_source, is_frame, qrels_frame_rows, run_frame_rows
 from skfilterrank.io._trec.pairs import pair_keys
 from skfilterrank.io._trec.read import read_qrels, run_rows
 
 
-def align(run, qrels, *, missing: str = "empty", precision: str = "double") -> AlignedRun:
+def align(
+    run, qrels, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
+) -> AlignedRun:
     """Join a run with judgments.
 
     Parameters
@@ -28,25 +30,30 @@ def align(run, qrels, *, missing: str = "empty", precision: str = "double") -> A
         "relevance"), or where to read them. A label of NaN says that the document is pooled, but
         not judged. A column "inclusion_probability", as `read_prels` gives it, is carried along.
         For many runs, pass one `QrelsIndex`.
-    missing : {"empty", "skip"}, default="empty"
-        What to do with topics of the judgments that are not in the run: keep them, as lists that
-        hold nothing (``trec_eval -c``), or leave them out (trec_eval's default).
+    missing : {"raise", "drop", "empty"}, default="empty"
+        What to do with topics of the judgments that are not in the run: raise an error, leave them
+        out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
+    ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
+        Tie rule of the measures to come. With "stable" documents of equal scores stand in the order
+        of their rows, with any other by document id, descending, as in trec_eval.
 
     Returns
     -------
     aligned : AlignedRun
         The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Topics stand in
-        the order of their ids as text; within each, documents by score, higher first, ties by
-        document id in descending order as in trec_eval, then those judged but not retrieved. So
-        ``ties="stable"`` is trec_eval's tie rule in every measure.
+        the order of their ids as text; within each, documents by score, higher first, ties in the
+        order of `ties`, then those judged but not retrieved. So ``ties="stable"`` is this order in
+        every measure.
 
     Raises
     ------
     ValueError
         Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
         or +inf, a document that is twice in a topic, no topic in common.
+    MissingValuesError
+        A ValueError: the run lacks topics, with ``missing="raise"``.
     FileFormatError
         The same in a file.
 
@@ -81,7 +88,7 @@ document not retrieved
     array([1., 0.])
     """
     index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
-    return index.align(run, missing=missing, precision=precision)
+    return index.align(run, missing=missing, precision=precision, ties=ties)
 
 
 class QrelsIndex:
@@ -118,7 +125,9 @@ class QrelsIndex:
     """
 
     def __init__(self, qrels):
-        rows = qrels_frame_rows(qrels if is_frame(qrels) else read_qrels(_source(qrels, "qrels")))
+        rows = qrels_frame_rows(
+            qrels if is_frame(qrels) else read_qrels(checked_source(qrels, "qrels"))
+        )
         order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
         self.topics = np.array(rows.topics, dtype=object)[order]
         self._labels_of_topics = pd.Index(self.topics, name="qid")
@@ -141,12 +150,14 @@ class QrelsIndex:
     def __repr__(self):
         return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
 
-    def align(self, run, *, missing: str = "empty", precision: str = "double") -> AlignedRun:
+    def align(
+        self, run, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
+    ) -> AlignedRun:
         """Join a run with these judgments.
 
         Parameters
         ----------
-        run, missing, precision
+        run, missing, precision, ties
             As in `skfilterrank.io.align`.
 
         Returns
@@ -154,9 +165,10 @@ class QrelsIndex:
         aligned : AlignedRun
             As from `skfilterrank.io.align`.
         """
-        check_choice(missing, "missing", ("empty", "skip"))
-        check_choice(precision, "precision", ("double", "single"))
-        rows = run_frame_rows(run) if is_frame(run) else run_rows(_source(run, "run"))
+        check_choice(missing, "missing", MISSING)
+        check_choice(precision, "precision", PRECISIONS)
+        check_choice(ties, "ties", TIES)
+        rows = run_frame_rows(run) if is_frame(run) else run_rows(checked_source(run, "run"))
         scores = rows.values
         if precision == "single":
             with np.errstate(over="ignore"):
@@ -179,6 +191,8 @@ class QrelsIndex:
 
         in_run = np.zeros(len(self.topics), dtype=bool)
         in_run[numbers[numbers >= 0]] = True
+        if missing == "raise" and not in_run.all():
+            raise _lacking_topics(rows.name, self.topics[~in_run])
         return self._lay_out(
             codes,
             scores,
@@ -188,7 +202,8 @@ class QrelsIndex:
             n_filtered=n_filtered,
             n_left_out=n_left_out,
             unjudged_topics=tuple(t for t, n in zip(rows.topics, numbers, strict=True) if n < 0),
-            run=rows.run,
+            name=rows.name,
+            ties="stable" if ties == "stable" else "docno",
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
@@ -208,7 +223,7 @@ class QrelsIndex:
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
 
-        order = _order(codes, scores, docnos)
+        order = _order(codes, scores, None if counts["ties"] == "stable" else docnos)
         rank = np.arange(len(codes)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
         places = np.empty(len(codes), dtype=np.int64)
         places[order] = np.repeat(starts, retrieved) + rank
@@ -270,23 +285,24 @@ class QrelsIndex:
         return matches
 
 
-def _source(data, argument):
-    """A path or handle, or an error that says what else may be passed."""
-    if is_path(data) or hasattr(data, "read"):
-        return data
-    raise InputTypeError(
-        f"{argument} must be a data frame, a path or an open file, got {type(data).__name__}."
+def _lacking_topics(name, topics):
+    """The error of a run that has not all topics of the judgments."""
+    name = "the run" if name is None else f"the run {brief(name)}"
+    return MissingValuesError(
+        f"{name} lacks {len(topics):,} topic(s) of the judgments, such as {brief(topics[0])}: "
+        "count them as empty lists (missing 'empty'), or leave them out (missing 'drop').",
+        {name: list(topics)},
     )
 
 
 def _order(codes, scores, docnos):
-    """Rows by topic, score descending, document id descending."""
+    """Rows by topic, score descending, and document id descending or, without ids, as they come."""
     order = _order_of_stretches(codes, scores)
     if order is None:
         order = np.lexsort((-scores, codes))
     codes, scores = codes[order], scores[order]
     tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
-    if not tied.any():
+    if docnos is None or not tied.any():
         return order
     # Only rows that share their score with another are sorted by document.
     members = np.zeros(len(codes), dtype=bool)

@@ -15,8 +15,8 @@ class AlignedRun(Result):
     """A run joined with judgments, as the three arrays that the measures take.
 
     It unpacks into them: ``y_true, y_score, groups = aligned``. Rows stand topic by topic, topics
-    in the order of their ids as text; within each, documents by score, higher first, ties by
-    document id in descending order, then the documents of the judgments that the run does not
+    in the order of their ids as text; within each, documents by score, higher first, ties in the
+    order of `ties`, then the documents of the judgments that the run does not
     retrieve.
 
     Attributes
@@ -37,8 +37,10 @@ class AlignedRun(Result):
     index : GroupIndex
         The rows of each topic. Every measure takes it as `groups`, and then has no need to look
         for them again.
-    run : str or None
+    name : str or None
         Name of the run, None where it has none or several.
+    ties : str
+        Order of documents with equal scores: "docno" or "stable", see :func:`align`.
     missing_topics : tuple of str
         Topics of the judgments that are not in the run.
     keeps_missing_topics : bool
@@ -67,7 +69,8 @@ class AlignedRun(Result):
     pooled: np.ndarray
     inclusion_probability: np.ndarray | None
     index: GroupIndex
-    run: str | None
+    name: str | None
+    ties: str
     missing_topics: tuple[str, ...]
     keeps_missing_topics: bool
     unjudged_topics: tuple[str, ...]
@@ -127,4 +130,4 @@ class AlignedRun(Result):
                 f"{counted(len(self.unjudged_topics), 'topic')} without judgments left out, with "
                 f"{counted(self.n_left_out, 'row')}"
             )
-        return (f"{self.run}: " if self.run else "") + "; ".join(parts)
+        return (f"{self.name}: " if self.name else "") + "; ".join(parts)

@@ -7,8 +7,9 @@ import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
 from skfilterrank._core.checks import check_scores
+from skfilterrank._files.files import is_path
 from skfilterrank._files.text_columns import id_tokens
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 
 # Our name of a column (PyTerrier's too), then that of ir_measures.
@@ -25,6 +26,15 @@ _NAMES = {
 def is_frame(data):
     """Whether data is a data frame of pandas or polars."""
     return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
+
+
+def checked_source(data, argument):
+    """A path or handle, or an error that says what else may be passed."""
+    if is_path(data) or hasattr(data, "read"):
+        return data
+    raise InputTypeError(
+        f"{argument} must be a data frame, a path or an open file, got {type(data).__name__}."
+    )
 
 
 def qrels_frame_rows(frame, argument="qrels") -> Rows:
@@ -55,13 +65,16 @@ def qrels_frame_rows(frame, argument="qrels") -> Rows:
 def run_frame_rows(frame, argument="run") -> Rows:
     """Rows of a data frame of a run; the name is that of the column "run" where it holds one."""
     columns = columns_of(frame, ("qid", "docno", "score"), argument, optional=("run",))
-    try:
-        scores = check_scores(_numbers(columns["score"], argument))
-    except ValueError as error:
-        raise InputError(f"{argument}: {error}".replace("y_score", "column 'score'")) from None
-    rows = _checked_rows(columns, scores, argument)
+    rows = _checked_rows(columns, run_scores(columns["score"], argument), argument)
     names = columns["run"].unique() if "run" in columns else []
-    return rows._replace(run=str(names[0]) if len(names) == 1 else None)
+    return rows._replace(name=str(names[0]) if len(names) == 1 else None)
+
+
+def run_scores(column, argument) -> np.ndarray:
+    """Scores of a run as float64: finite, or -inf where filtered."""
+    return check_scores(
+        _numbers(column, argument), name=f"column {brief(column.name)} of {argument}"
+    )
 
 
 def columns_of(frame, names, argument, optional=()):

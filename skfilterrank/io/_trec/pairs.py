@@ -11,7 +11,7 @@ from skfilterrank._files.tokens import Tokens, mix
 class Rows(NamedTuple):
     """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
 
-    `values` holds labels or scores as float64, `run` the name of the run where there is one,
+    `values` holds labels or scores as float64, `name` that of the run where there is one,
     `probabilities` those with which judged documents were drawn where they are known.
     """
 
@@ -19,7 +19,7 @@ class Rows(NamedTuple):
     codes: np.ndarray
     docnos: Tokens
     values: np.ndarray
-    run: str | None = None
+    name: str | None = None
     probabilities: np.ndarray | None = None
 
 

@@ -11,14 +11,14 @@ from skfilterrank.io._trec.lines import TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 
 
-def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:
+def read_qrels(source, *, unjudged_label: float | None = None) -> pd.DataFrame:
     r"""Read judgments in TREC format, ``qid iteration docno label``.
 
     Parameters
     ----------
     source : str, PathLike or file object
         Where to read: UTF-8, plain or gzip. A handle may be open as text or binary.
-    unjudged : float, default=None
+    unjudged_label : float, default=None
         Label that marks a document as pooled but not judged, such as the -1 of trec_eval's infAP.
         It becomes NaN. By default every label is a judgment, as negative ones mean forbidden here.
 
@@ -55,7 +55,7 @@ def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:
     1   1    d2     -1
     2   2    d7      0
     """
-    unjudged = check_unjudged(unjudged)
+    unjudged = check_unjudged_label(unjudged_label)
     lines = TrecLines(source, 4, (0, 2, 3))
     codes, topics = lines.column(0).factorize()
     docnos = lines.column(2)
@@ -65,7 +65,7 @@ def read_qrels(source, *, unjudged: float | None = None) -> pd.DataFrame:
         row = int(np.argmin(np.isfinite(labels)))
         lines.fail(
             f"a label must be a finite number, got {labels[row]}; for documents that nobody "
-            "judged, write some number and name it by unjudged=.",
+            "judged, write some number and name it as the unjudged label.",
             row,
         )
     if unjudged is not None:
@@ -209,11 +209,11 @@ def run_rows(source) -> Rows:
     return Rows(topics, codes, docnos, scores, names[0] if len(names) == 1 else None)
 
 
-def check_unjudged(unjudged):
+def check_unjudged_label(label):
     """None, or the label that stands for a missing one."""
-    if unjudged is None:
+    if label is None:
         return None
-    return check_number(unjudged, "unjudged")
+    return check_number(label, "unjudged_label")
 
 
 def _ranked_rows(lines):

@@ -9,10 +9,10 @@ import pandas as pd
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank._core.checks import check_scores
 from skfilterrank._core.results import Result
-from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
-from skfilterrank.io._trec.read import check_unjudged
+from skfilterrank.io._trec.read import check_unjudged_label
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
@@ -40,7 +40,7 @@ class RunCounts(Result):
     empty_queries: int
 
 
-def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None) -> RunCounts:
+def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) -> RunCounts:
     r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
 
     Rows with score -inf are filtered out and do not appear. A query of which nothing is left does
@@ -51,15 +51,15 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     path : str, PathLike or file object
         Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
         the new one is whole, which then takes its place.
-    groups : array-like of shape (n_rows,) or DataFrame
-        Query of each row, any order. Queries are written in sorted order. Or a run with columns
-        (or index levels) "qid", "docno", "score" and perhaps "run", in which case `docnos` and
-        `y_score` are not given; its column "rank" is not used.
-    docnos : array-like of shape (n_rows,)
-        Document id of each row.
-    y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better, -inf where filtered.
-    run : str, default=None
+    run : DataFrame or array-like of shape (n_rows,)
+        Run with columns (or index levels) "qid", "docno", "score" and perhaps "run"; its column
+        "rank" is not used. Or, with `docnos` and `y_score`, the query of each row. Rows stand in
+        any order; queries are written in sorted order.
+    docnos : array-like of shape (n_rows,), default=None
+        Document id of each row, where `run` is no DataFrame.
+    y_score : array-like of shape (n_rows,), default=None
+        Score of each row, where `run` is no DataFrame; higher is better, -inf where filtered.
+    name : str, default=None
         Name of the run, the last column. By default the column "run" of a DataFrame that has one,
         else "skfilterrank".
 
@@ -73,6 +73,8 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     ValueError
         Lengths that differ, no rows, a score that is NaN or +inf, an id that is missing or holds
         white space, a document that is twice in a query.
+    TypeError
+        `path` is neither a path nor an open file.
 
     See Also
     --------
@@ -89,36 +91,41 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     --------
     >>> import sys
     >>> from skfilterrank.io import write_run
-    >>> write_run(sys.stdout, [7, 7, 7, 8], ["a", "b", "c", "a"], [0.5, -float("inf"), 0.75,
-    ...           -float("inf")], run="demo")
+    >>> filtered = -float("inf")
+    >>> write_run(sys.stdout, [7, 7, 7, 8], docnos=["a", "b", "c", "a"],
+    ...           y_score=[0.5, filtered, 0.75, filtered], name="demo")
     7 Q0 c 1 0.75 demo
     7 Q0 a 2 0.5 demo
     <RunCounts: written 2, filtered 2, empty_queries 1>
     """
-    names = run
-    if is_frame(groups):
+    check_target(path, "write_run(path, run)")
+    names, groups = name, run
+    if is_frame(run):
         if docnos is not None or y_score is not None:
             raise InputError(
                 "a data frame holds documents and scores itself; leave docnos and y_score out."
             )
-        columns = columns_of(groups, ("qid", "docno", "score"), "the run", optional=("run",))
-        groups, docnos, y_score = (columns[name] for name in ("qid", "docno", "score"))
-        names = columns.get("run") if run is None else run
+        columns = columns_of(run, ("qid", "docno", "score"), "run", optional=("run",))
+        groups, docnos, y_score = (columns[column] for column in ("qid", "docno", "score"))
+        names = columns.get("run") if name is None else name
     elif docnos is None or y_score is None:
-        raise InputError("docnos and y_score are missing; pass them, or a data frame of the run.")
-    groups = np.asarray(as_column(groups, "groups", "query id"))
+        raise InputError(
+            "run must be a data frame, or the query of each row with docnos= and y_score=, got "
+            f"{type(run).__name__} without them."
+        )
+    groups = np.asarray(as_column(groups, "run", "query id"))
     docnos = np.asarray(as_column(docnos, "docnos", "document id"), dtype=object)
     y_score = check_scores(y_score).astype(np.float64, copy=False)
-    lengths = {"groups": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
+    lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
     if len(set(lengths.values())) != 1 or not y_score.size:
-        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
         raise InputError(
-            f"groups, docnos and y_score must be of one length and not empty, got {shown}; pass "
+            f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
             "one entry per row."
         )
     names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
 
-    query_codes, queries = _factorize(groups, "groups")
+    query_codes, queries = _factorize(groups, "run")
     docno_codes, documents = _factorize(docnos, "docnos")
     _check_unique(query_codes, docno_codes, queries, documents)
 
@@ -149,7 +156,7 @@ def write_run(path, groups, docnos=None, y_score=None, *, run: str | None = None
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
 
 
-def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
+def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     r"""Write judgments in TREC format, ``qid 0 docno label``.
 
     Parameters
@@ -160,16 +167,19 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
     qrels : DataFrame
         Judgments with columns (or index levels) "qid" (or "query_id"), "docno" (or "doc_id") and
         "label" (or "relevance"). They are written in the order of the rows.
-    unjudged : float, default=None
+    unjudged_label : float, default=None
         Label to write where it is NaN, for documents that are pooled, but not judged, such as the
         -1 of trec_eval's infAP. By default a NaN is an error.
 
     Raises
     ------
     ValueError
-        Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged`, or
-        equal to `unjudged`, an id that is missing or holds white space, a document that is twice
-        in a topic.
+        Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged_label`,
+        or
+        equal to it, an id that is missing or holds white space, a document that is twice in a
+        topic.
+    TypeError
+        `path` is neither a path nor an open file, or `qrels` is no data frame.
 
     See Also
     --------
@@ -187,12 +197,13 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
     >>> from skfilterrank.io import write_qrels
     >>> labels = [2, -1.0, float("nan")]
     >>> qrels = pd.DataFrame({"qid": [7, 7, 8], "docno": ["a", "b", "a"], "label": labels})
-    >>> write_qrels(sys.stdout, qrels, unjudged=-9)
+    >>> write_qrels(sys.stdout, qrels, unjudged_label=-9)
     7 0 a 2
     7 0 b -1
     8 0 a -9
     """
-    unjudged = check_unjudged(unjudged)
+    check_target(path, "write_qrels(path, qrels)")
+    unjudged = check_unjudged_label(unjudged_label)
     if not is_frame(qrels):
         raise InputTypeError(f"qrels must be a data frame, got {type(qrels).__name__}.")
     rows = qrels_frame_rows(qrels)
@@ -202,13 +213,13 @@ def write_qrels(path, qrels, *, unjudged: float | None = None) -> None:
     missing = np.isnan(labels)
     if unjudged is None and missing.any():
         raise InputError(
-            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or say "
-            "by unjudged= what to write for them."
+            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or name "
+            "the unjudged label to write for them."
         )
     if unjudged is not None and (same := labels == unjudged).any():
         raise InputError(
-            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which unjudged= "
-            "would make one of the missing ones; choose another number."
+            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which would "
+            "become one of the missing ones; choose another unjudged label."
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
     codes, distinct = pd.factorize(labels)
@@ -237,7 +248,7 @@ def _run_names(names, n_rows):
         names = pd.Series([names] * n_rows, dtype=object)
     for name in names.tolist() if entry_types(names.to_numpy()) != {str} else names.unique():
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
-            raise InputError(f"run must be a name without white space, got {brief(name)}.")
+            raise InputError(f"name must be a name without white space, got {brief(name)}.")
     return names.to_numpy(dtype=object)
 
 

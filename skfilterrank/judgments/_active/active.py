@@ -40,12 +40,10 @@ class ActiveSelector(RunSelector):
         Gains of the answers, NaN where there is none.
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document within its topic, from 1: those that were answered in the order of
-        the answers, then the others in the order of ``next_rows(n)``.
+        the answers, then the others in the order of ``next_rows(n_select)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         What the strategy promised itself from each document when it was answered, and from the
         others now; NaN where the strategy has no such number.
-    index_ : GroupIndex
-        Rows of each topic.
     pool_ : MultiIndex of length n_rows
         Topic and document of each row, levels "qid" and "docno".
     """
@@ -70,7 +68,7 @@ class ActiveSelector(RunSelector):
         """Raise for bad constructor parameters: hook."""
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None):
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "ActiveSelector":
         """Take the pool, and forget all answers.
 
         Parameters
@@ -106,11 +104,11 @@ class ActiveSelector(RunSelector):
         self._ranks = self._prepare(X, index)
         self._rows = np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
         self._codes = index.codes()
-        self.index_ = index
+        self._index = index
         return self.reset()
 
     @all_or_nothing
-    def reset(self):
+    def reset(self) -> "ActiveSelector":
         """Forget all answers.
 
         Returns
@@ -118,50 +116,52 @@ class ActiveSelector(RunSelector):
         self : ActiveSelector
             The strategy, as it was after `fit`.
         """
-        check_is_fitted(self, "index_")
-        n_rows = self.index_.n_rows
+        check_is_fitted(self, "_index")
+        n_rows = self._index.n_rows
         self.answers_ = np.full(n_rows, np.nan)
         self._promised = np.full(n_rows, np.nan)
         self._answered = [[] for _ in self._rows]
         self._states = OrderedDict()
         return self
 
-    def next_rows(self, n: int = 1, *, topic=None, skip: Collection[int] = ()) -> np.ndarray:
+    def next_rows(
+        self, n_select: int = 1, *, topic=None, leave_out: Collection[int] = ()
+    ) -> np.ndarray:
         """Say which documents to judge next.
 
         Parameters
         ----------
-        n : int, default=1
+        n_select : int, default=1
             How many. More than one are chosen without knowing each other's answers.
         topic : object, default=None
             Id of the topic. None takes the first one, by id, that has documents left.
-        skip : collection of int, default=()
+        leave_out : collection of int, default=()
             Rows not to propose.
 
         Returns
         -------
-        rows : ndarray of shape (at most n,), dtype int64
+        rows : ndarray of shape (at most n_select,), dtype int64
             Rows of X, all of one topic, the first to be judged first; empty where none is left.
 
         Raises
         ------
         ValueError
-            If `n` is no number of documents, or the topic is not in the pool.
+            If `n_select` is no number of documents, or the topic is not in the pool.
         """
-        check_is_fitted(self, "index_")
-        check_count(n, "n")
+        check_is_fitted(self, "_index")
+        n_select = check_count(n_select, "n_select")
         open_rows = np.isnan(self.answers_)
-        open_rows[np.fromiter(skip, dtype=np.int64, count=len(skip))] = False
+        open_rows[np.fromiter(leave_out, dtype=np.int64, count=len(leave_out))] = False
         codes = range(len(self._rows)) if topic is None else [self._code_of(topic)]
         for code in codes:
             rows = self._rows[code]
             allowed = open_rows[rows]
             if allowed.any():
-                return rows[self._state(code).propose(int(n), allowed)[0]].astype(np.int64)
+                return rows[self._state(code).propose(n_select, allowed)[0]].astype(np.int64)
         return np.empty(0, dtype=np.int64)
 
     @all_or_nothing
-    def update(self, rows, labels):
+    def update(self, rows, labels) -> "ActiveSelector":
         """Take answers.
 
         Parameters
@@ -182,7 +182,7 @@ class ActiveSelector(RunSelector):
             If a row is not in the pool, there twice or has an answer already, or a label is missing
             or none. No answer is taken then.
         """
-        check_is_fitted(self, "index_")
+        check_is_fitted(self, "_index")
         rows = check_numbers([rows] if np.isscalar(rows) else rows, "rows", entry="row number")
         if rows.dtype.kind not in "iu":
             raise InputError(f"rows must be row numbers of X, got {brief(rows.tolist())}.")
@@ -239,7 +239,7 @@ class ActiveSelector(RunSelector):
         return gains
 
     @all_or_nothing
-    def retract(self, row: int):
+    def retract(self, row: int) -> "ActiveSelector":
         """Take an answer back, as if it had never been given.
 
         Parameters
@@ -257,7 +257,7 @@ class ActiveSelector(RunSelector):
         ValueError
             If the row has no answer.
         """
-        check_is_fitted(self, "index_")
+        check_is_fitted(self, "_index")
         self._check_row(row)
         if np.isnan(self.answers_[row]):
             raise InputError(f"row {row} has no answer to take back.")
@@ -269,7 +269,7 @@ class ActiveSelector(RunSelector):
         return self
 
     @all_or_nothing
-    def simulate(self, y_true, *, n_select=None):
+    def simulate(self, y_true, *, n_select=None) -> "ActiveSelector":
         """Answer from known labels, from the start, topic by topic.
 
         Parameters
@@ -291,8 +291,8 @@ class ActiveSelector(RunSelector):
         ValueError
             If a label is missing, or there is not one for each row.
         """
-        check_is_fitted(self, "index_")
-        n_rows = self.index_.n_rows
+        check_is_fitted(self, "_index")
+        n_rows = self._index.n_rows
         gains = as_gains(y_true, self.gains)
         if len(gains) != n_rows:
             raise InputError(
@@ -304,10 +304,7 @@ class ActiveSelector(RunSelector):
                 "need every label; to take unjudged documents as not relevant, pass "
                 "y_true.fillna(0)."
             )
-        if n_select is None:
-            budgets = self.index_.sizes
-        else:
-            budgets = topic_budgets(n_select, self.index_)
+        budgets = topic_budgets(n_select, self._index)
         self.reset()
         jobs = (
             delayed(_simulated)(self._topic_state(self._ranks[rows]), gains[rows] > 0, budget)
@@ -319,7 +316,7 @@ class ActiveSelector(RunSelector):
             total=len(self._rows),
             desc="topics",
             unit="topic",
-            disable=not getattr(self, "verbose", False),
+            disable=not getattr(self, "verbose", 0),
             leave=None,
         )
         for code, (places, promised) in enumerate(found):
@@ -330,19 +327,19 @@ class ActiveSelector(RunSelector):
         return self
 
     @property
-    def ranking_(self):
+    def ranking_(self) -> np.ndarray:
         """Place of each row within its topic, from 1."""
         return self._ranking()[0]
 
     @property
-    def gains_(self):
+    def gains_(self) -> np.ndarray:
         """Gain of each row when it was answered, or now."""
         return self._ranking()[1]
 
     def _ranking(self):
         """Places and gains of all rows: the answered ones, then the others as they stand now."""
-        check_is_fitted(self, "index_")
-        ranking = np.empty(self.index_.n_rows, dtype=np.int64)
+        check_is_fitted(self, "_index")
+        ranking = np.empty(self._index.n_rows, dtype=np.int64)
         gains = self._promised.copy()
         for code, rows in enumerate(self._rows):
             answered = np.array(self._answered[code], dtype=np.int64)
@@ -382,7 +379,7 @@ class ActiveSelector(RunSelector):
 
     def _code_of(self, topic):
         """Number of a topic."""
-        ids = self.index_.query_ids
+        ids = self._index.query_ids
         found = np.flatnonzero(ids == topic)
         if not len(found):
             raise InputError(
@@ -392,8 +389,8 @@ class ActiveSelector(RunSelector):
 
     def _check_row(self, row):
         """Raise on what is no row of the pool."""
-        if not isinstance(row, Integral) or not 0 <= row < self.index_.n_rows:
-            raise InputError(f"row {brief(row)} is not in the pool of {self.index_.n_rows} rows.")
+        if not isinstance(row, Integral) or not 0 <= row < self._index.n_rows:
+            raise InputError(f"row {brief(row)} is not in the pool of {self._index.n_rows} rows.")
 
     def __getstate__(self):
         # States can be made again, and are as large as the pool.

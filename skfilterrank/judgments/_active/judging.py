@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from enum import Enum
-from inspect import signature
 from numbers import Real
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from skfilterrank.judgments._selection.selector import TopicSelector, topic_budg
 
 
 class Answer(Enum):
-    """What an assessor may say instead of a label: `SKIP`, `UNDO` and `STOP`."""
+    """What an assessor may say instead of a label."""
 
     SKIP = "skip"
     UNDO = "undo"
@@ -34,9 +33,6 @@ class Answer(Enum):
 
     def __repr__(self):
         return self.name
-
-
-SKIP, UNDO, STOP = Answer.SKIP, Answer.UNDO, Answer.STOP
 
 
 class Question(NamedTuple):
@@ -59,7 +55,7 @@ class Question(NamedTuple):
     n_total : int
         How many documents are to be judged, over all topics.
     before : Answer, float or None
-        What was answered to this document before: a label that was undone, SKIP, or None.
+        What was answered to this document before: a label that was undone, Answer.SKIP, or None.
     """
 
     topic: object
@@ -94,17 +90,16 @@ def judge(
         in the order of `ranking_`.
     assessor : callable
         Called with a :class:`Question`, returns a label, a finite number, where negative ones mean
-        forbidden; or `SKIP` to be asked about this document later, `UNDO` to take back the answer
-        before this one, `STOP` to end. Where it has a method `at_end`, this is called when all is
-        judged, and may return `UNDO`, or anything else to end.
+        forbidden; or `Answer.SKIP` to be asked about this document later, `Answer.UNDO` to take
+        back the answer before this one, `Answer.STOP` to end. Where it has a method `at_end`, this
+        is called when all is judged, and may return `Answer.UNDO`, or anything else to end.
     log : str or PathLike, default=None
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
         them. None keeps nothing.
     n_select : int or float, default=None
-        Documents per topic, or their share, as in `TopicSelector.select`. None asks about
-        what ``select()`` gives where it can do without, as that of a :class:`PoolingSelector`, and
-        else about all.
+        Documents per topic, or their share, as in `TopicSelector.select`. None asks about all
+        that ``select()`` gives, which a :class:`PoolingSelector` may limit.
     topics : list, default=None
         Ids of the topics to judge, in this order. None takes all, in the order of their ids.
     pool : DataFrame or MultiIndex of length n_rows, default=None
@@ -134,7 +129,7 @@ def judge(
 
     Warns
     -----
-    UserWarning
+    DataWarning
         If the last line of the log is only half written: it is cut off, and the answers before it
         count.
 
@@ -149,9 +144,9 @@ def judge(
     place among these, and is asked about again when all others have an answer; if it is skipped
     then, it stays without label, until the loop is started again on the same log.
 
-    `UNDO` takes back the last answer, a skip too, and asks about that document next; it reaches
-    back to the begin of the log, and does nothing where no answer is left. Nothing is ever erased
-    from the log: undo is a line of its own.
+    `Answer.UNDO` takes back the last answer, a skip too, and asks about that document next; it
+    reaches back to the begin of the log, and does nothing where no answer is left. Nothing is ever
+    erased from the log: undo is a line of its own.
 
     The strategy may change from one session to the next, and the pool may grow, as long as it
     holds all documents that the log has an answer to: documents that have
@@ -204,11 +199,11 @@ def judge(
                 question = session.question()
                 if question is not None:
                     answer = assessor(question)
-                elif at_end is None or at_end() is not UNDO:
+                elif at_end is None or at_end() is not Answer.UNDO:
                     break
                 else:
-                    answer = UNDO
-                if answer is STOP:
+                    answer = Answer.UNDO
+                if answer is Answer.STOP:
                     break
                 event = session.event_of(answer, question, grades)
                 if event is None:
@@ -233,7 +228,7 @@ class _Session:
         self.row_of = {
             (str(qid), str(docno)): row for row, (qid, docno) in enumerate(zip(qids, docnos))
         }
-        index = selector.index_
+        index = selector._index
         self.codes = index.codes()
         self.topic_ids = index.query_ids.tolist()
         self.never = set(_checked_rows(leave_out, index.n_rows))
@@ -279,12 +274,12 @@ class _Session:
             later, given_up = self.later[code], self.given_up[code]
             n_settled = self.n_labels[code] + len(later) + len(given_up)
             if n_settled < self.budgets[code]:
-                skip = {*later, *given_up, *self.never}
-                found = self.queue.next_rows(1, topic=self.topic_ids[code], skip=skip)
+                settled = {*later, *given_up, *self.never}
+                found = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
                 if len(found):
                     return self._question(int(found[0]), None)
             if later:
-                return self._question(next(iter(later)), SKIP)
+                return self._question(next(iter(later)), Answer.SKIP)
         return None
 
     def _question(self, row, before):
@@ -304,13 +299,13 @@ class _Session:
 
     def event_of(self, answer, question, grades):
         """What to save of an answer; None for an undo of nothing."""
-        if answer is UNDO:
+        if answer is Answer.UNDO:
             if not self.stack:
                 return None
             last = self.stack[-1]
             return Event("undo", last.qid, last.docno)
         qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
-        if answer is SKIP:
+        if answer is Answer.SKIP:
             return Event("skip", qid, docno)
         label = _checked_label(answer, question, grades)
         self.queue.check_label(label)
@@ -353,27 +348,25 @@ class _Session:
             self.n_labels[code] -= self.counts[row]
             self.queue.retract(row)
         self.asked_again = row
-        self.before = event.label if event.kind == "label" else SKIP
+        self.before = event.label if event.kind == "label" else Answer.SKIP
 
 
 class _RankedQueue:
     """A strategy that looks at no answers, in the form of those that do."""
 
     def __init__(self, selector, counts):
-        self.index, self.counts = selector.index_, counts
+        self.index, self.counts = selector._index, counts
         order = self.index.row_order()
         by_rank = order[np.lexsort((selector.ranking_[order], self.index.codes()[order]))]
         lists = np.split(by_rank, np.cumsum(self.index.sizes)[:-1])
         self.lists = dict(zip(self.index.query_ids.tolist(), lists))
         self.is_open = counts.copy()
 
-    def next_rows(self, n, *, topic, skip):
+    def next_rows(self, n_select, *, topic, leave_out):
         """The first open rows of a topic's ranking."""
         rows = self.lists[topic]
         rows = rows[self.is_open[rows]]
-        if skip:
-            rows = rows[~np.isin(rows, np.fromiter(skip, dtype=np.int64, count=len(skip)))]
-        return rows[:n]
+        return rows[~np.isin(rows, list(leave_out))][:n_select]
 
     def check_label(self, label):
         """Any will do."""
@@ -389,16 +382,13 @@ class _RankedQueue:
 
 def _budgets(selector, n_select):
     """Number of documents per topic, and which ones count towards it: all."""
-    index = selector.index_
-    budgets = index.sizes if n_select is None else topic_budgets(n_select, index)
-    return budgets, np.ones(index.n_rows, dtype=bool)
+    index = selector._index
+    return topic_budgets(n_select, index), np.ones(index.n_rows, dtype=bool)
 
 
 def _selected(selector, n_select):
     """The same for a ranking; where its first documents are not what is selected, these count."""
-    if n_select is None and signature(selector.select).parameters["n_select"].default is not None:
-        return _budgets(selector, n_select)
-    index = selector.index_
+    index = selector._index
     selected = selector.select(n_select)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
@@ -429,7 +419,7 @@ def _pool_columns(selector, pool):
         )
     if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
         raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
-    index = selector.index_
+    index = selector._index
     if len(pool) != index.n_rows:
         raise InputError(
             f"pool has {len(pool)} rows, but the selector was fitted on {index.n_rows}: pass the "
@@ -479,8 +469,8 @@ def _checked_label(answer, question, grades):
     is_number = isinstance(answer, Real) and not isinstance(answer, bool | np.bool_)
     if not is_number or not np.isfinite(answer):
         raise InputError(
-            f"{who} must be a finite number, SKIP, UNDO or STOP, got {brief(answer)}; the answers "
-            "before it are saved."
+            f"{who} must be a finite number, Answer.SKIP, Answer.UNDO or Answer.STOP, got "
+            f"{brief(answer)}; the answers before it are saved."
         )
     label = float(answer)
     if grades is not None and label not in {float(grade) for grade in grades}:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, InputTypeError, JudgmentLogError, brief
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
 
 try:
     import fcntl
@@ -54,7 +54,7 @@ def read_judgment_log(path) -> pd.DataFrame:
 
     Warns
     -----
-    UserWarning
+    DataWarning
         If the last line is only half written, with its number: it is left out.
 
     Examples
@@ -369,7 +369,8 @@ def _warn_of_torn_line(content):
     if content.torn_line is not None:
         warn_user(
             f"{content.file}:{content.torn_line}: the last line is only half written, and left "
-            "out; the answer before it is the last one."
+            "out; the answer before it is the last one.",
+            DataWarning,
         )
 
 

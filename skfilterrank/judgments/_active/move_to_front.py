@@ -33,8 +33,6 @@ class MoveToFrontSelector(ActiveSelector):
         the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: the strategy has no objective.
-    index_ : GroupIndex
-        Rows of each topic.
     pool_ : MultiIndex of length n_rows
         Topic and document of each row, levels "qid" and "docno".
 
@@ -81,7 +79,7 @@ class MoveToFrontSelector(ActiveSelector):
     [('1', 'd5')]
     """
 
-    def __init__(self, *, gains=None, n_jobs=None, verbose=False):
+    def __init__(self, *, gains=None, n_jobs=None, verbose=0):
         self.gains = gains
         self.n_jobs = n_jobs
         self.verbose = verbose

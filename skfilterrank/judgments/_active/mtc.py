@@ -40,8 +40,6 @@ class MTCSelector(ActiveSelector):
         the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         Weight of each document when it was answered, and of the others now.
-    index_ : GroupIndex
-        Rows of each topic.
     pool_ : MultiIndex of length n_rows
         Topic and document of each row, levels "qid" and "docno".
 
@@ -107,7 +105,7 @@ class MTCSelector(ActiveSelector):
     array([0.   , 0.333, 1.   , 1.333])
     """
 
-    def __init__(self, *, aggregate="sum", gains=None, n_jobs=None, verbose=False):
+    def __init__(self, *, aggregate="sum", gains=None, n_jobs=None, verbose=0):
         self.aggregate = aggregate
         self.gains = gains
         self.n_jobs = n_jobs

@@ -23,7 +23,7 @@ def pseudo_qrels(
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
-    random_state=None,
+    random_state=0,
 ) -> pd.DataFrame:
     """Judgments without judges: documents that many runs return pass for relevant.
 
@@ -32,10 +32,9 @@ def pseudo_qrels(
 
     Parameters
     ----------
-    runs : dict {name: DataFrame} or DataFrame
-        The runs, each with columns "qid", "docno" and "score" as
-        :func:`skfilterrank.io.read_run` returns them; or a rank table, see :func:`rank_table`.
-        At least two.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
+        least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
         How documents of a topic's pool come to be relevant:
 
@@ -61,7 +60,7 @@ def pseudo_qrels(
     ties : {"docno", "random"}, default="docno"
         Which of the documents that are left equal is relevant: the greater id as text, or one at
         random. "soboroff" has no ties.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of "soboroff" and of random ties; one number gives the same table every time.
 
     Returns
@@ -125,7 +124,7 @@ def pseudo_qrels(
     """
     check_choice(method, "method", METHODS)
     check_pseudo(share, n_trials, ties)
-    table, _ = run_pool(runs, depth=depth, teams=teams)
+    table, _, _ = run_pool(runs, depth=depth, teams=teams)
     labels = pseudo_labels(
         table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
     )

@@ -24,7 +24,7 @@ def rank_systems(
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
-    random_state=None,
+    random_state=0,
 ) -> pd.DataFrame:
     """Rank systems before anything is judged, by what their runs have in common.
 
@@ -33,10 +33,9 @@ def rank_systems(
 
     Parameters
     ----------
-    runs : dict {name: DataFrame} or DataFrame
-        The runs, each with columns "qid", "docno" and "score" as
-        :func:`skfilterrank.io.read_run` returns them; or a rank table, see :func:`rank_table`.
-        At least two.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
+        least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri"}, \
 default="nruns"
         "aslam" scores a run by the mean Jaccard coefficient of what it returns with what each
@@ -54,7 +53,7 @@ default="nruns"
     teams : dict or Series {run: team}, default=None
         Team of each run: of each team only the first run by name is taken, and ranked. None takes
         all runs. Runs that are not in `runs` may be named.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of "soboroff", of "spoerri" and of random ties; one number gives the same order every
         time.
 
@@ -130,7 +129,7 @@ default="nruns"
     check_choice(method, "method", FORECASTS)
     check_pseudo(share, n_trials, ties)
     measures = parse_measures(measure)
-    table, team_of = run_pool(runs, depth=depth, teams=teams)
+    table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
     names = list(table.columns)
     if method == "aslam":
         values = pd.DataFrame({method: mean_overlap(table)}, index=names)

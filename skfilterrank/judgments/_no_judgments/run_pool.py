@@ -1,23 +1,22 @@
 """The pool on which runs are compared without judgments."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 
+from skfilterrank._files.named_runs import named_runs
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import read_runs
 from skfilterrank.judgments._no_judgments.teams import first_runs
 from skfilterrank.judgments._selection.pool import as_rank_table, rank_table
 
 
-def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | None]:
-    """Rank table of the runs down to a depth, and team by run; one run for each team."""
+def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
+    """Rank table of the runs down to a depth, the runs as they were read, and team by run.
+
+    One run for each team is taken.
+    """
     is_table = isinstance(runs, pd.DataFrame)
-    if not is_table and not isinstance(runs, Mapping):
-        raise InputError(
-            "runs must be a dict {name: DataFrame}, or the table that rank_table makes of it, got "
-            f"{type(runs).__name__}."
-        )
-    names = list(runs.columns if is_table else runs)
+    runs = runs if is_table else named_runs(runs)
+    names = list(runs)
     team_of = first_runs(names, teams)
     chosen = names if team_of is None else list(team_of)
     if len(chosen) < 2:
@@ -29,9 +28,10 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, dict | No
     if is_table:
         table = as_rank_table(only_pool_of(runs, chosen), depth=depth).sort_index()
     else:
-        table = rank_table({name: runs[name] for name in chosen}, depth=depth)
+        runs = read_runs({name: runs[name] for name in chosen})
+        table = rank_table(runs, depth=depth)
     _check_topics(table)
-    return table, team_of
+    return table, runs, team_of
 
 
 def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:

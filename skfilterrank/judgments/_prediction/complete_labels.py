@@ -39,9 +39,8 @@ def complete_labels(predictor, X, y, groups):
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
-    found = predictor._fit_vectors(
-        check_parameters(predictor), _vectors_of(predictor, X), index, labels
-    )
+    check_parameters(predictor)
+    found = predictor.fit_vectors(_vectors_of(predictor, X), index, labels)
     labels = np.where(np.isnan(found), labels, found)
     if isinstance(y, pd.Series):
         return pd.Series(labels, index=y.index, name=y.name), predictor

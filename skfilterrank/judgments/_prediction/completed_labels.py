@@ -144,7 +144,7 @@ class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             If no label is NaN and some are -1, which never means unjudged.
         """
         if y is None:
@@ -244,17 +244,17 @@ class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
         return self._ask("score", X, y, groups=groups)
 
     @property
-    def classes_(self):
+    def classes_(self) -> np.ndarray:
         """Classes of a classifier."""
         return self._of_estimator("classes_")
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of features the estimator was fitted on."""
         return self._of_estimator("n_features_in_")
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> np.ndarray:
         """Names of the features the estimator was fitted on."""
         return self._of_estimator("feature_names_in_")
 

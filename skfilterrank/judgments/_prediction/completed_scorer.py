@@ -19,8 +19,7 @@ class CompletedScorer:
         self._predictor = predictor
 
     def __repr__(self):
-        text = repr(self._scorer).replace("make_ranking_scorer", "make_completed_scorer")
-        return f"{text[:-1]}, predictor={self._predictor!r})"
+        return f"make_completed_scorer({self._scorer.arguments}, predictor={self._predictor!r})"
 
     def __call__(self, estimator, X, y, groups=None) -> float:
         """Complete the labels of the rows, then score the estimator on them; higher is better."""

@@ -37,12 +37,12 @@ class DocumentVectors:
         self.n_terms = n_terms
         self.scaler = None
 
-    def fit_transform(self, T) -> Vectors:
+    def fit_transform(self, X) -> Vectors:
         """Learn terms and scales from all rows of a table, judged or not."""
         if self.text is None:
             vectors = None
         else:
-            texts = texts_of(T, self.text)
+            texts = texts_of(X, self.text)
             numbers, distinct = pd.factorize(texts)
             if self.vectorizer is None:
                 self.vectorizer = TfidfVectorizer(max_features=self.n_terms)
@@ -52,28 +52,28 @@ class DocumentVectors:
                 matrix = self.vectorizer.fit_transform(distinct)
             except ValueError as error:
                 raise InputError(
-                    f"the texts in column {brief(self.text)} of T give no terms to learn from "
+                    f"the texts in column {brief(self.text)} of X give no terms to learn from "
                     f"({error}): {len(distinct)} distinct texts, all empty or stop words."
                 ) from error
             vectors = _with_empty(matrix, numbers, distinct)
         if self.features is not None:
-            numbers = feature_matrix(T, self.features)
+            numbers = feature_matrix(X, self.features)
             self.scaler = StandardScaler().fit(numbers)
-        return self._add_features(vectors, T)
+        return self._add_features(vectors, X)
 
-    def transform(self, T) -> Vectors:
+    def transform(self, X) -> Vectors:
         """Vectors of the rows of another table."""
         vectors = None
         if self.text is not None:
-            numbers, distinct = pd.factorize(texts_of(T, self.text))
+            numbers, distinct = pd.factorize(texts_of(X, self.text))
             vectors = _with_empty(self.vectorizer.transform(distinct), numbers, distinct)
-        return self._add_features(vectors, T)
+        return self._add_features(vectors, X)
 
-    def _add_features(self, vectors, T):
+    def _add_features(self, vectors, X):
         """The vectors with the scaled feature columns behind them."""
         if self.features is None:
             return vectors
-        scaled = self.scaler.transform(feature_matrix(T, self.features))
+        scaled = self.scaler.transform(feature_matrix(X, self.features))
         if vectors is None:
             return Vectors(scaled)
         matrix = vectors.take(slice(None))
@@ -84,30 +84,30 @@ class DocumentVectors:
         )
 
 
-def selectable_documents(T, text, features):
+def selectable_documents(X, text, features):
     """What selection strategies look at: the texts, else the feature columns."""
     if text is not None:
-        return texts_of(T, text).tolist()
-    return pd.DataFrame(feature_matrix(T, features), columns=list(features))
+        return texts_of(X, text).tolist()
+    return pd.DataFrame(feature_matrix(X, features), columns=list(features))
 
 
-def texts_of(T, name) -> np.ndarray:
+def texts_of(X, name) -> np.ndarray:
     """The text column as str, empty where missing."""
-    texts = column_of(T, name, "text").astype(object)
+    texts = column_of(X, name, "text").astype(object)
     texts = texts.where(texts.notna(), "").to_numpy()
     wrong = [not isinstance(text, str) for text in texts]
     if any(wrong):
         shown = texts[int(np.argmax(wrong))]
         raise InputError(
-            f"column {brief(name)} of T must hold texts, got {brief(shown)}: name the text column "
+            f"column {brief(name)} of X must hold texts, got {brief(shown)}: name the text column "
             "by text=, or pass text=None and features=, the columns of numbers."
         )
     return texts
 
 
-def feature_matrix(T, names) -> np.ndarray:
+def feature_matrix(X, names) -> np.ndarray:
     """The feature columns as float64, NaN where missing."""
-    columns = [column_of(T, name, "features") for name in names]
+    columns = [column_of(X, name, "features") for name in names]
     try:
         return np.column_stack(
             [column.to_numpy(dtype=np.float64, na_value=np.nan) for column in columns]

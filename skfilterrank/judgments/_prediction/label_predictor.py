@@ -5,9 +5,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_count, check_random_state
+from skfilterrank._core.checks import check_random_state
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.exceptions import (
+    DataWarning,
+    FitWarning,
+    InputError,
+    InputTypeError,
+    UnjudgedWarning,
+    brief,
+)
 from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
     selectable_documents,
@@ -24,6 +31,7 @@ from skfilterrank.judgments._prediction.topic_models import (
     stand_ins,
 )
 from skfilterrank.judgments._selection.sampling import StatAPSelector
+from skfilterrank.judgments._selection.selector import topic_budgets
 
 _SHOWN = 5
 
@@ -47,7 +55,7 @@ class LabelPredictor(TableImputer):
     features : list of str or None, default=None
         Columns of numbers to learn from, behind the text's vectors or instead of them. They are
         brought to mean 0 and variance 1 over the rows of the table `fit` sees.
-    topic : str, default="qid"
+    query : str, default="qid"
         Column, or index level, with the topic of each row.
     document : str or None, default="docno"
         Column, or index level, with the document's id: a document that is twice in a topic is an
@@ -80,7 +88,7 @@ class LabelPredictor(TableImputer):
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
     selector : TopicSelector or None, default=None
-        The strategy :meth:`query` follows, one that looks at texts (or at feature columns, where
+        The strategy :meth:`select` follows, one that looks at texts (or at feature columns, where
         `text` is None); None takes what the classifiers are least sure of.
     n_jobs : int or None, default=None
         Topics fitted at a time; results do not depend on it.
@@ -170,14 +178,14 @@ class LabelPredictor(TableImputer):
     --------
     >>> import pandas as pd
     >>> from skfilterrank.judgments import LabelPredictor
-    >>> T = pd.DataFrame({
+    >>> X = pd.DataFrame({
     ...     "qid": ["wings"] * 5 + ["heat"] * 3,
     ...     "text": ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
     ...              "heat flow", "heat in slabs", "heat flow", "lift of a wing"],
     ...     "label": [1, 1, 0, None, None, 1, None, None],
     ... })
     >>> predictor = LabelPredictor()
-    >>> predictor.fit_transform(T)
+    >>> predictor.fit_transform(X)
          qid                  text  label  imputed
     0  wings        lift of a wing    1.0    False
     1  wings  wing in a slipstream    1.0    False
@@ -197,7 +205,7 @@ class LabelPredictor(TableImputer):
         *,
         text="text",
         features=None,
-        topic="qid",
+        query="qid",
         document="docno",
         label="label",
         imputed="imputed",
@@ -215,7 +223,7 @@ class LabelPredictor(TableImputer):
         self.estimator = estimator
         self.text = text
         self.features = features
-        self.topic = topic
+        self.query = query
         self.document = document
         self.label = label
         self.imputed = imputed
@@ -231,12 +239,12 @@ class LabelPredictor(TableImputer):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, T, y=None) -> "LabelPredictor":
+    def fit(self, X, y=None) -> "LabelPredictor":
         """Fit a model of each topic's labels.
 
         Parameters
         ----------
-        T : pandas or polars DataFrame of n_rows rows
+        X : pandas or polars DataFrame of n_rows rows
             The judgment table, rows in any order.
         y : object, default=None
             Not used; there by scikit-learn's convention.
@@ -249,7 +257,7 @@ class LabelPredictor(TableImputer):
         Raises
         ------
         TypeError
-            If T is no table.
+            If X is no table.
         ValueError
             If a column is missing or holds what it must not, such as -1 among integers without a
             NaN; if no row is judged, a document is twice in a topic, no text holds a term, or a
@@ -257,20 +265,20 @@ class LabelPredictor(TableImputer):
 
         Warns
         -----
-        UserWarning
+        DataWarning, FitWarning
             If no label is NaN and some are -1, which never means unjudged; if a text is empty or
             holds no known term; if chances should be calibrated and cannot be.
         """
-        self._fit_table(T)
+        self._fit_table(X)
         return self
 
     @all_or_nothing
-    def fit_transform(self, T, y=None, **fit_params):
-        """Fit, and complete the same table: what ``fit(T).transform(T)`` gives.
+    def fit_transform(self, X, y=None, **fit_params) -> object:
+        """Fit, and complete the same table: what ``fit(X).transform(X)`` gives.
 
         Parameters
         ----------
-        T : pandas or polars DataFrame of n_rows rows
+        X : pandas or polars DataFrame of n_rows rows
             The judgment table.
         y : object, default=None
             Not used.
@@ -283,15 +291,15 @@ class LabelPredictor(TableImputer):
             As :meth:`transform`.
         """
         if fit_params:
-            raise InputTypeError(f"fit takes no parameters but T, got {', '.join(fit_params)}.")
-        return self._completed(*self._fit_table(T))
+            raise InputTypeError(f"fit takes no parameters but X, got {', '.join(fit_params)}.")
+        return self._completed(*self._fit_table(X))
 
-    def transform(self, T):
+    def transform(self, X) -> object:
         """Complete the labels of a table.
 
         Parameters
         ----------
-        T : pandas or polars DataFrame of n_rows rows
+        X : pandas or polars DataFrame of n_rows rows
             The table `fit` saw, or other documents. The label column may be missing, and then no
             row is judged. Labels in it stay as they are, but nothing is learned from them.
 
@@ -308,86 +316,103 @@ class LabelPredictor(TableImputer):
             if a topic is unknown.
         """
         check_is_fitted(self)
-        table = self._read(T, needs_label=False)
-        vectors = self._document_vectors.transform(T)
+        table = self._read(X, needs_label=False)
+        vectors = self._document_vectors.transform(X)
         labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
         return self._completed(table, labels)
 
-    def query(self, T, n, *, prior=None) -> np.ndarray:
+    def select(self, X, n_select=None, *, prior=None) -> np.ndarray:
         """Say which rows to judge next.
 
         Parameters
         ----------
-        T : pandas or polars DataFrame of n_rows rows
+        X : pandas or polars DataFrame of n_rows rows
             Documents as `fit` takes them, judged and unjudged.
-        n : int
-            Documents per topic; all that are left where there are fewer.
+        n_select : int, float or None, default=None
+            Documents per topic, or their share, as in :meth:`TopicSelector.select`; all unjudged
+            ones where there are fewer, or of None.
         prior : array-like of shape (n_rows,), default=None
             Handed to the selector.
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype bool
-            True for unjudged rows that should be judged. With a selector, the first n unjudged
+            True for unjudged rows that should be judged. With a selector, the first unjudged
             documents in the order it gives to all documents of the topic; without, those whose
             likeliest label is the least likely. Rows that no model of the topic tells apart come
             in the order of the table.
         """
-        check_count(n, "n")
         check_is_fitted(self)
-        table = self._read(T, needs_label=False)
+        table = self._read(X, needs_label=False)
+        budgets = topic_budgets(n_select, table.index, warn=False)
         unjudged = np.isnan(table.labels)
         if isinstance(self.selector, StatAPSelector):
             raise InputError(
                 "selector must be a strategy with one order of the documents, got "
                 f"{brief(self.selector)}: its sample is drawn anew for each budget, and the start "
-                "of its ranking_ has other inclusion probabilities. Call its select(n) on all "
+                "of its ranking_ has other inclusion probabilities. Call its select on all "
                 "documents instead."
             )
         if self.selector is not None:
-            documents = selectable_documents(T, self.text, self.features)
+            documents = selectable_documents(X, self.text, self.features)
             selector = clone(self.selector)
             order = selector.fit(documents, groups=table.topics.to_numpy(), prior=prior).ranking_
         elif prior is not None:
             raise InputError("prior needs a selector: uncertainty makes no use of it.")
         else:
-            vectors = self._document_vectors.transform(T)
+            vectors = self._document_vectors.transform(X)
             models = [self.models_.get(topic) for topic in table.index.query_ids.tolist()]
             _, confidence = predict_topics(
                 models, self.calibration_, vectors, table.index, unjudged, soft=True
             )
             order = np.where(np.isnan(confidence), -1.0, confidence)
         chosen = np.zeros(len(unjudged), dtype=bool)
-        for rows in rows_of_topics(table.index):
+        for rows, budget in zip(rows_of_topics(table.index), budgets):
             rows = rows[unjudged[rows]]
-            chosen[rows[np.argsort(order[rows], kind="stable")[:n]]] = True
+            chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
         return chosen
 
     @property
-    def vectorizer_(self):
+    def vectorizer_(self) -> object:
         """The fitted vectorizer."""
         return self._document_vectors.vectorizer
 
-    def _fit_table(self, T):
+    def _fit_table(self, X):
         """Fit on a table; the table as it was read, and the labels for its unjudged rows."""
-        estimator = check_parameters(self)
-        table = self._read(T, needs_label=True)
-        warn_of_minus_one(table.labels, f"column {brief(self.label)} of T")
-        self.feature_names_in_ = np.array([str(name) for name in T.columns], dtype=object)
+        check_parameters(self)
+        table = self._read(X, needs_label=True)
+        warn_of_minus_one(table.labels, f"column {brief(self.label)} of X")
+        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self._document_vectors = DocumentVectors(
             text=self.text, features=self.features, vectorizer=self.vectorizer, n_terms=self.n_terms
         )
-        vectors = self._document_vectors.fit_transform(T)
-        return table, self._fit_vectors(estimator, vectors, table.index, table.labels)
+        vectors = self._document_vectors.fit_transform(X)
+        return table, self.fit_vectors(vectors, table.index, table.labels)
 
-    def _fit_vectors(self, estimator, vectors, index, labels):
-        """Fit on vectors; the labels for the unjudged rows."""
+    def fit_vectors(self, vectors, index, labels) -> np.ndarray:
+        """Fit on document vectors, whatever they were made of.
+
+        Parameters
+        ----------
+        vectors : Vectors
+            One for each row.
+        index : GroupIndex
+            Rows of each topic.
+        labels : ndarray of shape (n_rows,), dtype float64
+            NaN where unjudged.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Labels of the unjudged rows, NaN for the others and where none is predicted.
+        """
+        estimator = check_parameters(self)
         unjudged = np.isnan(labels)
         if unjudged.all():
             raise InputError(
                 "no row is judged: expected labels that are not NaN, in column "
-                f"{brief(self.label)} of T (or in y)."
+                f"{brief(self.label)} of X (or in y)."
             )
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
@@ -406,7 +431,8 @@ class LabelPredictor(TableImputer):
             warn_user(
                 "the chances are not calibrated: the pooled sigmoid needs 5 held-out rows on "
                 "either side of a label, and the judged rows give fewer, so that margins go "
-                "through the logistic function as they are. Judge more, or say calibration=None."
+                "through the logistic function as they are. Judge more, or say calibration=None.",
+                FitWarning,
             )
         judged = np.flatnonzero(~unjudged)
         self.topics_ = index.query_ids
@@ -430,7 +456,8 @@ class LabelPredictor(TableImputer):
                 f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
                 f"({n_judged} of them judged), such as "
                 f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): nothing "
-                "in it tells these rows apart. Fill in the texts, or leave the rows out."
+                "in it tells these rows apart. Fill in the texts, or leave the rows out.",
+                DataWarning,
             )
         return found
 
@@ -453,7 +480,7 @@ class LabelPredictor(TableImputer):
                     f"{text}: judge some, leave these topics out, or say by unjudged_topic= what "
                     "to do with them."
                 )
-            warn_user(f"{text}: they stay unjudged.")
+            warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
         unknown = self.pool_model_ if self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],

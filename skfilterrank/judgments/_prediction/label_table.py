@@ -10,7 +10,7 @@ import sklearn
 from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 
 CONTAINERS = ("default", "pandas", "polars")
 # Looked for without being asked for, so that it may be missing.
@@ -26,57 +26,57 @@ class LabelTable(NamedTuple):
     labels: np.ndarray
 
 
-def read_label_table(T, *, topic, document, label, needs_label) -> LabelTable:
+def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
     """Check a judgment table; without a label column, every row is unjudged."""
-    if not (isinstance(T, pd.DataFrame) or is_polars(T)):
+    if not (isinstance(X, pd.DataFrame) or is_polars(X)):
         raise InputTypeError(
-            f"T must be a pandas or polars DataFrame with the column {brief(topic)}, got "
-            f"{type(T).__name__}: build one with pandas.DataFrame(...)."
+            f"X must be a pandas or polars DataFrame with the column {brief(query)}, got "
+            f"{type(X).__name__}: build one with pandas.DataFrame(...)."
         )
-    if len(T) == 0:
-        raise InputError("T has no rows; at least one was expected. Leave out empty tables.")
-    topics = column_of(T, topic, "topic")
+    if len(X) == 0:
+        raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
+    topics = column_of(X, query, "query")
     if topics.isna().any():
         row = int(topics.isna().to_numpy().argmax())
         raise InputError(
-            f"T has no topic in row {row} (column {brief(topic)}): every row needs one."
+            f"X has no topic in row {row} (column {brief(query)}): every row needs one."
         )
-    if document == DEFAULT_DOCUMENT and document not in names_of(T):
+    if document == DEFAULT_DOCUMENT and document not in names_of(X):
         document = None
     if document is not None:
-        _check_unique(topics, column_of(T, document, "document"), topic, document)
-    if needs_label or label in names_of(T):
-        labels = check_labels(column_of(T, label, "label"), f"column {brief(label)} of T")
+        _check_unique(topics, column_of(X, document, "document"), query, document)
+    if needs_label or label in names_of(X):
+        labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
     else:
-        labels = np.full(len(T), np.nan)
-    return LabelTable(T, topics, index_topics(topics, topic), labels)
+        labels = np.full(len(X), np.nan)
+    return LabelTable(X, topics, index_topics(topics, query), labels)
 
 
-def is_polars(T) -> bool:
+def is_polars(X) -> bool:
     """Whether a table is a polars DataFrame; polars need not be installed."""
-    return type(T).__module__.partition(".")[0] == "polars" and hasattr(T, "get_column")
+    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "get_column")
 
 
-def names_of(T) -> list:
+def names_of(X) -> list:
     """Names of the columns, and of the index levels of a pandas table."""
-    levels = list(T.index.names) if isinstance(T, pd.DataFrame) else []
-    return [*T.columns, *(name for name in levels if name is not None)]
+    levels = list(X.index.names) if isinstance(X, pd.DataFrame) else []
+    return [*X.columns, *(name for name in levels if name is not None)]
 
 
-def column_of(T, name, argument) -> pd.Series:
+def column_of(X, name, argument) -> pd.Series:
     """A column, or index level, as a pandas Series; `argument` is the parameter that names it."""
-    if name in T.columns:
-        values = T[name]
+    if name in X.columns:
+        values = X[name]
         if isinstance(values, pd.DataFrame):
-            raise InputError(f"T has several columns {brief(name)}: keep one of them.")
+            raise InputError(f"X has several columns {brief(name)}: keep one of them.")
         if isinstance(values, pd.Series):
             return values.reset_index(drop=True)
         has_gaps = values.dtype.is_integer() and values.null_count() > 0
         return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
-    if isinstance(T, pd.DataFrame) and name is not None and name in T.index.names:
-        return T.index.get_level_values(name).to_series(index=range(len(T)))
+    if isinstance(X, pd.DataFrame) and name is not None and name in X.index.names:
+        return X.index.get_level_values(name).to_series(index=range(len(X)))
     raise InputError(
-        f"T has no column {brief(name)}; it has {names_of(T)}. Name the right one by {argument}=."
+        f"X has no column {brief(name)}; it has {names_of(X)}. Name the right one by {argument}=."
     )
 
 
@@ -121,7 +121,8 @@ def warn_of_minus_one(labels, name) -> None:
             f"{name} has no NaN, so that nothing is left to complete, and {n_minus_one} of its "
             f"{len(labels)} labels are -1: labels below 0 are taken as forbidden. Write NaN where "
             "nobody judged; where -1 does mean forbidden, silence this by "
-            "warnings.filterwarnings('ignore', message='.*labels are -1')."
+            "warnings.filterwarnings('ignore', message='.*labels are -1').",
+            DataWarning,
         )
 
 
@@ -130,18 +131,18 @@ def index_topics(topics, name) -> GroupIndex:
     try:
         return GroupIndex.from_groups(topics)
     except ValueError as error:
-        raise InputError(f"column {brief(name)} of T: {error}") from error
+        raise InputError(f"column {brief(name)} of X: {error}") from error
 
 
-def with_columns(T, added, *, container):
+def with_columns(X, added, *, container):
     """The table with columns added or replaced, as the kind of table that is asked for."""
-    if not is_polars(T):
-        levels = [name for name in T.index.names if name is not None and name in added]
-        frame = (T.reset_index(level=levels, drop=True) if levels else T).assign(**added)
+    if not is_polars(X):
+        levels = [name for name in X.index.names if name is not None and name in added]
+        frame = (X.reset_index(level=levels, drop=True) if levels else X).assign(**added)
         return _to_polars(frame) if container == "polars" else frame
     import polars as pl
 
-    frame = T.with_columns(
+    frame = X.with_columns(
         pl.Series(name, values, nan_to_null=True) for name, values in added.items()
     )
     if container == "pandas":
@@ -177,14 +178,14 @@ def _polars_column(name, values):
     return pl.Series(name, values.where(values.notna(), None).tolist())
 
 
-def _check_unique(topics, documents, topic, document):
+def _check_unique(topics, documents, query, document):
     """Raise on the first document that is a second time in its topic."""
     twice = pd.DataFrame({"topic": topics, "document": documents}).duplicated().to_numpy()
     twice = twice & documents.notna().to_numpy()
     if twice.any():
         row = int(twice.argmax())
         raise InputError(
-            f"T holds document {brief(documents.iloc[row])} twice in topic "
+            f"X holds document {brief(documents.iloc[row])} twice in topic "
             f"{brief(topics.iloc[row])} (again "
-            f"in row {row}; columns {brief(topic)} and {brief(document)}): keep one row of each."
+            f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
         )

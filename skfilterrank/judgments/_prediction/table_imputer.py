@@ -58,14 +58,14 @@ class TableImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         added = [] if self.imputed is None else [self.imputed]
         return np.asarray([*self.feature_names_in_, *added], dtype=object)
 
-    def _read(self, T, needs_label) -> LabelTable:
+    def _read(self, X, needs_label) -> LabelTable:
         """The checked table."""
         table = read_label_table(
-            T, topic=self.topic, document=self.document, label=self.label, needs_label=needs_label
+            X, query=self.query, document=self.document, label=self.label, needs_label=needs_label
         )
-        if self.imputed is not None and self.imputed in names_of(T):
+        if self.imputed is not None and self.imputed in names_of(X):
             raise InputError(
-                f"T has a column {brief(self.imputed)} already, so that some of its labels may be "
+                f"X has a column {brief(self.imputed)} already, so that some of its labels may be "
                 "predicted ones: set these to NaN and drop the column, or choose another name by "
                 "imputed=."
             )

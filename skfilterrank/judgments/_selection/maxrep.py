@@ -36,8 +36,8 @@ class MaxRepSelector(TopicSelector):
         Of texts, only so many terms are used, the most frequent ones of all.
     n_jobs : int, default=None
         Number of topics that are ranked at once. The ranking is the same for any.
-    verbose : bool, default=False
-        Show the progress over topics.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
 
     Attributes
     ----------
@@ -46,8 +46,6 @@ class MaxRepSelector(TopicSelector):
     gains_ : ndarray of shape (n_rows,), dtype float64
         What each document adds to the objective at its place, in units of the prior. The sum over
         the documents selected in a topic is the objective of the selection.
-    index_ : GroupIndex
-        Rows of each topic.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -122,7 +120,7 @@ class MaxRepSelector(TopicSelector):
     """
 
     def __init__(
-        self, threshold=0.8, *, metric="cosine", max_terms=1_000_000, n_jobs=None, verbose=False
+        self, threshold=0.8, *, metric="cosine", max_terms=1_000_000, n_jobs=None, verbose=0
     ):
         self.threshold = threshold
         self.metric = metric
@@ -162,7 +160,7 @@ class MaxRepSelector(TopicSelector):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             If texts are missing or hold no term, with their number and the first of their rows.
         """
         check_threshold(self.threshold)

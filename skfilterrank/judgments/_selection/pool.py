@@ -7,11 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._core.checks import check_count, check_scores
+from skfilterrank._core.checks import check_count
 from skfilterrank.exceptions import InputError, brief
-
-# Our name of a column, then that of ir_measures.
-_NAMES = {"qid": ("qid", "query_id"), "docno": ("docno", "doc_id"), "score": ("score",)}
+from skfilterrank.io import read_runs
 
 
 def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
@@ -22,9 +20,8 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    runs : dict of str to DataFrame
-        Name of each run and its rows, columns "qid", "docno" and "score", as
-        :func:`skfilterrank.io.read_run` gives them; pandas or polars.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     depth : int, default=None
         Only the first so many documents of each run and topic count. None takes all.
 
@@ -67,20 +64,20 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         d3     NaN  1.0
     """
     depth = check_depth(depth)
-    columns = _run_columns(runs)
-    lengths = [len(scores) for _, _, scores in columns]
-    topics, topic_ids = _factorize([topic for topic, _, _ in columns], "qid")
-    documents, document_ids = _factorize([docno for _, docno, _ in columns], "docno")
+    frames = {name: run[run["score"] > -np.inf] for name, run in read_runs(runs).items()}
+    lengths = list(map(len, frames.values()))
+    topics, topic_ids = _factorize([run["qid"] for run in frames.values()], "qid")
+    documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
     if len(topics) == 0:
         raise InputError("the runs return no document at all: each score is -inf (filtered).")
-    names, offsets = list(runs), np.cumsum([0, *lengths])
+    names, offsets = list(frames), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
     pairs = topics.astype(np.int64) * len(document_ids) + documents
     found = []
-    for name, rows, (_, _, scores) in zip(names, stretches, columns):
+    for (name, run), rows in zip(frames.items(), stretches):
         _check_no_duplicates(pairs[rows], name, topic_ids, document_ids)
-        found.append(_ranks(pairs[rows], topics[rows], scores, depth))
+        found.append(_ranks(pairs[rows], topics[rows], run["score"].to_numpy(), depth))
     pool, places = np.unique(np.concatenate([pair for pair, _ in found]), return_inverse=True)
     ranks = np.full((len(found), len(pool)), np.nan)
     offset = 0
@@ -103,16 +100,16 @@ def are_runs(X) -> bool:
     return isinstance(X, Mapping) and not sparse.issparse(X)
 
 
-def as_rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
+def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.DataFrame:
     """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
-    if are_runs(runs):
+    if not isinstance(runs, pd.DataFrame):
+        if name == "X" and not are_runs(runs):  # a list may be one of texts
+            raise InputError(
+                "X must be a rank table, or a dict {name: path, open file or data frame} of runs, "
+                f"got {type(runs).__name__}."
+            )
         return rank_table(runs, depth=depth)
     depth = check_depth(depth)
-    if not isinstance(runs, pd.DataFrame):
-        raise InputError(
-            "runs must be a dict of names and DataFrames, or the table that rank_table makes of "
-            f"it, got {type(runs).__name__}."
-        )
     if not {"qid", "docno"} <= set(runs.index.names):
         raise InputError(
             "a rank table must have index levels named 'qid' and 'docno', got "
@@ -149,61 +146,6 @@ def rank_values(table) -> np.ndarray:
 def check_depth(depth) -> int | None:
     """None, or a positive whole number."""
     return check_count(depth, "depth", or_none=True)
-
-
-def _run_columns(runs):
-    """Topics, documents and scores of each run, without what is filtered out."""
-    if not are_runs(runs):
-        raise InputError(
-            "runs must be a dict of names and DataFrames with columns 'qid', 'docno' and 'score', "
-            f"got {type(runs).__name__}."
-        )
-    if not runs:
-        raise InputError("runs is empty: expected at least one run.")
-    columns = []
-    for name, run in runs.items():
-        qids, docnos, scores = (_column(run, column, name) for column in _NAMES)
-        if len(qids) == 0:
-            raise InputError(f"run {brief(name)} has no rows: leave it out.")
-        try:
-            scores = check_scores(scores.to_numpy(), name="column 'score'").astype(np.float64)
-        except ValueError as error:
-            raise InputError(f"run {brief(name)}: {error}") from None
-        for ids in (qids, docnos):
-            if ids.isna().any():
-                raise InputError(
-                    f"run {brief(name)} has {ids.isna().sum()} missing value(s) in column "
-                    f"{brief(ids.name)}."
-                )
-        returned = scores != -np.inf
-        if not returned.all():
-            qids, docnos, scores = qids[returned], docnos[returned], scores[returned]
-        columns.append((qids, docnos, scores))
-    return columns
-
-
-def _column(run, name, run_name):
-    """A column or index level of a run as a Series."""
-    if isinstance(run, pd.DataFrame):
-        for alias in _NAMES[name]:
-            if alias in run.columns:
-                return run[alias]
-            if alias in run.index.names:
-                return run.index.get_level_values(alias).to_series()
-        present = [*run.columns, *(level for level in run.index.names if level is not None)]
-    elif hasattr(run, "get_column"):
-        for alias in _NAMES[name]:
-            if alias in run.columns:
-                return pd.Series(run.get_column(alias).to_list(), name=alias)
-        present = run.columns
-    else:
-        raise InputError(
-            f"run {brief(run_name)} must be a DataFrame with columns 'qid', 'docno' and 'score', "
-            f"got {type(run).__name__}."
-        )
-    raise InputError(
-        f"run {brief(run_name)} has no column {brief(name)}; its columns are {present}."
-    )
 
 
 def _factorize(columns, name):

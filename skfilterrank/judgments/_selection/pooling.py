@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._selection.pool import check_depth
-from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector, topic_budgets
+from skfilterrank.judgments._selection.selector import RunSelector, TopicSelector
 
 
 class PriorSelector(TopicSelector):
@@ -19,8 +19,8 @@ class PriorSelector(TopicSelector):
     ----------
     n_jobs : int, default=None
         Number of topics that are ranked at once. The ranking is the same for any.
-    verbose : bool, default=False
-        Show the progress over topics.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
 
     Attributes
     ----------
@@ -28,8 +28,6 @@ class PriorSelector(TopicSelector):
         Place of each document in the order of judging, from 1, within its topic.
     gains_ : ndarray of shape (n_rows,), dtype float64
         The prior of each document.
-    index_ : GroupIndex
-        Rows of each topic.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -56,7 +54,7 @@ class PriorSelector(TopicSelector):
     array([False,  True,  True])
     """
 
-    def __init__(self, *, n_jobs=None, verbose=False):
+    def __init__(self, *, n_jobs=None, verbose=0):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -123,8 +121,8 @@ class PoolingSelector(RunSelector):
         the pool of any depth comes before everything deeper.
     n_jobs : int, default=None
         Number of topics that are ranked at once. The ranking is the same for any.
-    verbose : bool, default=False
-        Show the progress over topics.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
 
     Attributes
     ----------
@@ -136,8 +134,6 @@ class PoolingSelector(RunSelector):
         Best rank of each document in any run; inf where no run returns it.
     pool_ : MultiIndex of length n_rows
         Topic and document of each row, levels "qid" and "docno".
-    index_ : GroupIndex
-        Rows of each topic.
     n_features_in_ : int
         Number of runs.
     feature_names_in_ : ndarray of str
@@ -187,7 +183,7 @@ class PoolingSelector(RunSelector):
     ['d1']
     """
 
-    def __init__(self, depth=None, *, n_jobs=None, verbose=False):
+    def __init__(self, depth=None, *, n_jobs=None, verbose=0):
         self.depth = depth
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -240,14 +236,14 @@ class PoolingSelector(RunSelector):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             If `n_select` is above the number of documents of some topics, with their number: all
             of their documents are selected.
         """
+        if n_select is not None or self.depth is None:
+            return super().select(n_select)
         check_is_fitted(self)
-        if n_select is None:
-            return self.best_rank_ <= (np.inf if self.depth is None else check_depth(self.depth))
-        return self.ranking_ <= topic_budgets(n_select, self.index_)[self.index_.codes()]
+        return self.best_rank_ <= check_depth(self.depth)
 
     def _prepare(self, X, index):
         """Ranks as an array."""

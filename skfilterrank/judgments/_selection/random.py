@@ -28,8 +28,8 @@ class RandomSelector(TopicSelector):
         Where the random order comes from. An int repeats it in every fit.
     n_jobs : int, default=None
         Number of topics that are ranked at once. The ranking is the same for any.
-    verbose : bool, default=False
-        Show the progress over topics.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
 
     Attributes
     ----------
@@ -37,8 +37,6 @@ class RandomSelector(TopicSelector):
         Place of each document in the order of judging, from 1, within its topic.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: chance has no objective.
-    index_ : GroupIndex
-        Rows of each topic.
     seed_ : int
         Seed of the topics' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
@@ -86,7 +84,7 @@ class RandomSelector(TopicSelector):
     [0, 1]
     """
 
-    def __init__(self, *, oracle=False, gains=None, random_state=None, n_jobs=None, verbose=False):
+    def __init__(self, *, oracle=False, gains=None, random_state=None, n_jobs=None, verbose=0):
         self.oracle = oracle
         self.gains = gains
         self.random_state = random_state

@@ -27,8 +27,8 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
 
     Parameters
     ----------
-    runs : dict of str to DataFrame, or DataFrame
-        Runs as :func:`rank_table` takes them, or a rank table.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
+        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`.
     method : {"exact", "approximate"}, default="exact"
         "exact" takes the distribution itself, "approximate" the logarithm that [2]_ prints for it,
         divided by its sum over the list. The latter gives the last document of a list 0.
@@ -42,7 +42,7 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
     Raises
     ------
     ValueError
-        If `runs` is neither, or `method` is unknown.
+        If `runs` is anything else, or `method` is unknown.
 
     See Also
     --------
@@ -133,8 +133,8 @@ class StatAPSelector(TopicSelector):
         Where the samples come from. An int repeats them in every fit.
     n_jobs : int, default=None
         Number of topics that are ranked at once. The result is the same for any.
-    verbose : bool, default=False
-        Show the progress over topics.
+    verbose : int, default=0
+        Above 0 shows the progress over topics.
 
     Attributes
     ----------
@@ -148,8 +148,6 @@ class StatAPSelector(TopicSelector):
     pool_ : MultiIndex of length n_rows, or None
         Topic and document of each row, levels "qid" and "docno", where X is runs or has these in
         its index; else None.
-    index_ : GroupIndex
-        Rows of each topic.
     seed_ : int
         Seed of the topics' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
@@ -210,7 +208,7 @@ class StatAPSelector(TopicSelector):
 
     _select_is_nested = False
 
-    def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=False):
+    def __init__(self, *, pooled=0.0, random_state=None, n_jobs=None, verbose=0):
         self.pooled = pooled
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -255,7 +253,7 @@ class StatAPSelector(TopicSelector):
                 f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
             )
         if prior is None or self.pooled > 0 or are_runs(X):
-            X = as_rank_table(X)
+            X = as_rank_table(X, name="X")
         names = getattr(getattr(X, "index", None), "names", ())
         pool = X.index if {"qid", "docno"} <= set(names) else None
         if prior is None:
@@ -266,7 +264,7 @@ class StatAPSelector(TopicSelector):
         self.prior_ = np.array(prior, dtype=np.float64)
         self.pooling_places_ = None
         if self.pooled > 0:
-            topics = self.index_.query_ids[self.index_.codes()]
+            topics = self._index.query_ids[self._index.codes()]
             self.pooling_places_ = PoolingSelector().fit(X, groups=topics).ranking_
         return self
 
@@ -282,14 +280,15 @@ class StatAPSelector(TopicSelector):
             order = np.lexsort((times, np.where(prior > 0, times / prior, np.inf)))
         return order, np.full(len(order), np.nan)
 
-    def select(self, n_select) -> np.ndarray:
+    def select(self, n_select=None) -> np.ndarray:
         """Draw documents to judge under a budget.
 
         Parameters
         ----------
-        n_select : int or float
+        n_select : int, float or None, default=None
             An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
-            share of each topic's documents, rounded half up, but at least one document.
+            share of each topic's documents, rounded half up, but at least one document. None takes
+            all documents.
 
         Returns
         -------
@@ -299,25 +298,25 @@ class StatAPSelector(TopicSelector):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             If `n_select` is above the number of documents of some topics, with their number: all
             of their documents are selected.
         """
         check_is_fitted(self)
-        budgets = topic_budgets(n_select, self.index_)
-        selected = np.zeros(self.index_.n_rows, dtype=bool)
-        streams = topic_streams(self.seed_, self.index_.n_queries)
+        budgets = topic_budgets(n_select, self._index)
+        selected = np.zeros(self._index.n_rows, dtype=bool)
+        streams = topic_streams(self.seed_, self._index.n_queries)
         for (certain, rest, n_draws), stream in zip(self._topics(budgets), streams):
             selected[certain] = True
             selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
         return selected
 
-    def inclusion_probability(self, n_select) -> np.ndarray:
+    def inclusion_probability(self, n_select=None) -> np.ndarray:
         """Say how likely `select` is to take each document.
 
         Parameters
         ----------
-        n_select : int or float
+        n_select : int, float or None, default=None
             The budget, as `select` takes it.
 
         Returns
@@ -327,8 +326,8 @@ class StatAPSelector(TopicSelector):
             probabilities sum to the number of documents that `select` takes.
         """
         check_is_fitted(self)
-        budgets = topic_budgets(n_select, self.index_, warn=False)
-        probability = np.empty(self.index_.n_rows)
+        budgets = topic_budgets(n_select, self._index, warn=False)
+        probability = np.empty(self._index.n_rows)
         for certain, rest, n_draws in self._topics(budgets):
             probability[certain] = 1.0
             probability[rest] = draw_probability(self.prior_[rest], n_draws)
@@ -336,10 +335,10 @@ class StatAPSelector(TopicSelector):
 
     def _topics(self, budgets):
         """Rows of each topic that are certain, all others by prior, and how many to draw."""
-        order = self.index_.row_order()
-        ends = np.cumsum(self.index_.sizes)
+        order = self._index.row_order()
+        ends = np.cumsum(self._index.sizes)
         n_certain = round_half_up(self._pooled, budgets)
-        for start, end, budget, first in zip(ends - self.index_.sizes, ends, budgets, n_certain):
+        for start, end, budget, first in zip(ends - self._index.sizes, ends, budgets, n_certain):
             rows = order[start:end]
             rows = rows[np.argsort(-self.prior_[rows], kind="stable")]
             certain = rows[:0]

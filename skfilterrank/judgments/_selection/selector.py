@@ -24,7 +24,7 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._selection.pool import as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
@@ -47,8 +47,6 @@ class TopicSelector(BaseEstimator):
     gains_ : ndarray of shape (n_rows,), dtype float64
         What each document adds to the strategy's objective when it is chosen at its place; NaN
         where the strategy has no such number.
-    index_ : GroupIndex
-        Rows of each topic.
     seed_ : int
         Seed of the topics' random generators, drawn from `random_state` where there is one.
     n_features_in_ : int
@@ -103,7 +101,7 @@ class TopicSelector(BaseEstimator):
         return None if X is None else safe_indexing(X, rows)
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None):
+    def fit(self, X, y=None, *, groups=None, prior=None) -> "TopicSelector":
         """Rank the documents of each topic.
 
         Parameters
@@ -159,7 +157,7 @@ class TopicSelector(BaseEstimator):
             total=len(topics),
             desc="topics",
             unit="topic",
-            disable=not getattr(self, "verbose", False),
+            disable=not getattr(self, "verbose", 0),
             leave=None,
         )
         ranking = np.empty(n_rows, dtype=np.int64)
@@ -169,17 +167,18 @@ class TopicSelector(BaseEstimator):
             gains[rows[places]] = gain
         self.ranking_ = ranking
         self.gains_ = gains
-        self.index_ = index
+        self._index = index
         return self
 
-    def select(self, n_select) -> np.ndarray:
+    def select(self, n_select=None) -> np.ndarray:
         """Say which documents to judge under a budget.
 
         Parameters
         ----------
-        n_select : int or float
+        n_select : int, float or None, default=None
             An int, at least 1, is the number of documents per topic. A float in (0, 1] is the
-            share of each topic's documents, rounded half up, but at least one document.
+            share of each topic's documents, rounded half up, but at least one document. None takes
+            all documents.
 
         Returns
         -------
@@ -189,13 +188,13 @@ class TopicSelector(BaseEstimator):
 
         Warns
         -----
-        UserWarning
+        DataWarning
             If `n_select` is above the number of documents of some topics, with their number: all
             of their documents are selected.
         """
         check_is_fitted(self)
-        budgets = topic_budgets(n_select, self.index_)
-        return self.ranking_ <= budgets[self.index_.codes()]
+        budgets = topic_budgets(n_select, self._index)
+        return self.ranking_ <= budgets[self._index.codes()]
 
     def _streams(self, n_topics):
         """A random generator for each topic, or None for all."""
@@ -226,7 +225,7 @@ class RunSelector(TopicSelector):
 
     def _read(self, X):
         """The rank table of X."""
-        return as_rank_table(X)
+        return as_rank_table(X, name="X")
 
     def _prepare(self, X, index):
         """Ranks as an array."""
@@ -260,21 +259,24 @@ def topic_streams(seed: int, n_topics: int) -> list[np.random.RandomState]:
 
 
 def topic_budgets(n_select, index, *, warn: bool = True) -> np.ndarray:
-    """Number of documents to select in each topic; more than there are warns."""
+    """Number of documents to select in each topic, of None all; more than there are warns."""
+    if n_select is None:
+        return index.sizes
     is_whole = is_whole_number(n_select)
     if is_whole and n_select >= 1:
         n_above = np.count_nonzero(index.sizes < n_select)
         if n_above and warn:
             warn_user(
                 f"n_select={brief(n_select)} is above the number of documents of {n_above} of "
-                f"{index.n_queries} topic(s): all of their documents are selected."
+                f"{index.n_queries} topic(s): all of their documents are selected.",
+                DataWarning,
             )
         return np.minimum(index.sizes, min(int(n_select), index.n_rows))
     if not is_whole and is_finite_number(n_select) and 0 < n_select <= 1:
         return np.maximum(round_half_up(n_select, index.sizes), 1)
     raise InputError(
-        "n_select must be a number of documents per topic (an int from 1 on) or a share of them "
-        f"(a float in (0, 1]), got {brief(n_select)}."
+        "n_select must be None (all), a number of documents per topic (an int from 1 on) or a "
+        f"share of them (a float in (0, 1]), got {brief(n_select)}."
     )
 
 
@@ -351,7 +353,8 @@ def check_texts(texts, name: str = "X") -> list[str]:
     if len(without):
         warn_user(
             f"{len(without)} of {len(values)} documents have no text and are taken as empty: "
-            f"{shown_rows(texts, without)}."
+            f"{shown_rows(texts, without)}.",
+            DataWarning,
         )
     return values
 

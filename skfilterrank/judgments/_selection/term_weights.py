@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skfilterrank._core.checks import check_count
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments._selection.selector import check_texts, shown_rows
 
 
@@ -48,7 +48,8 @@ def _warn_of_empty(texts, values, is_empty):
     if len(rows):
         warn_user(
             f"{len(rows)} of {len(values)} texts hold no term and represent themselves alone: "
-            f"{shown_rows(texts, rows)}."
+            f"{shown_rows(texts, rows)}.",
+            DataWarning,
         )
 
 

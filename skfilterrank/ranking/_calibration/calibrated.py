@@ -14,7 +14,7 @@ from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_choice, find_groups
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._calibration.calibrators import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -312,7 +312,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
                 f"the held-out scores of {type(final_step(self.estimator)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
                 "bad one. Probabilities never fall with the score, so they will tell little; check "
-                "the labels and gains=, or whether the score is meant to be negated."
+                "the labels and gains=, or whether the score is meant to be negated.",
+                FitWarning,
             )
 
     def _scores_and_probabilities(self, X, groups):

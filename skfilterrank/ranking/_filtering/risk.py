@@ -9,7 +9,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.results import Result
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 from skfilterrank.ranking._filtering.risk_steps import STEPS
 from skfilterrank.ranking._filtering.threshold import (
@@ -162,7 +162,7 @@ def risk_threshold(
 
     Warns
     -----
-    UserWarning
+    FitWarning
         If nothing but the trivial threshold is certified: +inf, which shows no forbidden document
         because it shows none, or -inf, which filters nothing.
 
@@ -377,5 +377,6 @@ def _warn_if_trivial(scores, limit, is_upward, risk, max_risk, confidence):
     warn_user(
         f"No threshold but {where} keeps risk={brief(risk)} at max_risk={max_risk:g} with "
         f"confidence={confidence:g}: {what} is filtered. Raise max_risk, or give more calibration "
-        "queries or a better model."
+        "queries or a better model.",
+        FitWarning,
     )

@@ -11,7 +11,7 @@ from skfilterrank._core.checks import check_groups, refuse_mask
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 
@@ -119,6 +119,6 @@ def count_unjudged(judged) -> int:
         warn_user(
             f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are not "
             "learned from.",
-            DataWarning,
+            UnjudgedWarning,
         )
     return n_unjudged

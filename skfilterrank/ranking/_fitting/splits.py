@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 _DEFAULT_FOLDS = 5
 
@@ -81,7 +81,8 @@ def make_splits(
         if n_shared:
             warn_user(
                 f"cv splits queries: {n_shared} have rows on both sides of a split, so the "
-                "held-out scores are of queries the models have seen. Use GroupKFold."
+                "held-out scores are of queries the models have seen. Use GroupKFold.",
+                DataWarning,
             )
             break
     return splits

@@ -12,7 +12,11 @@ from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups, group_parameter
+from skfilterrank.ranking._fitting.adapters import (
+    cut_rows,
+    fit_with_groups,
+    group_parameter,
+)
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target

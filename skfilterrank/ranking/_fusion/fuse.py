@@ -1,13 +1,12 @@
 """Fuse the lists of several systems into one: by ranks or by scores, without learning."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_count, check_groups, check_scores
+from skfilterrank._core.checks import check_count, check_groups
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import read_runs
 from skfilterrank.ranking._fusion.lists import (
     as_score_matrix,
     check_fusion,
@@ -142,7 +141,7 @@ def fuse_scores(
 
 
 def fuse_runs(
-    runs: Mapping,
+    runs,
     *,
     method: str = "rrf",
     normalize: str | None = "minmax",
@@ -155,9 +154,8 @@ def fuse_runs(
 
     Parameters
     ----------
-    runs : dict of str to DataFrame
-        The runs by name, with columns (or index levels) "qid", "docno" and "score", as
-        :func:`skfilterrank.io.read_run` returns them; pandas or polars.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     method, normalize, rrf_k, weights, filtered
         As in :func:`fuse_scores`; `weights` as a dict goes by the names of the runs.
     depth : int or None, default=None
@@ -204,7 +202,7 @@ def fuse_runs(
     check_fusion(method, normalize, rrf_k, filtered)
     check_count(depth, "depth", or_none=True)
     table = score_table(runs)
-    weights = check_weights(weights, list(runs))
+    weights = check_weights(weights, list(table.columns))
     index, docno_codes = table_index(table)
     fused = fuse(
         table.to_numpy(),
@@ -219,12 +217,12 @@ def fuse_runs(
     return as_run(table, fused, depth=depth)
 
 
-def score_table(runs: Mapping) -> pd.DataFrame:
+def score_table(runs) -> pd.DataFrame:
     """Scores of several runs side by side.
 
     Parameters
     ----------
-    runs : dict of str to DataFrame
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
         As in :func:`fuse_runs`.
 
     Returns
@@ -255,12 +253,7 @@ def score_table(runs: Mapping) -> pd.DataFrame:
     1   a        9.0   -inf
         b        4.0    0.3
     """
-    if not isinstance(runs, Mapping) or not runs:
-        raise InputError(
-            "runs must be a dict {name: DataFrame} of at least one run, got "
-            f"{type(runs).__name__}."
-        )
-    columns = {name: _run_columns(run, name) for name, run in runs.items()}
+    columns = read_runs(runs)
     topics = _index_of(columns, "qid")
     documents = _index_of(columns, "docno")
     pairs = topics.codes().astype(np.int64) * documents.n_queries + documents.codes()
@@ -311,39 +304,6 @@ def as_run(table: pd.DataFrame, fused: np.ndarray, *, depth: int | None = None) 
             "score": fused[kept],
         }
     )
-
-
-def _run_columns(run, name):
-    """Columns "qid", "docno" and "score" of one run."""
-    if isinstance(run, pd.DataFrame):
-        levels = [level for level in run.index.names if level not in (None, *run.columns)]
-        frame = run.reset_index(level=levels) if levels else run
-    elif hasattr(run, "get_column"):
-        frame = run
-    else:
-        raise InputError(
-            f"runs holds {type(run).__name__} under {brief(name)}: expected a DataFrame with "
-            "columns 'qid', 'docno' and 'score', as skfilterrank.io.read_run returns it."
-        )
-    missing = {"qid", "docno", "score"} - set(frame.columns)
-    if missing:
-        raise InputError(
-            f"run {brief(name)} has no column {', '.join(map(repr, sorted(missing)))}; its "
-            f"columns are {brief_list(frame.columns)}."
-        )
-    try:
-        scores = check_scores(frame["score"].to_numpy(), name="column 'score'")
-    except ValueError as error:
-        error.add_note(f"This came up with the run {brief(name)}.")
-        raise
-    # Columns of text stay as they are: pandas numbers them faster than objects.
-    ids = {key: _series(frame[key]) for key in ("qid", "docno")}
-    return ids | {"score": scores}
-
-
-def _series(column):
-    """A pandas Series of a column of pandas or polars."""
-    return column if isinstance(column, pd.Series) else pd.Series(column.to_list())
 
 
 def _index_of(columns, key):

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, UnjudgedWarning, brief, brief_list
 from skfilterrank.ranking._fitting.splits import (
     check_cv,
     check_each_held_out_once,
@@ -175,7 +175,7 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
     """Fused scores of some rows by weights learned from others."""
     with warnings.catch_warnings():
         # That unjudged rows are left out was asked for.
-        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", UnjudgedWarning)
         model = clone(fusion).fit(scores[train], gains[train], groups=codes[train])
     return model.predict(scores[test], groups=codes[test])
 

@@ -11,7 +11,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.adapters import group_parameter
 from skfilterrank.ranking._fitting.check_features import check_finite_columns
@@ -235,7 +235,8 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
         warn_user(
             "LinearRankFusion was given no query ids: each row is its own query, and its scores "
             "are learned from as they are. Pass groups=, the query id of each row, or give y an "
-            "index level named 'qid'."
+            "index level named 'qid'.",
+            FitWarning,
         )
 
     def _read_weights(self):

@@ -1,13 +1,11 @@
 """What ``skfilterrank evaluate`` does."""
 
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli._evaluation_output import FORMATS, RunValues
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -18,7 +16,9 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
-from skfilterrank.cli._streams import finish, output_is_terminal, say, say_nothing, writer_of
+from skfilterrank.cli._streams import output_is_terminal, progress, results, say, tell
+from skfilterrank.cli.evaluate.options import MEASURES
+from skfilterrank.cli.evaluate.output import FORMATS, RunValues
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.trec import iter_evaluations
@@ -26,16 +26,15 @@ from skfilterrank.trec import iter_evaluations
 _SHOWN = 3
 
 
-def evaluate(arguments) -> int:
+def run(arguments) -> int:
     """Evaluate the runs; 1 where some of them could not be."""
-    tell = say_nothing if arguments.quiet else say
-    names = parse_names(arguments.measures)
+    names = parse_names(arguments.measures or MEASURES)
     runs = named_runs(arguments.runs, arguments.qrels)
     order = _order(names, arguments)
     if not arguments.keep_going:
         check_paths(runs.values())
     qrels = read_judgments(arguments)
-    gains = gains_of_labels(qrels["label"], arguments, tell)
+    gains = gains_of_labels(qrels["label"], arguments)
     if STDIN in arguments.runs:
         # Here and not in a process of its own, which has no standard input.
         name = next(name for name, path in runs.items() if path == STDIN)
@@ -59,11 +58,11 @@ def evaluate(arguments) -> int:
     values = _run_values(evaluations, names, arguments.per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
-    write = writer_of(arguments.format)
-    for text in FORMATS[arguments.format](values, arguments.per_query):
-        write(text)
-        finish()
-    notes.tell(tell, arguments)
+    with results(arguments) as (format, write):
+        # The values come run by run, and so do lines.
+        for text in FORMATS[format](values, arguments.per_query):
+            write(text)
+    notes.tell(arguments)
     return 1 if notes.failed else 0
 
 
@@ -104,11 +103,11 @@ class _Notes:
         self.failed += 1
         say(f"skfilterrank: error: {message_of(error)}")
 
-    def tell(self, tell, arguments):
+    def tell(self, arguments):
         """One line for each kind."""
         if self.missing:
-            done = "counted as empty lists; --missing skip leaves them out"
-            if arguments.missing == "skip":
+            done = "counted as empty lists; --missing drop leaves them out"
+            if arguments.missing == "drop":
                 done = "left out; --missing empty counts them as empty lists"
             tell(f"{self._runs(self.missing)} lack topics of {arguments.qrels}: {done}")
         if self.unjudged:
@@ -147,7 +146,6 @@ def _order(names, arguments):
 
 def _shows_progress(arguments):
     """A bar would be torn by values that are written to the same screen."""
-    if arguments.quiet or arguments.verbose:
-        return arguments.verbose
-    gathers = arguments.sort or (arguments.format == "table" and not arguments.per_query)
-    return sys.stderr.isatty() and bool(gathers or not output_is_terminal())
+    writes_late = arguments.sort or arguments.out or not arguments.per_query
+    torn = output_is_terminal() and not (writes_late or arguments.verbose)
+    return 0 if torn else progress(arguments)

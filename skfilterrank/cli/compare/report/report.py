@@ -8,7 +8,8 @@ from string import Template
 import skfilterrank
 from skfilterrank._core.results import interval_text
 from skfilterrank._files.files import open_for_writing
-from skfilterrank.cli._comparison_output import (
+from skfilterrank.cli._run_files import count
+from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
     in_order,
@@ -16,8 +17,8 @@ from skfilterrank.cli._comparison_output import (
     number,
     p_value,
 )
-from skfilterrank.cli._report.drill_down import drill_down
-from skfilterrank.cli._report.elements import (
+from skfilterrank.cli.compare.report.drill_down import drill_down
+from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
     isolated,
@@ -26,8 +27,7 @@ from skfilterrank.cli._report.elements import (
     section,
     table,
 )
-from skfilterrank.cli._report.figures import Figures
-from skfilterrank.cli._run_files import count
+from skfilterrank.cli.compare.report.figures import Figures
 
 _N_PAIRS = 200
 _N_SYSTEMS_OF_PAIRS = 20

@@ -13,7 +13,7 @@ from skfilterrank._printable import printable
 from skfilterrank.cli._documents import without_repetition
 from skfilterrank.cli._streams import standard_input, standard_output
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments import SKIP, STOP, UNDO
+from skfilterrank.judgments import Answer
 
 try:
     import termios
@@ -61,7 +61,8 @@ class TerminalAssessor:
         self.is_screen = _is_terminal(self.stdout) and os.environ.get("TERM") != "dumb"
         self.keys = keys_of(grades)
         self.answers = {key: grade for grade, key in self.keys.items()}
-        self.answers |= {"s": SKIP, "u": UNDO, "q": STOP, "\x04": STOP, "": STOP}
+        self.answers |= {"s": Answer.SKIP, "u": Answer.UNDO}
+        self.answers |= dict.fromkeys(("q", "\x04", ""), Answer.STOP)
         if not self.has_keys:
             self.answers |= {f"{grade:g}": grade for grade in grades}
 
@@ -85,7 +86,7 @@ class TerminalAssessor:
                 note = f"{brief(printable(key))} is no answer. {self._help()}"
 
     def at_end(self):
-        """Whether the last answer shall stand, now that all is judged: UNDO where not."""
+        """Whether the last answer shall stand, now that all is judged: Answer.UNDO where not."""
         self._write(f"{_CLEAR if self.is_screen else ''}All is judged. [u]ndo [q]uit > ")
         key = ""
         while key not in ("u", "q", "\x04"):
@@ -93,7 +94,7 @@ class TerminalAssessor:
             if not key:
                 break
         self._write("\n")
-        return UNDO if key == "u" else STOP
+        return Answer.UNDO if key == "u" else Answer.STOP
 
     def _show(self, question, page, note):
         """Write a page of the document; the number of pages."""
@@ -155,7 +156,7 @@ class TerminalAssessor:
             name = self.grades[grade] or (f"{grade:g}" if key != f"{grade:g}" else "")
             grades.append(f"[{key}] {name}".rstrip())
         before = ""
-        if question.before is SKIP:
+        if question.before is Answer.SKIP:
             before = "(skipped before) "
         elif question.before is not None:
             before = f"(was {question.before:g}) "

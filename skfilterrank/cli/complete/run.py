@@ -7,45 +7,44 @@ import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
-from skfilterrank.cli._run_files import named_paths
-from skfilterrank.cli._streams import data_output, say, say_nothing
-from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import read_qrels, read_run, write_qrels
+from skfilterrank.cli._run_files import count, read_named_runs
+from skfilterrank.cli._streams import data_output, progress, tell
+from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
+from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import LabelPredictor, rank_table
 
 _SHOWN = 10
 
 
-def complete(arguments) -> int:
+def run(arguments) -> int:
     """Complete the judgments and write them."""
-    tell = say_nothing if arguments.quiet else say
-    table = _pool(arguments, tell)
+    table = _pool(arguments)
     texts = read_documents(
-        arguments.docs, document=arguments.document, text=arguments.text, format=arguments.format
+        arguments.docs,
+        document=arguments.document,
+        text=arguments.text,
+        format=arguments.input_format,
     )
     table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
     has_text = (table["text"].str.strip() != "").to_numpy(dtype=bool)
     _check_texts(table, has_text, texts.index, arguments)
     predictor = LabelPredictor(
         document="docno",
-        output=arguments.output,
+        output=arguments.labels,
         one_class=arguments.one_class,
-        unjudged_topic=arguments.unjudged_topics,
+        unjudged_topic=arguments.unjudged_topic,
         n_jobs=arguments.jobs,
+        verbose=progress(arguments),
     )
     with warnings.catch_warnings():
-        # Told below, with the other topics that have no model of their own.
-        warnings.filterwarnings("ignore", message=".*they stay unjudged")
-        warnings.filterwarnings("ignore", message="the text holds no known term")
-        warnings.filterwarnings("ignore", message="the chances are not calibrated")
-        # Told above, with the other labels below 0.
-        warnings.filterwarnings("ignore", message=".*labels are -1")
+        # Told above and below: labels below 0, topics without a model, texts without a term.
+        warnings.simplefilter("ignore", SkfilterrankWarning)
         found = predictor.fit_transform(table[has_text])
     labels = found["label"].to_numpy()
-    if arguments.output == "soft":
+    if arguments.labels == "soft":
         labels = np.where(found["imputed"], np.round(labels, 4), labels)
     table.loc[has_text, "label"] = labels
-    _tell(tell, predictor, found, table, has_text, arguments)
+    _tell(predictor, found, table, has_text, arguments)
     _write(table, arguments)
     if arguments.list_missing is not None:
         missing = table[~has_text]
@@ -54,23 +53,16 @@ def complete(arguments) -> int:
     return 0
 
 
-def _pool(arguments, tell) -> pd.DataFrame:
+def _pool(arguments) -> pd.DataFrame:
     """Judged and unjudged documents, topic by topic as in QRELS; those of the runs come last."""
-    try:
-        qrels = read_qrels(arguments.qrels, unjudged=arguments.unjudged_label)
-    except ValueError as error:
-        text = str(error).replace("unjudged=", "--unjudged-label")
-        if text == str(error):
-            raise
-        raise InputError(text) from error
+    qrels = read_qrels(arguments.qrels, unjudged_label=arguments.unjudged_label)
     qrels["label"] = qrels["label"].astype(np.float64)
-    if arguments.runs is None:
+    if not arguments.runs:
         if arguments.depth is not None:
             raise InputError("--depth says how much of the runs counts: give --runs.")
         table = qrels
     else:
-        paths = named_paths(list(dict.fromkeys(arguments.runs)))
-        runs = {name: read_run(path) for name, path in paths.items()}
+        runs = read_named_runs(list(dict.fromkeys(arguments.runs)), arguments)
         pool = rank_table(runs, depth=arguments.depth).index.to_frame(index=False)
         known = pool["qid"].isin(qrels["qid"].unique())
         if not known.any():
@@ -79,7 +71,7 @@ def _pool(arguments, tell) -> pd.DataFrame:
                 f"{brief(pool['qid'].iloc[0])}, it has such as {brief(qrels['qid'].iloc[0])}."
             )
         if n_unknown := pool["qid"][~known].nunique():
-            tell(f"{_count(n_unknown, 'topic')} of the runs without judgments: left out")
+            tell(f"{count(n_unknown, 'topic')} of the runs without judgments: left out")
         table = pd.concat([qrels, pool[known]], ignore_index=True)
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():
@@ -89,7 +81,7 @@ def _pool(arguments, tell) -> pd.DataFrame:
         )
     if n_negative := int((table["label"] < 0).sum()):
         tell(
-            f"{_count(n_negative, 'label')} below 0, forbidden documents; where they mean "
+            f"{count(n_negative, 'label')} below 0, forbidden documents; where they mean "
             "unjudged, say so by --unjudged-label"
         )
     topics = pd.factorize(table["qid"])[0]
@@ -117,39 +109,39 @@ def _write(table, arguments):
     if arguments.unjudged_label is None:
         table = table[table["label"].notna()]
     target = data_output() if arguments.out == "-" else arguments.out
-    write_qrels(target, table[["qid", "docno", "label"]], unjudged=arguments.unjudged_label)
+    write_qrels(target, table[["qid", "docno", "label"]], unjudged_label=arguments.unjudged_label)
 
 
-def _tell(tell, predictor, found, table, has_text, arguments):
+def _tell(predictor, found, table, has_text, arguments):
     """What was predicted, and what was not."""
     imputed = found["label"][found["imputed"]]
-    text = f"predicted {_count(len(imputed), 'label')} of {len(table):,}"
-    if len(imputed) and arguments.output == "hard":
+    text = f"predicted {count(len(imputed), 'label')} of {len(table):,}"
+    if len(imputed) and arguments.labels == "hard":
         counts = imputed.value_counts().sort_index()
         text += ": " + ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
     elif len(imputed):
         text += f", {imputed.mean():.4f} on average"
     tell(text)
-    if arguments.output == "soft" and predictor.calibration_ is None:
+    if arguments.labels == "soft" and predictor.calibration_ is None:
         tell("too few judged documents to calibrate chances: expected labels may be far off")
     reasons = {}
     for topic, reason in predictor.fallback_topics_.items():
         reasons.setdefault(reason, []).append(topic)
     for reason, topics in reasons.items():
-        done = "unjudged_topics" if reason.startswith("no ") else "one_class"
+        done = "unjudged_topic" if reason.startswith("no ") else "one_class"
         done = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudged"}[
             getattr(arguments, done)
         ]
-        tell(f"{_count(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
+        tell(f"{count(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
     if n_empty := int(found["imputed"].to_numpy()[predictor.empty_texts_].sum()):
-        tell(f"{_count(n_empty, 'text')} without a word to go by: labelled by the model's default")
+        tell(f"{count(n_empty, 'text')} without a word to go by: labelled by the model's default")
     if not has_text.all():
         missing = table[~has_text]
         n_judged = int(missing["label"].notna().sum())
         docnos = list(dict.fromkeys(missing["docno"]))
         tell(
-            f"{_count(len(docnos), 'document')} without text in {arguments.docs} "
-            f"({_count(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
+            f"{count(len(docnos), 'document')} without text in {arguments.docs} "
+            f"({count(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
             f"left unjudged): {_some(docnos)}"
         )
 
@@ -157,8 +149,3 @@ def _tell(tell, predictor, found, table, has_text, arguments):
 def _some(names):
     """The first names."""
     return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-
-
-def _count(number, noun):
-    """A number and its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,5 +1,5 @@
 """The report of ``skfilterrank compare``: one HTML file that needs nothing else."""
 
-from skfilterrank.cli._report.report import write_report
+from skfilterrank.cli.compare.report.report import write_report
 
 __all__ = ["write_report"]

@@ -4,6 +4,7 @@ import argparse
 
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
+from skfilterrank.cli import _shared_options as shared
 
 MEASURE = "ap"
 METHODS = ("nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri")
@@ -47,9 +48,7 @@ def add_arguments(parser) -> None:
         "standard output, messages to standard error. Files may be gzipped."
     )
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "runs", type=files.read, metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name"
-    )
+    shared.add(parser, "RUN")
     parser.add_argument(
         "--teams",
         type=files.read,
@@ -57,68 +56,33 @@ def add_arguments(parser) -> None:
         help="team of each run: only its first run by name is ranked",
     )
     parser.add_argument(
-        "--method", choices=METHODS, default="nruns", metavar="NAME", help="see below"
-    )
-    parser.add_argument(
-        "-m",
-        "--measure",
-        dest="measures",
-        type=options.measures,
-        action="extend",
+        "--method",
+        choices=METHODS,
+        default="nruns",
         metavar="NAME",
-        help="a measure, of several the first orders the runs; names are those of skfilterrank "
-        f"evaluate --list-measures (default: {MEASURE})",
+        help="how it is told, see below",
     )
-    parser.add_argument(
-        "--depth",
-        type=options.places,
-        default=30,
-        metavar="N|all",
-        help="places of each run that are compared, or go into the pool (default: 30)",
-    )
+    shared.add_measures(parser, f"{MEASURE}; of several the first orders the runs")
+    shared.add(parser, "--depth", default=30)
     parser.add_argument(
         "--share",
         type=options.number,
         metavar="NUMBER",
         help="share of the pool that is relevant (default: 0.3; soboroff 0.1)",
     )
+    shared.add(parser, "--ties", choices=("docno", "random"))
     parser.add_argument(
-        "--ties",
-        choices=("docno", "random"),
-        default="docno",
-        help="which of the documents that are left equal is relevant (default: docno)",
-    )
-    parser.add_argument(
-        "--trials",
+        "--n-trials",
         type=options.positive,
         default=10,
         metavar="N",
         help="drawings of soboroff (default: 10)",
     )
-    parser.add_argument(
-        "--seed", type=options.seed, default=0, metavar="N", help="for what is random (default: 0)"
-    )
+    shared.add(parser, "--seed")
+    shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(
         "--out-qrels",
         type=files.written,
         metavar="FILE",
         help="write the judgments, 1 for relevant and 0 for the rest of the pool",
     )
-    parser.add_argument(
-        "--format",
-        choices=("table", "csv", "json"),
-        default="table",
-        help="for people, four digits; or for programs, all digits, json with an object on a "
-        "line of its own for each run (default: table)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="only the order and errors")
-    parser.set_defaults(run=run)
-
-
-def run(arguments) -> int:
-    """Run the command."""
-    # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.cli._prediction import predict
-
-    arguments.measures = arguments.measures or [MEASURE]
-    return predict(arguments)

@@ -1,10 +1,10 @@
 """``skfilterrank judge``: grade documents at the terminal."""
 
 import argparse
-import math
 
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
+from skfilterrank.cli import _shared_options as shared
 from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random")
@@ -57,20 +57,10 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "pool", type=files.read, metavar="POOL", nargs="?", help="topics and documents to judge"
     )
-    parser.add_argument(
-        "--docs", required=True, type=files.read, metavar="DOCS", help="texts of the documents"
-    )
-    parser.add_argument(
-        "--out",
-        required=True,
-        type=files.written_with_log,
-        metavar="QRELS",
-        help="judgments to write",
-    )
+    shared.add(parser, "--docs")
+    shared.add(parser, "--out", type=files.written_with_log, required=True)
     parser.add_argument("--topics", type=files.read, metavar="TOPICS", help="texts of the topics")
-    parser.add_argument(
-        "--text", type=options.names, metavar="A,B", help="columns of DOCS to show (guessed)"
-    )
+    shared.add(parser, "--text")
     parser.add_argument(
         "--grades",
         type=grades,
@@ -82,47 +72,19 @@ def add_arguments(parser) -> None:
     choice.add_argument(
         "--strategy", choices=STRATEGIES, metavar="NAME", help="what to judge first; see below"
     )
+    shared.add(choice, "--runs")
+    # 0 is not given; None is all.
+    shared.add(choice, "--depth", default=0, shown=f"{DEPTH}, or all with POOL")
     choice.add_argument(
-        "--runs",
-        nargs="+",
-        default=[],
-        type=files.read,
-        metavar="RUN",
-        help="runs: qid Q0 docno rank score name",
-    )
-    choice.add_argument(
-        "--depth",
-        type=options.places,
-        default=0,  # not given; None is all
-        metavar="N|all",
-        help=f"places of each run that count (default: {DEPTH}, or all with POOL)",
-    )
-    budget = choice.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--n", type=options.positive, metavar="N", help="documents of each topic (default: all)"
-    )
-    budget.add_argument(
-        "--share", type=share, metavar="S", help="share of each topic's documents, up to 1"
+        "--n-select",
+        type=number_or_share,
+        metavar="N|SHARE",
+        help="documents of each topic, or their share, as in 0.2 or 1.0 (default: all)",
     )
     choice.add_argument(
         "--only", type=options.names, metavar="QID,...", help="topics to judge, in this order"
     )
-    choice.add_argument(
-        "--seed",
-        type=options.seed,
-        default=0,
-        metavar="N",
-        help="for --strategy random (0)",
-    )
-    parser.set_defaults(run=run, depth_of_pool=DEPTH)
-
-
-def run(arguments) -> int:
-    """Run the command."""
-    # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.cli._assessing import assess
-
-    return assess(arguments)
+    shared.add(choice, "--seed")
 
 
 def grades(text):
@@ -137,9 +99,11 @@ def grades(text):
     return found
 
 
-def share(text):
-    """A number above 0, up to 1."""
+def number_or_share(text):
+    """A whole number from 1 up, or a number with a point above 0, up to 1."""
+    if "." not in text:
+        return options.positive(text)
     number = options.number(text)
-    if not 0 < number <= 1 or math.isnan(number):
+    if not 0 < number <= 1:
         raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, got {brief(text)}")
     return number

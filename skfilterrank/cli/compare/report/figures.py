@@ -5,7 +5,7 @@ import re
 import warnings
 
 from skfilterrank._printable import printable
-from skfilterrank.cli._report.elements import Html, element
+from skfilterrank.cli.compare.report.elements import Html, element
 
 _SETTINGS = {
     "svg.fonttype": "none",  # text stays text: small, and read aloud

@@ -4,8 +4,15 @@ from functools import lru_cache
 
 import pandas as pd
 
-from skfilterrank.cli._comparison_output import in_order, number, p_value
-from skfilterrank.cli._report.elements import Html, element, isolated, join, number_cell, table
+from skfilterrank.cli.compare.output import in_order, number, p_value
+from skfilterrank.cli.compare.report.elements import (
+    Html,
+    element,
+    isolated,
+    join,
+    number_cell,
+    table,
+)
 from skfilterrank.comparison import moved_documents
 
 _N_PAIRS = 10

@@ -4,27 +4,26 @@ import json
 
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._output import align_columns
-from skfilterrank.cli._run_files import named_paths
-from skfilterrank.cli._streams import say, say_nothing, writer_of
-from skfilterrank.cli._team_file import read_teams
+from skfilterrank.cli._run_files import read_named_runs
+from skfilterrank.cli._streams import results, tell
+from skfilterrank.cli.forecast.options import MEASURE
+from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import read_run, write_qrels
+from skfilterrank.io import write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems
 
 
-def predict(arguments) -> int:
+def run(arguments) -> int:
     """Print the runs, best first."""
-    tell = say_nothing if arguments.quiet else say
-    names = parse_names(arguments.measures)
+    names = parse_names(arguments.measures or [MEASURE])
     _check_output(arguments)
-    paths = named_paths(arguments.runs)
     teams = None if arguments.teams is None else read_teams(arguments.teams)
-    runs = {name: read_run(path) for name, path in paths.items()}
+    runs = read_named_runs(arguments.runs, arguments)
     params = {
         "depth": arguments.depth,
         "share": arguments.share,
         "teams": teams,
-        "n_trials": arguments.trials,
+        "n_trials": arguments.n_trials,
         "ties": arguments.ties,
         "random_state": arguments.seed,
     }
@@ -44,7 +43,8 @@ def predict(arguments) -> int:
             f"{arguments.out_qrels}: {qrels['label'].sum():,} of {len(qrels):,} pooled documents "
             f"of {qrels['qid'].nunique():,} topics are taken for relevant"
         )
-    writer_of(arguments.format)(_FORMATS[arguments.format](found))
+    with results(arguments) as (format, write):
+        write(_FORMATS[format](found))
     return 0
 
 
@@ -79,8 +79,8 @@ def _check_output(arguments):
         raise InputError(
             f"--out-qrels: the method {arguments.method} makes no judgments; take another --method."
         )
-    if arguments.method == "soboroff" and arguments.trials > 1:
+    if arguments.method == "soboroff" and arguments.n_trials > 1:
         raise InputError(
-            f"--out-qrels: soboroff makes the judgments of {arguments.trials} trials, and a file "
-            "holds those of one; add --trials 1."
+            f"--out-qrels: soboroff makes the judgments of {arguments.n_trials} trials, and a file "
+            "holds those of one; add --n-trials 1."
         )

@@ -4,7 +4,7 @@ import argparse
 
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
-from skfilterrank.cli import _run_options as run_options
+from skfilterrank.cli import _shared_options as shared
 
 MEASURES = ("ndcg_f@10", "lexirecall")
 TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", "randomized_tukey")
@@ -75,17 +75,15 @@ def add_arguments(parser) -> None:
         help="instead of QRELS and runs: what evaluate --per-query wrote as csv, json or trec, or "
         "trec_eval -q",
     )
-    run_options.add_measures(parser, ", ".join(MEASURES) + "; with --scores all there are")
+    shared.add_measures(parser, ", ".join(MEASURES) + "; with --scores all there are")
     testing = parser.add_argument_group("how systems are compared")
-    testing.add_argument("--test", choices=TESTS, help="see below")
+    testing.add_argument("--test", choices=TESTS, help="test of significance, see below")
     testing.add_argument(
         "--correction",
         choices=CORRECTIONS,
         help="of p values for the number of pairs (default: holm)",
     )
-    testing.add_argument(
-        "--baseline", metavar="RUN", help="compare every run with this one only (default: all)"
-    )
+    shared.add(testing, "--baseline", shown="each with each")
     testing.add_argument(
         "--alpha",
         type=options.share,
@@ -94,37 +92,11 @@ def add_arguments(parser) -> None:
         help="a difference is significant if its p value is at most this; intervals cover "
         "1 - alpha (default: 0.05)",
     )
-    testing.add_argument(
-        "--n-resamples",
-        type=options.positive,
-        default=10_000,
-        metavar="N",
-        help="resamples of the tests that resample (default: 10000)",
-    )
-    testing.add_argument(
-        "--seed", type=options.seed, default=0, help="seed of what is drawn (default: 0)"
-    )
-    parser.add_argument(
-        "--format", choices=("table", "csv", "json"), default="table", help="(default: table)"
-    )
+    shared.add(testing, "--n-resamples", "--seed")
+    shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(
         "--html", type=files.page, metavar="REPORT", help="also write a report to this file"
     )
-    run_options.add_reading(
-        parser,
-        missing=("raise", "drop", "empty"),
-        missing_help="what becomes of a topic that some run lacks: stop; leave the topic out for "
-        "all runs; take it for an empty list, as in trec_eval -c",
-    )
-    run_options.add_running(parser, "only the outcome and errors")
-    parser.set_defaults(run=run, get_default=parser.get_default)
-
-
-def run(arguments) -> int:
-    """Run the command."""
-    # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.cli._comparison import compare
-
-    if not arguments.scores:
-        arguments.measures = arguments.measures or list(MEASURES)
-    return compare(arguments)
+    shared.add_reading(parser, missing="raise")
+    shared.add(parser, "--jobs")
+    parser.set_defaults(get_default=parser.get_default)

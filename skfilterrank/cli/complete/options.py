@@ -3,7 +3,7 @@
 import argparse
 
 from skfilterrank.cli import _file_options as files
-from skfilterrank.cli import _options as options
+from skfilterrank.cli import _shared_options as shared
 
 _EPILOG = """\
 what is completed:
@@ -21,7 +21,7 @@ examples:
   skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 \\
       --out completed.txt
   skfilterrank complete qrels.txt --docs docs.csv --text title,body \\
-      --unjudged-label=-1 --output soft --out expected.txt
+      --unjudged-label=-1 --labels soft --out expected.txt
 """
 
 
@@ -33,55 +33,17 @@ def add_arguments(parser) -> None:
         "somebody did. Messages go to standard error. Files may be gzipped."
     )
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "qrels", type=files.read, metavar="QRELS", help="judgments: qid iteration docno label"
-    )
-    parser.add_argument(
-        "--docs",
-        type=files.read,
-        metavar="DOCS",
-        required=True,
-        help="texts: CSV, TSV, JSONL or Parquet",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="QRELS2",
-        required=True,
-        type=files.written_or_shown,
-        help="file for the completed judgments; - is standard output",
-    )
+    shared.add(parser, "QRELS", "--docs")
+    shared.add(parser, "--out", required=True)
     pool = parser.add_argument_group("what to complete")
-    pool.add_argument(
-        "--runs", type=files.read, metavar="RUN", nargs="+", help="runs that make the pool"
-    )
-    pool.add_argument(
-        "--depth",
-        type=options.positive,
-        metavar="K",
-        help="the first K documents of each run and topic (default: all)",
-    )
-    pool.add_argument(
-        "--unjudged-label",
-        type=options.number,
-        metavar="LABEL",
-        help="the label that means pooled but not judged, such as -1 (default: none; labels below "
-        "0 mean forbidden)",
-    )
+    shared.add(pool, "--runs", "--unjudged-label")
+    shared.add(pool, "--depth", shown="all")
     texts = parser.add_argument_group("columns of DOCS")
-    texts.add_argument(
-        "--document", metavar="COLUMN", help="the document's id (default: docno, docid, ...)"
-    )
-    texts.add_argument(
-        "--text", type=options.names, metavar="A,B", help="the text (default: title, text, ...)"
-    )
-    texts.add_argument(
-        "--format",
-        choices=("csv", "tsv", "jsonl", "parquet"),
-        help="format of DOCS (default: told from its name)",
-    )
+    shared.add(texts, "--document", "--text")
+    shared.add(texts, "--input-format", choices=("csv", "tsv", "jsonl", "parquet"))
     how = parser.add_argument_group("how labels are predicted")
     how.add_argument(
-        "--output",
+        "--labels",
         choices=("hard", "soft"),
         default="hard",
         help="one of the topic's labels, or the expected label with four digits, which trec_eval "
@@ -95,7 +57,7 @@ def add_arguments(parser) -> None:
         "leave their documents unjudged (default: copy)",
     )
     how.add_argument(
-        "--unjudged-topics",
+        "--unjudged-topic",
         choices=("leave", "pool"),
         default="leave",
         help="topics without a judged document: leave them unjudged, or ask a model of all topics "
@@ -107,16 +69,4 @@ def add_arguments(parser) -> None:
         type=files.written,
         help="file for topic and id of each document without text",
     )
-    parser.add_argument(
-        "--jobs", type=options.jobs, metavar="N", help="processes; -1 for all (default: 1)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="only errors")
-    parser.set_defaults(run=run)
-
-
-def run(arguments) -> int:
-    """Run the command."""
-    # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.cli._completion import complete
-
-    return complete(arguments)
+    shared.add(parser, "--jobs")

@@ -12,18 +12,19 @@ import numpy as np
 from skfilterrank import judgments
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._run_files import named_paths
-from skfilterrank.cli._streams import say
-from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.exceptions import InputError, JudgmentLogError
-from skfilterrank.io import read_run, write_qrels
+from skfilterrank.cli._run_files import read_named_runs
+from skfilterrank.cli._streams import progress, tell
+from skfilterrank.cli.judge.options import DEPTH
+from skfilterrank.cli.judge.terminal import TerminalAssessor
+from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError
+from skfilterrank.io import write_qrels
 from skfilterrank.judgments import judge, rank_table, read_judgment_log
 
 _NEED_RUNS = ("pooling", "prior", "mtf", "mtc")
 _SHOWN = 20
 
 
-def assess(arguments) -> int:
+def run(arguments) -> int:
     """Ask about the pool's documents, and write what was answered."""
     log = Path(f"{arguments.out}.log")
     if os.path.exists(arguments.out) and not log.exists():
@@ -48,7 +49,7 @@ def assess(arguments) -> int:
                 selector,
                 assessor,
                 log=log,
-                n_select=arguments.n or arguments.share,
+                n_select=arguments.n_select,
                 topics=arguments.only,
                 pool=index,
                 leave_out=without,
@@ -92,9 +93,9 @@ def _pool(arguments):
     """Topic and document of each row, and the ranks in runs, if there are any."""
     if arguments.pool is None and not arguments.runs:
         raise InputError("there is nothing to judge: name POOL, or runs by --runs.")
-    runs = {name: read_run(path) for name, path in named_paths(arguments.runs).items()}
+    runs = read_named_runs(arguments.runs, arguments)
     if arguments.pool is None:
-        depth = arguments.depth_of_pool if arguments.depth == 0 else arguments.depth
+        depth = DEPTH if arguments.depth == 0 else arguments.depth
         table = rank_table(runs, depth=depth)
         return table.index, table
     index, run = read_pool(arguments.pool)
@@ -110,7 +111,7 @@ def _pool(arguments):
             "differ."
         )
     if n_unknown:
-        say(f"{n_unknown:,} of {len(table):,} documents of {arguments.pool} are in no run")
+        tell(f"{n_unknown:,} of {len(table):,} documents of {arguments.pool} are in no run")
     return index, table
 
 
@@ -125,7 +126,7 @@ def _topics(arguments, index):
     topics = read_topics(arguments.topics)
     missing = [topic for topic in ids if topic not in topics.index]
     if missing:
-        say(
+        tell(
             f"{len(missing):,} of {len(ids):,} topics have no text in {arguments.topics}: "
             f"{_listed(missing)}"
         )
@@ -139,7 +140,7 @@ def _tell_of_missing_texts(index, rows, path):
     if len(rows) == len(index):
         raise InputError(f"{path} holds no text of any document of the pool: compare their ids.")
     docnos = index[rows].unique("docno")
-    say(
+    tell(
         f"{len(rows):,} of {len(index):,} documents of the pool have no text in {path} and are "
         f"left out: {_listed(docnos)}"
     )
@@ -169,8 +170,9 @@ def _fitted(strategy, arguments, index, table, texts):
         prior = judgments.statap_prior(table).to_numpy()
     if strategy == "maxrep":
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*(no text|no term|no word|empty)")
-            return judgments.MaxRepSelector().fit(texts.tolist(), groups=groups, prior=prior)
+            warnings.simplefilter("ignore", DataWarning)  # texts are counted above
+            selector = judgments.MaxRepSelector(verbose=progress(arguments))
+            return selector.fit(texts.tolist(), groups=groups, prior=prior)
     if strategy == "random":
         selector = judgments.RandomSelector(random_state=arguments.seed)
         return selector.fit(np.zeros((len(index), 1)), groups=groups)
@@ -185,10 +187,10 @@ def _tell_of_log(log):
     if not log.exists() or not log.stat().st_size:
         return 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # judge repairs the log and tells
+        warnings.simplefilter("ignore", DataWarning)  # judge repairs the log and tells
         n_before = _n_judgments(log)
     if n_before:
-        say(f"going on behind {n_before:,} judgments of {log}")
+        tell(f"going on behind {n_before:,} judgments of {log}")
     return n_before
 
 
@@ -206,8 +208,8 @@ def _write(path, log, n_before):
     if qrels.empty:
         # An earlier file would keep what has been undone.
         Path(path).unlink(missing_ok=True)
-        say(f"nothing is judged; {path} is not written")
+        tell(f"nothing is judged; {path} is not written")
         return
     qrels = qrels.sort_values("qid", kind="stable")
     write_qrels(path, qrels)
-    say(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")
+    tell(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")

@@ -1,6 +1,5 @@
 """What ``skfilterrank compare`` does."""
 
-import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure import MEASURES as KNOWN
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.cli._comparison_output import FORMATS, in_order, notes
 from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -19,7 +17,9 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
-from skfilterrank.cli._streams import finish, say, say_nothing, writer_of
+from skfilterrank.cli._streams import progress, results, tell
+from skfilterrank.cli.compare.options import MEASURES
+from skfilterrank.cli.compare.output import FORMATS, in_order, notes
 from skfilterrank.comparison import (
     PairwiseComparison,
     SystemScores,
@@ -47,14 +47,13 @@ class Lists(NamedTuple):
     has_forbidden: bool
 
 
-def compare(arguments) -> int:
+def run(arguments) -> int:
     """Compare the systems and print, and write, what is found."""
-    tell = say_nothing if arguments.quiet else say
-    scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments, tell)
+    scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
     # First, as whoever reads the output may have gone.
     if arguments.html:
-        from skfilterrank.cli._report import write_report
+        from skfilterrank.cli.compare.report import write_report
 
         write_report(
             arguments.html,
@@ -62,19 +61,18 @@ def compare(arguments) -> int:
             lists,
             alpha=arguments.alpha,
             random_state=arguments.seed,
-            verbose=_shows_progress(arguments),
+            verbose=progress(arguments),
         )
-    write = writer_of(arguments.format)
-    for text in FORMATS[arguments.format](comparisons, arguments.alpha):
-        write(text)
-    finish()
-    _tell_settings(comparisons, arguments, tell)
+    with results(arguments) as (format, write):
+        for text in FORMATS[format](comparisons, arguments.alpha):
+            write(text)
+    _tell_settings(comparisons, arguments)
     if arguments.html:
         tell(f"report: {arguments.html}")
     return 0
 
 
-def _measure(arguments, tell):
+def _measure(arguments):
     """Values of runs against judgments."""
     if len(arguments.files) < 2:
         raise InputError(
@@ -82,14 +80,14 @@ def _measure(arguments, tell):
             "that were measured before: compare --scores FILE."
         )
     arguments.qrels, *paths = arguments.files
-    names = parse_names(arguments.measures)
+    names = parse_names(arguments.measures or MEASURES)
     runs = named_runs(paths, arguments.qrels)
     if len(runs) < 2:
         raise InputError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
     _settle_baseline(arguments, runs)
     check_paths(runs.values())
     qrels = read_judgments(arguments)
-    gains = gains_of_labels(qrels["label"], arguments, tell)
+    gains = gains_of_labels(qrels["label"], arguments)
     for name, path in runs.items():
         if path == STDIN:
             runs[name] = read_run(source(STDIN))
@@ -104,7 +102,7 @@ def _measure(arguments, tell):
             ties=arguments.ties,
             undefined=arguments.undefined,
             n_jobs=arguments.jobs,
-            verbose=_shows_progress(arguments),
+            verbose=progress(arguments),
             n_items=arguments.n_items,
             **params,
         )
@@ -173,7 +171,7 @@ def _compare(name, scores, arguments):
         alpha=arguments.alpha,
         n_resamples=arguments.n_resamples,
         random_state=arguments.seed,
-        verbose=_shows_progress(arguments),
+        verbose=progress(arguments),
     )
 
 
@@ -212,7 +210,7 @@ def _listed(topics):
     return ", ".join(map(str, topics[:_SHOWN])) + (", ..." if len(topics) > _SHOWN else "")
 
 
-def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments, tell):
+def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments):
     """What may be unexpected about how systems were compared."""
     scores: dict[str, SystemScores] = {name: each.scores for name, each in comparisons.items()}
     for name, each in scores.items():
@@ -238,10 +236,3 @@ def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments, tell):
         bare = name.partition("(")[0].partition("@")[0]
         if arguments.scores and bare not in KNOWN and arguments.verbose:
             tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
-
-
-def _shows_progress(arguments):
-    """Where a screen shows it."""
-    if arguments.quiet or arguments.verbose:
-        return int(arguments.verbose)
-    return int(sys.stderr.isatty())

@@ -2,8 +2,7 @@
 
 import argparse
 
-from skfilterrank.cli import _file_options as files
-from skfilterrank.cli import _run_options as run_options
+from skfilterrank.cli import _shared_options as shared
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
 # what is seen was judged at all. lexirecall's share is far too small to compare runs by its mean.
@@ -53,44 +52,19 @@ def add_arguments(parser) -> None:
         "standard error. Files may be gzipped; - reads standard input."
     )
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "qrels", type=files.read, metavar="QRELS", help="judgments: qid iteration docno label"
-    )
-    parser.add_argument(
-        "runs", type=files.read, metavar="RUN", nargs="+", help="runs: qid Q0 docno rank score name"
-    )
-    run_options.add_measures(parser, ", ".join(MEASURES))
+    shared.add(parser, "QRELS", "RUN")
+    shared.add_measures(parser, ", ".join(MEASURES))
     parser.add_argument(
         "--per-query", action="store_true", help="the values of every topic, not only the means"
     )
-    parser.add_argument(
-        "--format",
-        choices=("table", "csv", "json", "trec"),
-        default="table",
-        help="see below (default: table)",
-    )
+    shared.add_output(parser, "table", "csv", "json", "trec")
     parser.add_argument(
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
     )
-    run_options.add_reading(
-        parser,
-        missing=("empty", "skip"),
-        missing_help="topics of QRELS that are not in a run are empty lists, as in trec_eval -c, "
-        "or left out",
-    )
+    shared.add_reading(parser, missing="empty")
     parser.add_argument(
         "--keep-going",
         action="store_true",
         help="go on after a run that cannot be read (default: stop)",
     )
-    run_options.add_running(parser, "only values and errors")
-    parser.set_defaults(run=run)
-
-
-def run(arguments) -> int:
-    """Run the command."""
-    # Here, so that --help does not wait for numpy and pandas.
-    from skfilterrank.cli._evaluation import evaluate
-
-    arguments.measures = arguments.measures or list(MEASURES)
-    return evaluate(arguments)
+    shared.add(parser, "--jobs")

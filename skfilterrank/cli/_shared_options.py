@@ -1,0 +1,182 @@
+"""Options that several commands have, each said once: its type, its help, its default."""
+
+import argparse
+
+from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank.cli import _file_options as files
+from skfilterrank.cli import _options as options
+from skfilterrank.cli._streams import show
+
+_COUNT = {"type": options.positive, "metavar": "N"}
+_COLUMN = {"metavar": "COLUMN"}
+_NAMES = {"type": options.names, "metavar": "A,B"}
+_RUNS = {"type": files.read, "nargs": "+", "metavar": "RUN"}
+
+# What add_argument takes. `shown` is the default in words, where the value would not do.
+_SHARED = {
+    "QRELS": {"type": files.read, "help": "judgments: qid iteration docno label"},
+    "RUN": _RUNS | {"help": "runs: qid Q0 docno rank score name"},
+    "--runs": _RUNS | {"default": [], "help": "runs that make the pool"},
+    "--docs": {
+        "type": files.read,
+        "metavar": "DOCS",
+        "required": True,
+        "help": "texts of the documents: CSV, TSV, JSONL or Parquet",
+    },
+    "--measure": {
+        "flags": ("-m", "--measure"),
+        "dest": "measures",
+        "type": options.measures,
+        "action": "extend",
+        "metavar": "NAME",
+        "help": "a measure; repeat, or separate by commas",
+    },
+    "--k": {"type": options.places, "metavar": "N|all", "help": "places that count"},
+    "--gains": {
+        "type": options.gains,
+        "metavar": "LABEL=GAIN,...",
+        "help": "gain of each label, below 0 for forbidden: --gains=-2=-1,0=0,1=1; or exp2, "
+        "2^label - 1 from 0 up",
+        "shown": "the label is the gain",
+    },
+    "--unjudged-label": {
+        "type": options.number,
+        "metavar": "LABEL",
+        "help": "the label that means pooled but not judged, such as -1; labels below 0 are "
+        "forbidden otherwise",
+        "shown": "none",
+    },
+    "--unjudged": {
+        "choices": ("zero", "drop"),
+        "default": "zero",
+        "help": "unjudged documents have gain 0, or are taken out of the lists",
+    },
+    "--ties": {
+        "choices": TIES,
+        "default": "docno",
+        "help": "order of equal documents: by id, descending, as in trec_eval (docno), as they "
+        "come (stable) or at random; or the mean over all orders, the worst, the best",
+    },
+    "--precision": {
+        "choices": PRECISIONS,
+        "default": "double",
+        "help": "single rounds scores as trec_eval does, to which scores that differ by less are "
+        "equal",
+    },
+    "--missing": {
+        "choices": MISSING,
+        "help": "what becomes of a topic that a run lacks: stop; leave it out, for all runs where "
+        "they are compared; take it for an empty list, as in trec_eval -c",
+    },
+    "--undefined": {
+        "type": options.number_or_drop,
+        "default": 0.0,
+        "metavar": "NUMBER|drop",
+        "help": "value of a topic for which a measure is undefined, or leave it out of the mean",
+        "shown": 0,
+    },
+    "--n-items": _COUNT
+    | {
+        "default": N_ITEMS,
+        "help": "documents in the collection, for measures that give documents which are not "
+        "retrieved a place behind the list; values with different N are not comparable, so it "
+        "does not depend on the run",
+    },
+    "--depth": {
+        "type": options.places,
+        "metavar": "N|all",
+        "help": "places of each run that count",
+    },
+    "--baseline": {"metavar": "SYSTEM", "help": "the system that the others are compared with"},
+    "--n-resamples": _COUNT | {"default": 10_000, "help": "resamples of tests that resample"},
+    "--input-format": {
+        "choices": ("letor", "csv", "tsv", "jsonl", "parquet"),
+        "help": "format of the tables that are read",
+        "shown": "by their names",
+    },
+    "--query": _COLUMN | {"help": "column of the query id", "shown": "qid"},
+    "--document": _COLUMN | {"help": "column of the document id", "shown": "docno, docid, ..."},
+    "--text": _NAMES | {"help": "columns with the text of the documents", "shown": "guessed"},
+    "--format": {"help": "for people (table) or for programs", "shown": "by --out, else table"},
+    "--out": {
+        "type": files.written_or_shown,
+        "metavar": "FILE",
+        "help": "file for what the command makes",
+    },
+    "--plot": {
+        "type": files.picture,
+        "metavar": "FILE",
+        "help": "draw the best model's threshold curve (.png, .pdf, .svg)",
+    },
+    "--seed": {
+        "type": options.seed,
+        "default": 0,
+        "metavar": "N",
+        "help": "seed of everything random",
+    },
+    "--jobs": {
+        "type": options.jobs,
+        "metavar": "N",
+        "help": "processes; -1 for all",
+        "shown": 1,
+    },
+}
+_POSITIONAL = {"QRELS": "qrels", "RUN": "runs"}
+_READING = ("--gains", "--unjudged-label", "--unjudged", "--ties", "--precision")
+
+
+def add(parser, *names, **changes) -> None:
+    """Add shared options; `changes` are what they are in this command alone, as a default is."""
+    for name in names:
+        keywords = _SHARED[name] | changes
+        shown = keywords.pop("shown", keywords.get("default"))
+        if shown not in (None, []):
+            keywords["help"] += f" (default: {shown})"
+        flags = keywords.pop("flags", (name,))
+        if not name.startswith("-"):
+            flags, keywords["metavar"] = (_POSITIONAL[name],), name
+        parser.add_argument(*flags, **keywords)
+
+
+def add_measures(parser, default) -> None:
+    """Which measures."""
+    add(parser, "--measure", shown=default)
+    parser.add_argument(
+        "--list-measures",
+        action=_ListMeasures,
+        help="print every measure with its options, and exit",
+    )
+
+
+def add_reading(parser, *, missing) -> None:
+    """How lists are read, and what becomes of topics that a run lacks where nothing is said."""
+    reading = parser.add_argument_group("how lists are read")
+    add(reading, *_READING)
+    add(reading, "--missing", default=missing)
+    add(reading, "--undefined", "--n-items")
+
+
+def add_output(parser, *formats) -> None:
+    """Where results go, and how they are written."""
+    add(parser, "--format", choices=formats)
+    add(parser, "--out", shown="standard output")
+
+
+def add_talk(parser) -> None:
+    """What every command says of its work."""
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("--quiet", action="store_true", help="only the output, warnings and errors")
+    talk.add_argument("--verbose", action="store_true", help="progress even if no screen shows it")
+
+
+class _ListMeasures(argparse.Action):
+    """Prints and exits, as --help does."""
+
+    def __init__(self, option_strings, dest, help=None):
+        super().__init__(option_strings, dest=argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from skfilterrank.cli._measure_names import describe_measures
+
+        show(describe_measures(n_items=N_ITEMS))
+        parser.exit()

@@ -1,0 +1,65 @@
+"""Several runs, however they are given."""
+
+import pandas as pd
+
+from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank.exceptions import InputError
+from skfilterrank.io._trec.frames import checked_source, columns_of, is_frame, run_scores
+from skfilterrank.io._trec.read import read_run
+
+_COLUMNS = ("qid", "docno", "score")
+
+
+def read_runs(runs) -> dict[str, pd.DataFrame]:
+    r"""Read runs into data frames, as every function does that has a parameter `runs`.
+
+    Parameters
+    ----------
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs. Paths are named by their files' names without ".gz" and ".txt". A DataFrame, of
+        pandas or polars, has the columns or index levels "qid" (or "query_id"), "docno" (or
+        "doc_id") and "score".
+
+    Returns
+    -------
+    frames : dict of str to DataFrame
+        Columns "qid" and "docno", ids as they came, and "score" (float64), -inf where filtered.
+
+    Raises
+    ------
+    ValueError, FileFormatError
+        `runs` is anything else or empty, two files have one name, a column is missing, a row has
+        no id, a score is NaN, +inf or no number; a note names the run.
+
+    See Also
+    --------
+    read_run : One run.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skfilterrank.io import read_runs
+    >>> read_runs({"bm25": io.StringIO("1 Q0 d7 1 12.5 x\n1 Q0 d2 2 11 x\n")})["bm25"]
+      qid docno  score
+    0   1    d7   12.5
+    1   1    d2   11.0
+    """
+    frames = {}
+    for name, run in named_runs(runs).items():
+        with errors_of(name, run):
+            frames[name] = _frame(run)
+    return frames
+
+
+def _frame(run):
+    """The three columns of a run."""
+    if not is_frame(run):
+        return read_run(checked_source(run, "run"))[list(_COLUMNS)]
+    columns = columns_of(run, _COLUMNS, "run")
+    for column in _COLUMNS[:2]:
+        if (missing := columns[column].isna().to_numpy()).any():
+            raise InputError(
+                f"column {column!r} of run holds no id in row {int(missing.argmax())}; every row "
+                "needs one."
+            )
+    return pd.DataFrame(columns | {"score": run_scores(columns["score"], "run")}, copy=False)
