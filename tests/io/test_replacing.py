@@ -48,7 +48,9 @@ def _draw(path):
 
 def _report(path):
     values = np.random.RandomState(0).rand(4, 2)
-    scores = SystemScores(pd.DataFrame(values, columns=list("ab")), measure="ap")
+    scores = SystemScores(
+        pd.DataFrame(values, columns=list("ab")).rename_axis("system"), measure="ap"
+    )
     found = {"ap": compare_systems(scores)}
     with mock.patch.object(report, "_measure", return_value=element("p", "text")):
         report.write_report(path, found, None, alpha=0.05, random_state=0, verbose=False)
@@ -399,7 +401,7 @@ def _as_nobody(folder, call):
 WRITES = re.compile(
     r"""\bopen\(.*['"]b?[wax]"""
     r"""|\.(write_text|write_bytes|to_parquet|to_pickle|to_excel|to_feather)\("""
-    r"""|\.(to_csv|to_json|to_html|savefig)\((?!handle|drawn|out|\w+=|\))"""
+    r"""|\.(to_csv|to_json|to_html|savefig)\((?!handle|drawn|out|\w+=|\*\*|\))"""
     r"""|\b(np\.save|os\.re(place|name)\b|shutil\.(copy|move)|tempfile\.)"""
 )
 
