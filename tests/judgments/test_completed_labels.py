@@ -228,6 +228,8 @@ def test_a_held_out_fold_is_completed_by_itself(data, predictor):
     seen = []
 
     class Spy:
+        arguments = "'ap'"
+
         def __call__(self, estimator, X, y, groups=None):
             seen.append(np.asarray(y))
             return 0.0

@@ -99,11 +99,12 @@ CALLS = {
     "trec.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
+    "io.read_runs": {"runs": RUNS},
     "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
     "io.write_qrels": {"path": _written, "qrels": QRELS},
     "io.write_run": {
         "path": _written,
-        "groups": GROUPS,
+        "run": GROUPS,
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },

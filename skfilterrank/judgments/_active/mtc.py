@@ -28,7 +28,7 @@ class MTCSelector(ActiveSelector):
         as the gain.
     n_jobs : int, default=None
         Topics that `simulate` works on at a time.
-    verbose : bool, default=False
+    verbose : int, default=0
         Whether `simulate` shows progress.
 
     Attributes
