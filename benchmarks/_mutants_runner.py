@@ -27,13 +27,14 @@ PATIENCE = 2
 class Runner:
     """A pytest plugin that runs the collected tests for each change instead of once.
 
-    With `mutants` None it runs them once, as the process has imported a change already. A change
-    has to survive `enough` seconds of tests, the quickest first.
+    With `mutants` None it runs them once, as the process has imported a change already, first those
+    that reach the file `path`. A change has to survive `enough` seconds of tests, the quickest
+    first.
     """
 
-    def __init__(self, mutants, record, trace_file, enough):
+    def __init__(self, mutants, record, trace_file, enough, path=None):
         self.mutants, self.record, self.trace_file = mutants, record, trace_file
-        self.enough = enough
+        self.enough, self.path = enough, path
         self.failed = False
         # Tests that have noticed changes of a file are asked first.
         self.noticed = defaultdict(Counter)
@@ -54,7 +55,11 @@ class Runner:
         items = session.items
         if self.mutants is None:
             trace = pickle.loads(self.trace_file.read_bytes())
-            self.run(quickest(items, trace, self.enough), defaultdict(float, trace["seconds"]))
+            lines = trace["lines"].get(str(ROOT / self.path), {}) if self.path else {}
+            near = set().union(*lines.values())
+            parts = ([i for i in items if (i.nodeid in near) == first] for first in (True, False))
+            chosen = [item for part in parts for item in quickest(part, trace, self.enough)]
+            self.run(chosen, defaultdict(float, trace["seconds"]))
             os._exit(int(self.failed))
         trace = self._trace(items)
         functions = _functions({str(ROOT / m.path) for m in self.mutants})

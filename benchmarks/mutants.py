@@ -59,7 +59,7 @@ GROUPS = {
         None,
     ),
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
-    "metrics": (["skfilterrank/metrics"], ["tests/metrics"], 25),
+    "metrics": (["skfilterrank/metrics"], ["tests/metrics", "tests/test_defaults.py"], None),
     "fitting": (
         [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/carry.py"]
         + [f"{RANKING}/{name}" for name in MODELS],
@@ -105,10 +105,10 @@ def run_group(name, options):
         with outcomes_file.open("a") as file:
             print(json.dumps(entry | {"seconds": round(seconds, 2)}), file=file)
 
-    def anew(mutant):
+    def anew(mutant, path=None):
         if mutant is not None:
             sys.meta_path.insert(0, Changed(mutant))
-        return run_pytest(tests, Runner(None, record, trace_file, options.enough))
+        return run_pytest(tests, Runner(None, record, trace_file, options.enough, path))
 
     at_import = [m for m in mutants if m.runs_at_import()]
     in_functions = [m for m in mutants if not m.runs_at_import()]
@@ -128,7 +128,7 @@ def run_group(name, options):
     at_import += [m for m in in_functions if tried[m.key]["outcome"] == "unreached"]
     for mutant in at_import:
         begin = time.time()
-        record(mutant, forked(lambda m=mutant: anew(m)), time.time() - begin)
+        record(mutant, forked(lambda m=mutant: anew(m, m.path)), time.time() - begin)
 
 
 def read_outcomes(file):
