@@ -80,3 +80,14 @@ def test_every_sum_is_tried():
     """Each measure of which the table says that it is a sum."""
     tried = {parse_measure(name).measure.name for name in EXACT}
     assert tried == {name for name, entry in MEASURES.items() if entry.additive is not None}
+
+
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision"])
+def test_collections_too_large_for_a_table(name):
+    """Counts of placements come from a table of factorials up to a million items."""
+    gains, index = np.array([1.0, 0.0]), GroupIndex.from_groups([1, 1])
+    for n_items, is_sum in ((10**6, True), (10**6 + 1, False)):
+        parsed = parse_measure(f"{name}(n_items={n_items})")
+        assert (parsed.as_sum(RowFacts(parsed, gains, index)) is not None) == is_sum
+    parsed = parse_measure(f"{name}(scale=log)")
+    assert parsed.as_sum(RowFacts(parsed, gains, index)) is None

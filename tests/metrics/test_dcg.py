@@ -425,6 +425,12 @@ class TestUnboundedQueries:
         assert found.over == pytest.approx(1 / 5)
         assert found.under == pytest.approx(2 / 5)
 
+    @pytest.mark.parametrize(("y_score", "ends"), [([1, NO], (1, 0)), ([NO, 1], (0, 1))])
+    def test_a_little_beyond(self, y_score, ends):
+        # From -1e-8 to 1 - 1e-8 / log2(3), so that either document alone is beyond one end.
+        found = unbounded_queries([1, -1e-8], y_score, groups=["a", "a"])
+        assert (found.over, found.under) == ends
+
     @given(pools, cutoffs)
     def test_rankings_of_everything_are_bounded(self, gains, k):
         y_true, y_score, groups = all_lists(gains)

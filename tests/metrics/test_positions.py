@@ -141,6 +141,12 @@ class TestErrors:
         with pytest.raises(ValueError, match="n_items, the number of items in the collection"):
             positions([1, 0], [2, 1], n_items=n_items)
 
+    def test_largest_collection(self):
+        n = 2**45
+        assert positions([1, 1], [1, NO], n_items=n) == [1, n]
+        with pytest.raises(ValueError, match=r"n_items must be at most 2\*\*45 = 35184372088832,"):
+            positions([1, 1], [1, NO], n_items=n + 1)
+
     def test_too_few_items(self):
         with pytest.raises(
             ValueError,

@@ -90,6 +90,17 @@ class TestByHand:
         assert lines[0] == "lexirecall: share of 1 queries in which the row is preferred"
         assert lines[-1].split() == ["c", "0.0", "0.0", "0.0"]
 
+    def test_share_of_the_queries(self):
+        systems = {"first": [2, 1, 2, 1, 2, 1, 1], "last": [1, 2, 2, 1, 1, 2, 1]}
+        # Better in the first and third query, equal in the second; nothing relevant in the last.
+        y_true, groups = [1, 0, 1, 0, 1, 0, 0], [1, 1, 2, 2, 3, 3, 4]
+        lines = str(preference_matrix(y_true, systems, groups=groups)).splitlines()
+        assert lines[0] == "lexirecall: share of 3 queries in which the row is preferred"
+        assert lines[-2].split() == ["first", "0.0", "0.667"]
+        none = str(preference_matrix([0, 0], {"x": [1, 2]}, groups=[1, 1])).splitlines()
+        assert none[0] == "lexirecall: share of 0 queries in which the row is preferred"
+        assert none[-1].split() == ["x", "0.0"]
+
     def test_equal_systems_share_ranks(self):
         columns = np.column_stack((self.a, self.b, self.a, self.a))
         result = preference_matrix(self.y_true, columns, groups=["q"] * 5)
@@ -280,5 +291,12 @@ class TestErrors:
         b = relevant_positions([1, 1], [2, 1], groups=["q", "q"])
         with pytest.raises(ValueError, match="query 'q' has 2 relevant items for 'b' and 1 for"):
             preference_matrix_of_positions({"a": a, "b": b})
+        a, b = (
+            relevant_positions([1, 0, 1, last], [2, 1, 2, 1], groups=["q", "q", "r", "r"])
+            for last in (0, 1)
+        )
+        with pytest.raises(ValueError, match="query 'r' has 2 relevant items for 'b' and 1 for"):
+            preference_matrix_of_positions({"a": a, "b": b})
+        a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
         with pytest.raises(ValueError, match="n_items=1 is too small for query 'q' of 'a'"):
             preference_matrix_of_positions({"a": a}, n_items=1)

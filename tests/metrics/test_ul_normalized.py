@@ -245,6 +245,9 @@ class TestUndefined:
         achieved, lower, upper = np.array([np.nan, 0.0, 0.5]), np.full(3, 0.25), np.full(3, 1.0)
         np.testing.assert_array_equal(module._v1(achieved, lower, upper), [np.nan, 0, 0.25 / 0.75])
         np.testing.assert_array_equal(module._v2(achieved, lower, upper), [np.nan, -1, 1 / 3])
+        # Where a random ranking scores 0, as drawn, so does a list that scores 0.
+        for formula in (module._v1, module._v2):
+            np.testing.assert_array_equal(formula(np.zeros(1), np.zeros(1), np.ones(1)), [0])
         for variant in ("v1", "v2"):
             params = {"measure": "judged", "variant": variant, "undefined": "skip"}
             assert np.isnan(one_query([1, 0], [NO, NO], **params))
