@@ -140,7 +140,7 @@ class TestFromValues:
             QueryInformativeness.from_values([1, 2], [1, 2, 3])
         with pytest.raises(ValueError, match=r"got shapes .* and"):
             QueryInformativeness.from_values([1, 2], [1, 2], query_ids=["a"])
-        with pytest.raises(ValueError, match=r"3 queries have a value, so take at most 1\."):
+        with pytest.raises(ValueError, match=r"3 queries have a value, so take at most 1\.$"):
             QueryInformativeness.from_values([1, 2, 3, np.nan], [0] * 4, n_queries=2)
 
 
