@@ -11,6 +11,7 @@ from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank.metrics._robustness import lexicographic
 
 NO = -np.inf
 
@@ -82,12 +83,39 @@ def test_every_sum_is_tried():
     assert tried == {name for name, entry in MEASURES.items() if entry.additive is not None}
 
 
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "metric_lexirecall"])
+def test_every_item_is_relevant(name):
+    """There is no other placement: the sum is 1, or what the measure gives it."""
+    for m in (1, 2, 3):
+        parsed = parse_measure(f"{name}(n_items={m})")
+        for n_shown in range(m + 1):
+            gains, scores = np.ones(m), np.where(np.arange(m) < n_shown, 5.0 - np.arange(m), NO)
+            form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups([1] * m)))
+            expected = parsed.measure.function(gains, scores, groups=[1] * m, n_items=m)
+            actual = value_of_sum(form, 0, form.weights, gains > 0, scores)
+            assert actual == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision"])
-def test_collections_too_large_for_a_table(name):
+def test_collections_too_large_for_a_table(name, monkeypatch):
     """Counts of placements come from a table of factorials up to a million items."""
-    gains, index = np.array([1.0, 0.0]), GroupIndex.from_groups([1, 1])
-    for n_items, is_sum in ((10**6, True), (10**6 + 1, False)):
-        parsed = parse_measure(f"{name}(n_items={n_items})")
-        assert (parsed.as_sum(RowFacts(parsed, gains, index)) is not None) == is_sum
-    parsed = parse_measure(f"{name}(scale=log)")
-    assert parsed.as_sum(RowFacts(parsed, gains, index)) is None
+    gains = np.array([1.0, 0.0, 0.0])
+
+    def is_sum(name, groups):
+        parsed = parse_measure(name)
+        return parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(groups))) is not None
+
+    assert is_sum(f"{name}(n_items={10**6})", [1, 1, 1])
+    assert not is_sum(f"{name}(n_items={10**6 + 1})", [1, 1, 1])
+    assert not is_sum(f"{name}(scale=log)", [1, 1, 1])
+    # Of the greatest query: two rows here, or one row and room for the one relevant document.
+    for most in (1, 2):
+        monkeypatch.setattr(lexicographic, "_MOST_ITEMS", most)
+        assert is_sum(name, [1, 2, 2]) == (most == 2)
+
+
+@pytest.mark.parametrize("inner", ["err", "q_measure", "lexirecall"])
+def test_bounds_of_what_is_no_sum(inner):
+    parsed = parse_measure(f"ul_normalized(measure={inner})")
+    facts = RowFacts(parsed, np.array([1.0, 0.0]), GroupIndex.from_groups([1, 1]))
+    assert parsed.as_sum(facts) is None

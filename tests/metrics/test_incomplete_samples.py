@@ -257,6 +257,7 @@ class TestStatAP:
             (["a", "b", "c"], "inclusion_probability must hold numbers"),
             ([0, 1, 1], r"above 0 wherever y_true holds a label.* 0.0 at one of 1 judged row"),
             ([NAN, 1, NAN], r"nan at one of 2 judged row"),
+            ([NAN, 1, 0], r"it is nan at one of 2 judged row"),
         ],
     )
     def test_bad_input(self, probability, message):

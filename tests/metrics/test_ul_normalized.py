@@ -291,6 +291,10 @@ class TestBadInput:
         # The empty list is below the worst order.
         with pytest.raises(ValueError, match="never negative, but 'ndcg_min@3' is -"):
             one_query([2, 1], [NO, NO], measure="ndcg_min", k=3)
+        # One query among others, and by less than 1: 0 less 1, of 5 less 1.
+        y_score, groups = [NO, NO, 3, 2, 1], list("aabbb")
+        with pytest.raises(ValueError, match=r"but 'ndcg_min@1' is -0\.25 for some query"):
+            ul_normalized_score([5, 1, 0.5, 2, 1], y_score, groups=groups, measure="ndcg_min", k=1)
 
 
 class TestByName:
