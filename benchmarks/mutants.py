@@ -47,6 +47,8 @@ changes that make no difference.
 
 """
 RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
+OF_MEASURES = ("additive", "exposure", "lists", "long_ties", "measure", "measure_docs")
+OF_MEASURES += ("measure_names", "relevant_cells", "scoring", "share", "ties")
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
 THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")
@@ -59,7 +61,11 @@ GROUPS = {
         None,
     ),
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
-    "metrics": (["skfilterrank/metrics"], ["tests/metrics", "tests/test_defaults.py"], None),
+    "metrics": (
+        ["skfilterrank/metrics", *(f"skfilterrank/_core/{name}.py" for name in OF_MEASURES)],
+        ["tests/metrics", "tests/test_defaults.py"],
+        None,
+    ),
     "fitting": (
         [f"{FILTERING}/rank_and_filter.py", f"{RANKING}/_fitting/carry.py"]
         + [f"{RANKING}/{name}" for name in MODELS],
@@ -105,10 +111,12 @@ def run_group(name, options):
         with outcomes_file.open("a") as file:
             print(json.dumps(entry | {"seconds": round(seconds, 2)}), file=file)
 
-    def anew(mutant, path=None):
-        if mutant is not None:
-            sys.meta_path.insert(0, Changed(mutant))
-        return run_pytest(tests, Runner(None, record, trace_file, options.enough, path))
+    def anew(mutant):
+        if mutant is None:
+            return run_pytest(tests, Runner(None, record, trace_file, options.enough))
+        sys.meta_path.insert(0, Changed(mutant))
+        runner = Runner(None, record, trace_file, options.enough, mutant.path)
+        return run_pytest(runner.files(tests), runner)
 
     at_import = [m for m in mutants if m.runs_at_import()]
     in_functions = [m for m in mutants if not m.runs_at_import()]
@@ -128,7 +136,7 @@ def run_group(name, options):
     at_import += [m for m in in_functions if tried[m.key]["outcome"] == "unreached"]
     for mutant in at_import:
         begin = time.time()
-        record(mutant, forked(lambda m=mutant: anew(m, m.path)), time.time() - begin)
+        record(mutant, forked(lambda m=mutant: anew(m)), time.time() - begin)
 
 
 def read_outcomes(file):
