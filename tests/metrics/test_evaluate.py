@@ -8,6 +8,7 @@ from reference import NONNEGATIVE
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.metrics._evaluate import parse_measures
 
 NO = -np.inf
 
@@ -124,6 +125,12 @@ def test_query_ids_in_the_index(rows):
 def test_bad_input(measures, params, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0], [2, 1], measures, **{"groups": ["a", "a"], **params})
+
+
+def test_what_is_parsed_is_taken_as_it_is():
+    parsed = parse_measures(["ap@3", "rbp(persistence=0.5)"])
+    assert parse_measures(parsed) is parsed
+    assert list(parsed) == ["ap@3", "rbp(persistence=0.5)"]
 
 
 def test_no_rows():

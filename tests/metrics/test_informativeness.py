@@ -154,6 +154,7 @@ class TestFromValues:
         ({"measure": "qwa"}, "'qwa' has no cut-off"),
         ({"k": ()}, "k is empty"),
         ({"k": (1, 0)}, "k must be None"),
+        ({"k": np.array(1.0)}, "k must be None"),
         ({"n_queries": 0}, "n_queries must be a whole number from 1 up or a share"),
         ({"n_queries": 0.0}, "n_queries must be a whole number from 1 up or a share"),
         ({"n_queries": -0.5}, "n_queries must be a whole number from 1 up or a share"),
