@@ -6,9 +6,9 @@ import pytest
 
 from reference import NONNEGATIVE
 from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
-from skfilterrank.metrics._evaluate import parse_measures
 
 NO = -np.inf
 
