@@ -6,7 +6,7 @@ import pytest
 
 from reference import NONNEGATIVE
 from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
 
@@ -131,6 +131,21 @@ def test_what_is_parsed_is_taken_as_it_is():
     parsed = parse_measures(["ap@3", "rbp(persistence=0.5)"])
     assert parse_measures(parsed) is parsed
     assert list(parsed) == ["ap@3", "rbp(persistence=0.5)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ndcg_f@1", 1), ("forbidden@1", 0), ("forbidden@2", -1 / 2), ("r_precision", 1)],
+)
+def test_utility(name, value):
+    """The measure, or less it where lower is better, of a good document above a bad one."""
+    groups = ["q", "q"]
+    utility = parse_measure(name).utility([1, -1], [2, 1], groups=groups)
+    assert utility == value
+    assert np.signbit(utility) == (value < 0)
+    each = parse_measure(name).utility([1, -1], [2, 1], groups=groups, average=None)
+    assert each.tolist() == [value]
+    assert parse_measure("dcg@1").utility([5, -1], [2, 1], groups=groups, gains={5: 3, -1: 0}) == 3
 
 
 def test_no_rows():
