@@ -1,5 +1,7 @@
 """Many measures in one pass give what each gives alone."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,6 +148,29 @@ def test_utility(name, value):
     each = parse_measure(name).utility([1, -1], [2, 1], groups=groups, average=None)
     assert each.tolist() == [value]
     assert parse_measure("dcg@1").utility([5, -1], [2, 1], groups=groups, gains={5: 3, -1: 0}) == 3
+
+
+def test_commas_and_parentheses():
+    inner = "rbp(persistence=0.5,relevance=graded)"
+    parsed = parse_measure(f"ul_normalized(measure={inner},variant=v1)@3")
+    assert parsed.options == {"measure": inner, "variant": "v1"}
+    assert parse_measure("rbp()@3").options == {}
+    for text in ("rbp(,)", "rbp(persistence=0.5,)", "rbp(,persistence=0.5)"):
+        with pytest.raises(ValueError, match=r"'' in 'rbp.* is not an option of 'rbp'"):
+            parse_measure(text)
+
+
+def test_longest_cut_off():
+    assert parse_measure("ap@" + 18 * "9").k == 10**18 - 1
+    with pytest.raises(ValueError, match="must be a positive whole number"):
+        parse_measure("ap@" + 19 * "9")
+
+
+def test_greatest_value_of_undefined_queries():
+    most = sys.float_info.max
+    for undefined in (most, -most):
+        table = evaluate([0], [1], "ap", groups=["a"], undefined=undefined)
+        assert table.loc["a", "ap"] == undefined
 
 
 def test_no_rows():
