@@ -38,13 +38,13 @@ TITLE = "Changes of the code that no test notices"
 INTRODUCTION = """
 `python benchmarks/mutants.py` makes one small change at a time, such as `<` for `<=`, a constant
 off by one, a tolerance gone, and runs the tests that reach the line until one fails. "Changes" are
-all that Cosmic Ray's operators and three more find in a file, "tried" those that were drawn (all,
-or 25 of a file), "spared" survivors for which `mutants_spared.toml` gives the reason why no test
-should notice them. A test that hangs notices, too.
+all that Cosmic Ray's operators and three more find in a file, "tried" those of them that were (or
+25 of a file; of what runs at import, in random order, as many as there was time for), "spared"
+survivors for which `mutants_spared.toml` gives the reason why no test should notice them. A test
+that hangs notices, too.
 
 A survivor has survived the quickest tests that reach it, some seconds of them: others may notice it
-(`--survivors --enough 60` says which). What is left in "metrics" has not been looked through for
-changes that make no difference.
+(`--survivors --enough 60` says which).
 
 """
 RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
