@@ -96,3 +96,6 @@ def test_whole_numbers_of_any_type(ties):
         lists = RankedLists([0, 1, 1, 0], scores, groups=[1, 1, 1, 2], ties=ties)
         expected = (1 / 2 + 2 / 3) / 2
         np.testing.assert_allclose(lists.per_query(KERNELS["ap"]), [expected, np.nan])
+    scores = np.array([-(2**53) - 1, -(2**53), 5])
+    lists = RankedLists([0, 1, 0], scores, groups=[1, 1, 1], ties=ties)
+    assert lists.per_query(KERNELS["ap"]) == 1 / 2
