@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FunctionType
 
 import coverage
+import numpy as np
 import pytest
 from _mutants_changes import ROOT, statement_lines
 from hypothesis import Phase, settings
@@ -27,13 +28,13 @@ PATIENCE = 2
 class Runner:
     """A pytest plugin that runs the collected tests for each change instead of once.
 
-    With `mutants` None it runs them once, as the process has imported a change already. A change
-    has to survive `enough` seconds of tests, the quickest first.
+    With `mutants` None it runs them once, as the process has imported a change of the file `path`
+    already. A change has to survive `enough` seconds of tests, the quickest first.
     """
 
-    def __init__(self, mutants, record, trace_file, enough):
+    def __init__(self, mutants, record, trace_file, enough, path=None):
         self.mutants, self.record, self.trace_file = mutants, record, trace_file
-        self.enough = enough
+        self.enough, self.path = enough, path
         self.failed = False
         # Tests that have noticed changes of a file are asked first.
         self.noticed = defaultdict(Counter)
@@ -54,7 +55,10 @@ class Runner:
         items = session.items
         if self.mutants is None:
             trace = pickle.loads(self.trace_file.read_bytes())
-            self.run(quickest(items, trace, self.enough), defaultdict(float, trace["seconds"]))
+            near = self._near(trace) if self.path else {item.nodeid for item in items}
+            parts = ([i for i in items if (i.nodeid in near) == first] for first in (True, False))
+            chosen = [item for part in parts for item in quickest(part, trace, self.enough)]
+            self.run(chosen, defaultdict(float, trace["seconds"]))
             os._exit(int(self.failed))
         trace = self._trace(items)
         functions = _functions({str(ROOT / m.path) for m in self.mutants})
@@ -78,6 +82,19 @@ class Runner:
                     first[said.read_text()] += 1
             self.record(mutant, outcome, time.time() - begin)
         os._exit(0)
+
+    def _near(self, trace):
+        """Ids of the tests that reach the file."""
+        return set().union(*trace["lines"].get(str(ROOT / self.path), {}).values())
+
+    def files(self, tests):
+        """The files of the quickest tests that reach the file, and those that are named."""
+        trace = pickle.loads(self.trace_file.read_bytes())
+        near = sorted(self._near(trace), key=lambda test: trace["seconds"].get(test, 0))
+        seconds = np.cumsum([trace["seconds"].get(test, 0) for test in near])
+        near = near[: int(np.searchsorted(seconds, self.enough)) + 1]
+        named = [test for test in tests if test.endswith(".py")]
+        return sorted({test.partition("::")[0] for test in near} | set(named)) if near else tests
 
     def run(self, items, seconds=None):
         for item, following in zip(items, [*items[1:], None]):

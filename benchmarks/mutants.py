@@ -19,6 +19,7 @@ import argparse
 import importlib
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -37,16 +38,18 @@ TITLE = "Changes of the code that no test notices"
 INTRODUCTION = """
 `python benchmarks/mutants.py` makes one small change at a time, such as `<` for `<=`, a constant
 off by one, a tolerance gone, and runs the tests that reach the line until one fails. "Changes" are
-all that Cosmic Ray's operators and three more find in a file, "tried" those that were drawn (all,
-or 25 of a file), "spared" survivors for which `mutants_spared.toml` gives the reason why no test
-should notice them. A test that hangs notices, too.
+all that Cosmic Ray's operators and three more find in a file, "tried" those of them that were (or
+25 of a file; of what runs at import, in random order, as many as there was time for), "spared"
+survivors for which `mutants_spared.toml` gives the reason why no test should notice them. A test
+that hangs notices, too.
 
 A survivor has survived the quickest tests that reach it, some seconds of them: others may notice it
-(`--survivors --enough 60` says which). What is left in "metrics" has not been looked through for
-changes that make no difference.
+(`--survivors --enough 60` says which).
 
 """
 RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
+OF_MEASURES = ("additive", "exposure", "lists", "long_ties", "measure", "measure_docs")
+OF_MEASURES += ("measure_names", "relevant_cells", "scoring", "share", "ties")
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
 THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")
@@ -59,7 +62,11 @@ GROUPS = {
         None,
     ),
     "significance": (["skfilterrank/comparison/_significance"], ["tests/comparison"], None),
-    "metrics": (["skfilterrank/metrics"], ["tests/metrics"], 25),
+    "metrics": (
+        ["skfilterrank/metrics", *(f"skfilterrank/_core/{name}.py" for name in OF_MEASURES)],
+        ["tests/metrics", "tests/test_defaults.py"],
+        None,
+    ),
     "fitting": (
         [
             f"{FILTERING}/rank_and_filter.py",
@@ -97,10 +104,11 @@ def run_group(name, options):
     keys = {mutant.key for mutant in mutants}
     known = {key: e for key, e in read_outcomes(outcomes_file).items() if key in keys}
     outcomes_file.write_text("".join(f"{json.dumps(entry)}\n" for entry in known.values()))
-    wanted = "survived" if options.survivors else None
+    # What no test reached may be reached by now, or run at import.
+    wanted = ("survived" if options.survivors else None, "unreached")
     spared = spared_changes() if options.survivors else ()
     mutants = [
-        m for m in mutants if known.get(m.key, {}).get("outcome") == wanted and m.key not in spared
+        m for m in mutants if known.get(m.key, {}).get("outcome") in wanted and m.key not in spared
     ]
     print(f"{name}: {len(mutants)} changes to try", flush=True)
 
@@ -112,9 +120,11 @@ def run_group(name, options):
             print(json.dumps(entry | {"seconds": round(seconds, 2)}), file=file)
 
     def anew(mutant):
-        if mutant is not None:
-            sys.meta_path.insert(0, Changed(mutant))
-        return run_pytest(tests, Runner(None, record, trace_file, options.enough))
+        if mutant is None:
+            return run_pytest(tests, Runner(None, record, trace_file, options.enough))
+        sys.meta_path.insert(0, Changed(mutant))
+        runner = Runner(None, record, trace_file, options.enough, mutant.path)
+        return run_pytest(runner.files(tests), runner)
 
     at_import = [m for m in mutants if m.runs_at_import()]
     in_functions = [m for m in mutants if not m.runs_at_import()]
@@ -132,6 +142,8 @@ def run_group(name, options):
     # Functions that no test reaches may have run at import as well.
     tried = read_outcomes(outcomes_file)
     at_import += [m for m in in_functions if tried[m.key]["outcome"] == "unreached"]
+    # Of these, some seconds each, a part is a random sample.
+    random.Random(0).shuffle(at_import)
     for mutant in at_import:
         begin = time.time()
         record(mutant, forked(lambda m=mutant: anew(m)), time.time() - begin)

@@ -68,6 +68,27 @@ class TestByHand:
         assert self.value(q_measure_score, k=1, normalize="R") == pytest.approx(blended[0] / 4)
         assert self.value(q_measure_score, k=8, normalize="k") == pytest.approx(sum(blended) / 8)
 
+    @pytest.mark.parametrize("function", [average_precision_score, q_measure_score])
+    @pytest.mark.parametrize("normalize", ["R", "min", "k"])
+    def test_nothing_relevant(self, function, normalize):
+        y_true, groups = [0, 0, 1, 0], [1, 1, 2, 2]
+        values = function(
+            y_true,
+            [2, 1, 2, 1],
+            groups=groups,
+            k=2,
+            normalize=normalize,
+            undefined="skip",
+            average=None,
+        )
+        np.testing.assert_array_equal(values, [np.nan, 1 / 2 if normalize == "k" else 1])
+
+    def test_smallest_beta(self):
+        y_true, y_score = [0, 2, 1, 0], [4, 3, 2, 1]
+        for beta in (0, 1e-12):
+            expected = of_one(average_precision_score, y_true, y_score)
+            assert of_one(q_measure_score, y_true, y_score, beta=beta) == pytest.approx(expected)
+
     def test_beta(self):
         blended = [(1 + 10 * 2) / (1 + 10 * 3), (2 + 10 * 3) / (4 + 10 * 7)]
         actual = self.value(q_measure_score, k=4, beta=10)

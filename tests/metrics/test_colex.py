@@ -84,6 +84,8 @@ class TestLogarithms:
                 for k in z
             ]
         np.testing.assert_allclose(_stirling_rest(z), [float(e) for e in exact], rtol=1e-14)
+        for each, expected in zip(z, exact, strict=True):
+            assert _stirling_rest(np.array([each]))[0] == pytest.approx(float(expected), rel=1e-14)
         assert _stirling_rest(np.array([0.0]))[0] == 0
 
 
@@ -151,7 +153,11 @@ class TestScores:
             assert low < high
 
     @pytest.mark.parametrize(
-        ("n", "m"), [(30, 3), (30, 20), (1000, 5), (1000, 400), (10**6, 3), (10**6, 40), (10**9, 9)]
+        ("n", "m"),
+        [
+            *((30, 3), (30, 20), (100, 80), (300, 150), (1000, 5)),
+            *((1000, 400), (10**6, 3), (10**6, 40), (10**9, 9)),
+        ],
     )
     def test_neighbours_in_the_order(self, kind, scale, n, m):
         """A step at one level takes those below from the worst to the best, or one step on."""
@@ -162,7 +168,8 @@ class TestScores:
             p = np.sort(rng.choice(size, m, replace=False)) + 1
             if rng.random() < 0.5:
                 p[rng.integers(m) :] += n - p[-1]
-            level = int(rng.integers(m))
+            # What the levels decide that come after some others is lost in rounding.
+            level = int(rng.integers(m)) if rng.random() < 0.5 else m - 1 - int(rng.integers(3))
             limit = p[level + 1] - 1 if level + 1 < m else n
             x = p[level]
             if x == limit:
@@ -252,6 +259,30 @@ def test_recall_and_precision_mirror_each_other(kind):
     mirrored = [tuple(n + 1 - position for position in p[::-1]) for p in all_placements]
     actual = scores(all_placements, n, kind, "share")
     np.testing.assert_allclose(actual, 1 - scores(mirrored, n, other, "share"), atol=1e-14)
+
+
+def test_shares_below_the_normal_numbers_are_zero():
+    """One of 221 is found among 2000: shares are multiples of 10 ** -300.3, up to the 1779th."""
+    n, m = 2000, 221
+    found = [(position, *range(n - m + 2, n + 1)) for position in (1, 1700, 1777, 1778, 1779)]
+    exact = [exact_score(p, n, "recall", "share") for p in found]
+    assert exact[0] > exact[2] > 1e-300 > exact[3] > exact[4] > 0
+    expected = [share if share >= 1e-300 else 0.0 for share in exact]
+    for n_missing in (0, m - 1):
+        actual = scores(found, n, "recall", "share", n_missing=n_missing)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("n", "m"), [(5, 3), (60, 7), (100, 80), (10**6, 40), (10**9, 9)])
+def test_best_of_those_that_end_alike(n, m, scale):
+    """The best with the last j items at the very end is next to the worst with fewer there."""
+    best = [(*range(1, m - j + 1), *range(n - j + 1, n + 1)) for j in range(1, m)]
+    worst = [(*range(n - m, n - j + 1), *range(n - j + 2, n + 1)) for j in range(1, m)]
+    low, high = (scores(each, n, "recall", scale) for each in (best, worst))
+    assert (low <= high).all()
+    exact = [exact_score(p, n, "recall", scale) for p in best]
+    np.testing.assert_allclose(low, np.where(np.array(exact) < 1e-300, 0, exact), rtol=1e-11)
 
 
 def test_the_worst_end_has_its_own_scale():

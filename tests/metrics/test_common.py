@@ -387,7 +387,7 @@ def test_whole_numbers_beyond_those_of_float64_are_told_apart(scores, dtype):
 
 
 def test_gains_whose_sums_are_no_numbers():
-    for gains in ([1e308, 1e308], [-1e308, np.nan], [1e201, -1]):
-        with pytest.raises(ValueError, match=r"y_true gives gains up to .*, whose sums leave"):
+    for gains, most in (([1e308, 1e308], 308), ([-1e308, np.nan], 308), ([1e201, -1], 201)):
+        with pytest.raises(ValueError, match=rf"y_true gives gains up to 1e\+{most}, whose sums"):
             measure("ndcg_f", gains, [2, 1])
     assert measure("ndcg_f", [1e200, 1e200], [2, 1]) == 1

@@ -424,6 +424,14 @@ class TestUnboundedQueries:
         assert found.over == pytest.approx(1 / 5)
         assert found.under == pytest.approx(2 / 5)
 
+    def test_a_little_beyond(self):
+        # All but a document of gain -x, or of gain x behind one of gain 0 and one of -1: that
+        # would take about x from the best order, or add x / 2 to the worst.
+        groups, y_score = list("aabbb"), [1, NO, 2, 1, NO]
+        for x, ends in ((2e-8, (1 / 2, 1 / 2)), (2e-10, (0, 0))):
+            found = unbounded_queries([1, -x, -1, 0, x], y_score, groups=groups)
+            assert (found.over, found.under) == ends
+
     @given(pools, cutoffs)
     def test_rankings_of_everything_are_bounded(self, gains, k):
         y_true, y_score, groups = all_lists(gains)

@@ -1,11 +1,14 @@
 """Many measures in one pass give what each gives alone."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from reference import NONNEGATIVE
 from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import evaluate, ndcg_f_score
 
@@ -105,6 +108,9 @@ def test_query_ids_in_the_index(rows):
             {"k": 9},
             "k is not an option .*: write the cut-off into the name, such as 'ap@10'",
         ),
+        (["ap"], {"beta": 1}, "beta is not an option .* measures ap: it belongs to q_measure"),
+        (["ap", "stat_ap"], {"pooled": [1, 1]}, "of the measures ap, stat_ap: it belongs to inf"),
+        (["rbp"], {"persistence": 0.5, "depth": 9}, "depth is not an option of any .* rbp: no"),
         (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
         (["rbp"], {"persistence": 2}, "persistence must be a number between"),
         (["rbp(persistence=2)"], {}, "persistence must be a number between"),
@@ -121,6 +127,50 @@ def test_query_ids_in_the_index(rows):
 def test_bad_input(measures, params, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0], [2, 1], measures, **{"groups": ["a", "a"], **params})
+
+
+def test_what_is_parsed_is_taken_as_it_is():
+    parsed = parse_measures(["ap@3", "rbp(persistence=0.5)"])
+    assert parse_measures(parsed) is parsed
+    assert list(parsed) == ["ap@3", "rbp(persistence=0.5)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ndcg_f@1", 1), ("forbidden@1", 0), ("forbidden@2", -1 / 2), ("r_precision", 1)],
+)
+def test_utility(name, value):
+    """The measure, or less it where lower is better, of a good document above a bad one."""
+    groups = ["q", "q"]
+    utility = parse_measure(name).utility([1, -1], [2, 1], groups=groups)
+    assert utility == value
+    assert np.signbit(utility) == (value < 0)
+    each = parse_measure(name).utility([1, -1], [2, 1], groups=groups, average=None)
+    assert each.tolist() == [value]
+    assert parse_measure("dcg@1").utility([5, -1], [2, 1], groups=groups, gains={5: 3, -1: 0}) == 3
+
+
+def test_commas_and_parentheses():
+    inner = "rbp(persistence=0.5,relevance=graded)"
+    parsed = parse_measure(f"ul_normalized(measure={inner},variant=v1)@3")
+    assert parsed.options == {"measure": inner, "variant": "v1"}
+    assert parse_measure("rbp()@3").options == {}
+    for text in ("rbp(,)", "rbp(persistence=0.5,)", "rbp(,persistence=0.5)"):
+        with pytest.raises(ValueError, match=r"'' in 'rbp.* is not an option of 'rbp'"):
+            parse_measure(text)
+
+
+def test_longest_cut_off():
+    assert parse_measure("ap@" + 18 * "9").k == 10**18 - 1
+    with pytest.raises(ValueError, match="must be a positive whole number"):
+        parse_measure("ap@" + 19 * "9")
+
+
+def test_greatest_value_of_undefined_queries():
+    most = sys.float_info.max
+    for undefined in (most, -most):
+        table = evaluate([0], [1], "ap", groups=["a"], undefined=undefined)
+        assert table.loc["a", "ap"] == undefined
 
 
 def test_no_rows():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
@@ -257,6 +257,7 @@ class TestStatAP:
             (["a", "b", "c"], "inclusion_probability must hold numbers"),
             ([0, 1, 1], r"above 0 wherever y_true holds a label.* 0.0 at one of 1 judged row"),
             ([NAN, 1, NAN], r"nan at one of 2 judged row"),
+            ([NAN, 1, 0], r"it is nan at one of 2 judged row"),
         ],
     )
     def test_bad_input(self, probability, message):
@@ -272,6 +273,11 @@ class TestMeanInverse:
         share=st.floats(0, 1),
         above=st.sampled_from([0, 1, 3, 50, 10_000]),
     )
+    @example(n=40, share=0.5, above=0)
+    @example(n=200, share=0.75, above=50)
+    @example(n=200, share=0.5, above=300)
+    @example(n=300, share=1 / 150, above=1000)
+    @example(n=60, share=1.0, above=7)
     def test_scipy(self, n, share, above):
         marked, c = round(share * n), above + 2 * E
         t = np.arange(n + 1)

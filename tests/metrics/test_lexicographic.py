@@ -94,6 +94,12 @@ class TestByHand:
         nothing = np.full(1000, NO)
         assert measure(function, y_true, nothing, scale=scale, n_items=10**6) == 0
 
+    @pytest.mark.parametrize("scale", ["share", "log"])
+    @pytest.mark.parametrize("function", SCORES.values())
+    def test_next_to_the_ideal(self, function, scale):
+        # Of 1e9 items: one of some 1e26 placements is better, less than float64 can take from 1.
+        assert measure(function, [1, 1, 0, 1], [4, 3, 2, 1], scale=scale, n_items=10**9) == 1
+
     def test_one_relevant(self):
         # n - p of n - 1 placements are worse
         for function in SCORES.values():

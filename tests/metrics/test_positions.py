@@ -60,7 +60,8 @@ class TestByHand:
         assert result.query_ids.tolist() == ["a", "b", "c"]
         assert [p.tolist() for p in result] == [[1], [2, 9], []]
         assert len(result) == 3
-        assert result[1].tolist() == [2, 9]
+        assert result[1].tolist() == result[-2].tolist() == [2, 9]
+        assert result[-3].tolist() == [1]
         assert result.positions.tolist() == [1, 2, 9]
         assert result.n_relevant.tolist() == [1, 2, 0]
         assert result.n_found.tolist() == [1, 1, 0]
@@ -77,6 +78,8 @@ class TestByHand:
         pd.testing.assert_frame_equal(result.to_frame(), expected, check_dtype=False)
         with pytest.raises(IndexError, match="query number 3 of 3"):
             result[3]
+        with pytest.raises(IndexError, match="query number -4 of 3"):
+            result[-4]
 
 
 def by_loop(rows, ties, n_items, imputation):
@@ -140,6 +143,12 @@ class TestErrors:
     def test_n_items(self, n_items):
         with pytest.raises(ValueError, match="n_items must be a whole number"):
             positions([1, 0], [2, 1], n_items=n_items)
+
+    def test_largest_collection(self):
+        n = 2**45
+        assert positions([1, 1], [1, NO], n_items=n) == [1, n]
+        with pytest.raises(ValueError, match=r"n_items must be at most 2\*\*45 = 35184372088832,"):
+            positions([1, 1], [1, NO], n_items=n + 1)
 
     def test_too_few_items(self):
         with pytest.raises(

@@ -16,6 +16,7 @@ from skfilterrank.metrics import (
     preference_matrix,
     relevant_positions,
 )
+from skfilterrank.metrics._robustness import position_order
 
 NO = -np.inf
 KINDS = ("recall", "precision")
@@ -93,11 +94,29 @@ class TestByHand:
         )
         assert lines[-1].split() == ["c", "0.000", "0.000", "0.000"]
 
+    def test_share_of_the_queries(self):
+        systems = {"first": [2, 1, 2, 1, 2, 1, 1], "last": [1, 2, 2, 1, 1, 2, 1]}
+        # Better in the first and third query, equal in the second; nothing relevant in the last.
+        y_true, groups = [1, 0, 1, 0, 1, 0, 0], [1, 1, 2, 2, 3, 3, 4]
+        lines = str(preference_matrix(y_true, systems, groups=groups)).splitlines()
+        assert "2 systems for 4 queries: share of the 3 with relevant documents" in lines[0]
+        assert lines[1].split() == ["first", "last"]
+        assert lines[-2].split() == ["first", "0.000", "0.667"]
+        none = str(preference_matrix([0, 0], {"x": [1, 2]}, groups=[1, 1])).splitlines()
+        assert "share of the 0 with relevant documents" in none[0]
+        assert none[-1].split() == ["x", "0.000"]
+
     def test_equal_systems_share_ranks(self):
         columns = np.column_stack((self.a, self.b, self.a, self.a))
         result = preference_matrix(self.y_true, columns, groups=["q"] * 5)
         assert result.ranks.to_numpy().tolist() == [[3, 1, 3, 3]]
         assert result.ranks.columns.tolist() == [0, 1, 2, 3]
+
+    def test_tuples_as_names(self):
+        systems = {("bm25", 1): [2, 1], ("bm25", 2): [1, 2]}
+        columns = preference_matrix([1, 0], systems, groups=[0, 0]).ranks.columns
+        assert columns.nlevels == 1
+        assert columns.tolist() == list(systems)
 
     def test_kinds_of_scores(self):
         systems = {"a": self.a, "b": self.b}
@@ -148,6 +167,19 @@ def test_against_element_by_element(kind, imputation, n_items, case):
     # Mid-ranks: one half more than the better ones and half of the equal ones, itself among them.
     better, equal = (expected < 0).sum(axis=2), (expected == 0).sum(axis=2)
     np.testing.assert_array_equal(result.ranks, better + (equal + 1) / 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
+    rng = np.random.default_rng(4)
+    groups = np.repeat(np.arange(12), rng.integers(1, 15, 12))
+    y_true = rng.random(len(groups)) < 0.6
+    systems = rng.integers(0, 9, (len(groups), 3))
+    whole = preference_matrix(y_true, systems, groups=groups, kind=kind)
+    for cells in (1, 6, 20, 90):
+        monkeypatch.setattr(position_order, "_CELLS", cells)
+        parts = preference_matrix(y_true, systems, groups=groups, kind=kind)
+        pd.testing.assert_frame_equal(parts.ranks, whole.ranks)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -271,17 +303,32 @@ class TestErrors:
     def test_positions(self):
         with pytest.raises(ValueError, match="positions must be a dict"):
             PreferenceMatrix.from_positions([])
+        with pytest.raises(ValueError, match="positions must be a dict"):
+            PreferenceMatrix.from_positions({})
+        with pytest.raises(ValueError, match="positions must be a dict"):
+            PreferenceMatrix.from_positions([relevant_positions([1], [1], groups=["q"])])
         with pytest.raises(ValueError, match=r"positions\['a'\] must be a result of relevant_pos"):
             PreferenceMatrix.from_positions({"a": [1, 2]})
 
     def test_systems_that_do_not_belong_together(self):
         a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
         assert isinstance(a, RelevantPositions)
-        b = relevant_positions([1, 0], [2, 1], groups=["q", "r"])
+        b = relevant_positions([1, 0, 1], [2, 1, 1], groups=["q", "r", "s"])
         with pytest.raises(ValueError, match="'b' and 'a' have different queries: 'r' is in only"):
             PreferenceMatrix.from_positions({"a": a, "b": b})
         b = relevant_positions([1, 1], [2, 1], groups=["q", "q"])
         with pytest.raises(ValueError, match="query 'q' has 2 relevant items for 'b' and 1 for"):
             PreferenceMatrix.from_positions({"a": a, "b": b})
+        a, b = (
+            relevant_positions([1, 0, 1, last], [2, 1, 2, 1], groups=["q", "q", "r", "r"])
+            for last in (0, 1)
+        )
+        with pytest.raises(ValueError, match="query 'r' has 2 relevant items for 'b' and 1 for"):
+            PreferenceMatrix.from_positions({"a": a, "b": b})
+        a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
         with pytest.raises(ValueError, match="n_items=1 is too small for query 'q' of 'a'"):
             PreferenceMatrix.from_positions({"a": a}, n_items=1)
+        a = relevant_positions([1, 0, 0, 1, 1], [1, 3, 2, 1, 1], groups=["q", "r", "r", "r", "s"])
+        with pytest.raises(ValueError, match="n_items=2 is too small for query 'r' of 'a'"):
+            PreferenceMatrix.from_positions({"a": a}, n_items=2)
+        assert PreferenceMatrix.from_positions({"a": a}, n_items=3).ranks["a"].tolist() == [1, 1, 1]

@@ -21,6 +21,7 @@ from skfilterrank.metrics import (
     ndcg_score,
     random_ranking_bound,
 )
+from skfilterrank.metrics._bounds import simulated_rankings
 
 # Measures whose expected value is exact.
 EXACT = sorted(
@@ -194,6 +195,38 @@ class TestAnyMeasure:
             assert alone.standard_error[0] == together.standard_error[query]
         other = random_ranking_bound(y_true, "ndcg", groups=groups, random_state=1, **params)
         assert (other.value != together.value).all()
+
+    def test_two_samples_by_hand(self):
+        # The one relevant document stands first or second: values 1 and 1/2.
+        params = {"method": "simulation", "n_samples": 2}
+        drawn = [
+            one_query(random_ranking_bound, [1, 0], "rr", random_state=seed, **params)
+            for seed in range(30)
+        ]
+        # Two values apart by 1/2 deviate by 1 / sqrt(8), and their mean by half of 1/2.
+        errors = {1.0: 0, 0.75: 0.25, 0.5: 0}
+        assert {value for value, _ in drawn} == set(errors)
+        for value, error in drawn:
+            assert error == pytest.approx(errors[value])
+
+    def test_gains_however_small_make_another_pool(self):
+        bound = random_ranking_bound(
+            [1e-300, 0, 0, 0, -0.0, 0],
+            "rr",
+            groups=[1, 1, 2, 2, 3, 3],
+            method="simulation",
+            undefined="skip",
+            average=None,
+        )
+        assert bound.value[0] == pytest.approx(0.75, abs=0.1)
+        assert np.isnan(bound.value[1:]).all()
+
+    def test_how_many_are_drawn_at_once_does_not_matter(self, monkeypatch):
+        params = {"method": "simulation", "n_samples": 10}
+        whole = one_query(random_ranking_bound, [1, 2, 0], "ap", **params)
+        for cells in (2, 3, 7, 28, 30):
+            monkeypatch.setattr(simulated_rankings, "BLOCK_CELLS", cells)
+            assert one_query(random_ranking_bound, [1, 2, 0], "ap", **params) == whole
 
     def test_random_state(self):
         draw = {"method": "simulation", "n_samples": 20}

@@ -245,6 +245,9 @@ class TestUndefined:
         achieved, lower, upper = np.array([np.nan, 0.0, 0.5]), np.full(3, 0.25), np.full(3, 1.0)
         np.testing.assert_array_equal(module._v1(achieved, lower, upper), [np.nan, 0, 0.25 / 0.75])
         np.testing.assert_array_equal(module._v2(achieved, lower, upper), [np.nan, -1, 1 / 3])
+        # Where a random ranking scores 0, as drawn, so does a list that scores 0.
+        for formula in (module._v1, module._v2):
+            np.testing.assert_array_equal(formula(np.zeros(1), np.zeros(1), np.ones(1)), [0])
         for variant in ("v1", "v2"):
             params = {"measure": "judged", "variant": variant, "undefined": "drop"}
             assert np.isnan(one_query([1, 0], [NO, NO], **params))
@@ -291,6 +294,10 @@ class TestBadInput:
         # The empty list is below the worst order.
         with pytest.raises(ValueError, match="never negative, but 'ndcg_min@3' is -"):
             one_query([2, 1], [NO, NO], measure="ndcg_min", k=3)
+        # One query among others, and by less than 1: 0 less 1, of 5 less 1.
+        y_score, groups = [NO, NO, 3, 2, 1], list("aabbb")
+        with pytest.raises(ValueError, match=r"but 'ndcg_min@1' is -0\.25 for some query"):
+            ul_normalized_score([5, 1, 0.5, 2, 1], y_score, groups=groups, measure="ndcg_min", k=1)
 
 
 class TestByName:

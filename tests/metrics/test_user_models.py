@@ -158,6 +158,11 @@ class TestTies:
             expected, rel=1e-13, abs=0
         )
 
+    def test_gains_below_0_satisfy_nobody(self):
+        # Of grade 1 on a scale up to 4, a document satisfies in 1 case of 16.
+        for gain in (-0.5, -1, -3):
+            assert of_one(err_score, [gain, 1], [2, 1]) == 1 / 16 / 2
+
     def test_scales_so_long_that_the_first_relevant_document_satisfies(self):
         """With (2**g - 1) / 2**g close to 1, ERR is reciprocal rank."""
         rng = np.random.default_rng(1)

@@ -62,7 +62,7 @@ THRESHOLDED = [
 def allowed_gains(name):
     if name in NOT_NEGATIVE:
         return [0.0, 1.0, 3.0]
-    return [-0.5, 0.0, 0.25, 1.0] if name in GRADED else [-2.0, 0.0, 1.0, 3.0]
+    return [-0.5, 0.0, 0.25, 1.0] if name in GRADED else [-2.0, -0.5, 0.0, 1.0, 3.0]
 
 
 def draw_lists(data, name):
