@@ -42,7 +42,7 @@ def make_models(
         loss: RankAndFilter(
             make_ranker(loss, learner=learner, features=features, random_state=seed),
             gains=gains,
-            scoring=measure,
+            measure=measure,
             k=k,
             threshold=threshold,
             cv=min(FOLDS, n_queries) if n_queries > 1 else None,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from enum import Enum
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -457,7 +457,8 @@ def _topic_codes(topics, ids):
 def _checked_rows(rows, n_rows):
     """Rows as a list of int."""
     rows = as_list(rows, "leave_out", "row numbers")
-    if any(isinstance(row, np.timedelta64) or row not in range(n_rows) for row in rows):
+    is_number = [isinstance(row, Integral) and not isinstance(row, np.timedelta64) for row in rows]
+    if not all(is_number) or not all(0 <= row < n_rows for row in rows):
         raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}, got {brief(rows)}.")
     return [int(row) for row in rows]
 
