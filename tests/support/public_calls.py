@@ -8,9 +8,9 @@ import tempfile
 import pandas as pd
 from sklearn.linear_model import LinearRegression
 
-from skfilterrank import comparison, io, judgments, metrics, ranking, robustness, trec
+from skfilterrank import comparison, features, io, judgments, metrics, ranking, robustness, trec
 
-MODULES = (metrics, robustness, comparison, trec, io, ranking, judgments)
+MODULES = (metrics, robustness, comparison, trec, io, features, ranking, judgments)
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
 SCORES = [0.9, 0.5, 0.8, 0.3, 0.2, 0.1]
@@ -45,6 +45,7 @@ CALLS = {
         "y_score_a": SCORES,
         "y_score_b": SCORES[::-1],
     },
+    "metrics.register_measure": {"name": "mine"},
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
     "metrics.preference_matrix": _SYSTEMS,
     "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
@@ -57,12 +58,12 @@ CALLS = {
     "robustness.metric_orientation": {"measure": "ap", "n_items": 9, "n_relevant": [1, 2]},
     "robustness.optimal_worst_case": {"n_relevant": 3},
     "robustness.recall_level_metric": _POSITIONS,
-    "robustness.simulate_agreement": {"n_items": 60, "n_queries": 10, "metrics": ("ap", "tse")},
+    "robustness.simulate_agreement": {"n_items": 60, "n_queries": 10, "measures": ("ap", "tse")},
     "robustness.simulate_ties": {
         "n_items": 60,
         "depths": (10, 60),
         "n_queries": 10,
-        "metrics": ("ap", "tse"),
+        "measures": ("ap", "tse"),
     },
     "robustness.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "robustness.worst_case_provider": _POSITIONS,
