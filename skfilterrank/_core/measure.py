@@ -24,7 +24,7 @@ from skfilterrank._core.scoring import (
     mean_over_queries,
     with_undefined,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 MEASURES: dict[str, Measure] = {}
 
@@ -266,7 +266,7 @@ def declare_measure(
 
         def call(y_true, y_score, **given):
             for parameter in given.keys() - defaults.keys():
-                raise TypeError(
+                raise InputTypeError(
                     f"{declaration.__name__}() got an unexpected keyword argument {parameter!r}"
                 )
             return function.measure.score(y_true, y_score, **(defaults | given))

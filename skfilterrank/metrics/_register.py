@@ -29,8 +29,8 @@ def register_measure(
     name : str
         Name in the measure table: letters, digits and "_". It may be followed by a cut-off and
         options, as in "name(option=2)@10".
-    value_range : tuple of two floats
-        Smallest and largest possible value; any number where none is given.
+    value_range : tuple of two floats, optional
+        Smallest and largest possible value; any number where it is left out.
     greater_is_better : bool, default=True
         Whether higher values are better.
 

@@ -166,7 +166,7 @@ class TestFromValues:
         ({"n_queries": 2}, "that overlap: 2 queries have a value, so take at most 1."),
         ({"groups": None}, "groups is missing"),
         ({"groups": [1]}, "groups has 1 entries but there are 4 rows"),
-        ({"undefined": "drop"}, "undefined must be"),
+        ({"undefined": "skip"}, "undefined must be"),
     ],
 )
 def test_bad_input(params, message):

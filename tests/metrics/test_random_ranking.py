@@ -240,7 +240,9 @@ class TestAnyMeasure:
             for _ in range(5)
         }
         assert len(unseeded) > 1
-        with pytest.raises(ValueError, match="random_state must not be negative, got -1"):
+        with pytest.raises(
+            ValueError, match="random_state must be a whole number from 0 up, got -1"
+        ):
             one_query(random_ranking_bound, [1, 2, 0], random_state=-1)
 
     def test_error_of_the_mean(self):
