@@ -10,6 +10,11 @@ from skfilterrank.ranking._filtering.compare import RankerComparison, compare_ra
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import RiskCertificate, risk_threshold
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
+from skfilterrank.ranking._fitting.early_stopping import (
+    catboost_metric,
+    lightgbm_metric,
+    xgboost_early_stopping,
+)
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores
 from skfilterrank.ranking._fusion.fuse_learned import fuse_learned
@@ -36,11 +41,13 @@ __all__ = [
     "RankerMixin",
     "RiskCertificate",
     "ThresholdCurve",
+    "catboost_metric",
     "compare_rankers",
     "fuse_learned",
     "fuse_runs",
     "fuse_scores",
     "get_ranker_names",
+    "lightgbm_metric",
     "make_lambdamart",
     "make_listnet",
     "make_logistic",
@@ -49,4 +56,5 @@ __all__ = [
     "make_ranknet",
     "risk_threshold",
     "threshold_curve",
+    "xgboost_early_stopping",
 ]
