@@ -7,12 +7,12 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import feature_names
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, has_fixed_scale
 

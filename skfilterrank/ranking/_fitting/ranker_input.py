@@ -7,12 +7,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import check_groups, refuse_mask
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 
 
