@@ -53,19 +53,22 @@ def check_columns(estimator, X) -> None:
 
 
 def last_step(estimator, X, groups=None):
-    """The fitted estimator at the end of a Pipeline or a search, and X as it sees it.
-
-    Query ids go to the steps before whose `transform` asks for them.
-    """
+    """The fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
     while isinstance(estimator, Pipeline | BaseSearchCV):
         if isinstance(estimator, BaseSearchCV):
             estimator = estimator.best_estimator_
-            continue
-        for _, step in estimator.steps[:-1]:
-            if step not in (None, "passthrough"):
-                X = step.transform(X, **_queries_for(step.transform, groups))
-        estimator = estimator.steps[-1][1]
+        else:
+            X = before_last(estimator, X, groups)
+            estimator = estimator.steps[-1][1]
     return estimator, X
+
+
+def before_last(pipeline, X, groups=None):
+    """X as the last step sees it; query ids go to the steps whose `transform` asks for them."""
+    for _, step in pipeline.steps[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X, **_queries_for(step.transform, groups))
+    return X
 
 
 def _queries_for(method, groups):

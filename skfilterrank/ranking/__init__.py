@@ -5,6 +5,7 @@ from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
@@ -40,6 +41,7 @@ __all__ = [
     "RankerComparison",
     "RankerMixin",
     "RiskCertificate",
+    "ScoreDifference",
     "ThresholdCurve",
     "catboost_metric",
     "compare_rankers",
@@ -55,6 +57,7 @@ __all__ = [
     "make_ranker",
     "make_ranknet",
     "risk_threshold",
+    "score_difference",
     "threshold_curve",
     "xgboost_early_stopping",
 ]

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from skfilterrank._core.checks import QID
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._response import final_step, last_step
+from skfilterrank._response import before_last, final_step
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
@@ -89,7 +89,7 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
             X = before.fit_transform(X, y, **earlier | _queries_of_steps(before, groups))
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
-            held_out = [(last_step(estimator, X_, g)[1], y_, g) for X_, y_, g in held_out]
+            held_out = [(before_last(estimator, X_, g), y_, g) for X_, y_, g in held_out]
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
