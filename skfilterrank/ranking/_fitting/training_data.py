@@ -36,6 +36,12 @@ class TrainingRows(NamedTuple):
         """Number of rows without a label."""
         return int(np.count_nonzero(~self.judged))
 
+    def with_held_out(self, rows) -> "TrainingRows":
+        """The same with a mask of rows as the held-out set."""
+        rows = np.flatnonzero(rows)
+        X, target, groups, _ = cut_rows(rows, self.X, self.target, self.groups, {})
+        return self._replace(held_out=[(X, target, groups)])
+
     def fit(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
         estimator = clone(estimator)
