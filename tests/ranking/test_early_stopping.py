@@ -260,3 +260,6 @@ def test_wrong_arguments_of_held_out_rows(split):
         xgboost_early_stopping("ap", X, y, groups=groups[:2], early_stopping_rounds=3)
     with pytest.raises(ValueError, match="early_stopping_rounds must be a whole number"):
         xgboost_early_stopping("ap", X, y, groups=groups, early_stopping_rounds=0)
+    for short in (X[1:], xgb.DMatrix(X[1:])):
+        with pytest.raises(ValueError, match=f"y has {len(y)} labels but X has {len(y) - 1} rows"):
+            xgboost_early_stopping("ap", short, y, groups=groups, early_stopping_rounds=3)

@@ -4,7 +4,7 @@ from threading import get_ident
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count, check_groups
+from skfilterrank._core.checks import check_count, check_groups, count_rows
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
@@ -175,11 +175,15 @@ def xgboost_early_stopping(
     >>> ranker.estimator_.get_booster().num_boosted_rounds() < 300
     True
     """
-    import_optional("xgboost", "xgboost_early_stopping")
+    xgboost = import_optional("xgboost", "xgboost_early_stopping")
     from skfilterrank.ranking._fitting.xgboost_stopping import MeasureStopping
 
     rounds = check_count(early_stopping_rounds, "early_stopping_rounds")
-    return MeasureStopping(_HeldOut(measure, y, groups, gains), X, rounds)
+    held_out = _HeldOut(measure, y, groups, gains)
+    n_rows = X.num_row() if isinstance(X, xgboost.DMatrix) else count_rows(X)
+    if n_rows != len(held_out.y):
+        raise InputError(f"y has {len(held_out.y)} labels but X has {n_rows} rows.")
+    return MeasureStopping(held_out, X, rounds)
 
 
 class _Metric:
