@@ -23,6 +23,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     RankBoostRanker,
     lightgbm_metric,
+    make_ranker,
 )
 from skfilterrank.ranking._fitting.validation import held_out_rows
 
@@ -129,6 +130,13 @@ def test_a_grade_that_only_held_out_queries_have(data):
     y = y.copy()
     y[np.flatnonzero(held)[0]] = 3
     QueryRanker(LIGHT, validation_fraction=0.25).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "ranknet", "listnet"])
+def test_methods_by_name(data, name):
+    X, y, groups = data
+    method = make_ranker(name, n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25)
+    assert n_rounds(method.fit(X, y, groups=groups)) < 199
 
 
 def test_in_folds_and_searches(data):
