@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._core.checks import check_scores, refuse_mask
 from skfilterrank._core.gains import as_gains
-from skfilterrank._sklearn_compat import feature_names
+from skfilterrank._sklearn_compat import BaseSearchCV, feature_names
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -21,15 +21,11 @@ def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
     asks for them.
     """
     check_columns(estimator, X)
+    if groups is not None:
+        estimator, X = last_step(estimator, X, groups)
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
-    if (
-        groups is not None
-        and "groups" in inspect.signature(final_step(estimator).predict).parameters
-    ):
-        predicted = estimator.predict(X, groups=groups)
-    else:
-        predicted = estimator.predict(X)
+    predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
     return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
 
 
@@ -54,6 +50,32 @@ def check_columns(estimator, X) -> None:
             f"X must have the columns that {type(estimator).__name__} was fitted on, in their "
             f"order, which are {brief(list(map(str, fitted)))}; got {brief(names.tolist())}."
         )
+
+
+def last_step(estimator, X, groups=None):
+    """The fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
+    while isinstance(estimator, Pipeline | BaseSearchCV):
+        if isinstance(estimator, BaseSearchCV):
+            estimator = estimator.best_estimator_
+        else:
+            X = before_last(estimator, X, groups)
+            estimator = estimator.steps[-1][1]
+    return estimator, X
+
+
+def before_last(pipeline, X, groups=None):
+    """X as the last step sees it; query ids go to the steps whose `transform` asks for them."""
+    for _, step in pipeline.steps[:-1]:
+        if step not in (None, "passthrough"):
+            X = step.transform(X, **_queries_for(step.transform, groups))
+    return X
+
+
+def _queries_for(method, groups):
+    """Query ids, for a method that asks for them."""
+    if groups is None or "groups" not in inspect.signature(method).parameters:
+        return {}
+    return {"groups": groups}
 
 
 def final_step(estimator):

@@ -1,5 +1,6 @@
-"""Features of judged tables with text columns, as scikit-learn transformers of DataFrames."""
+"""Features of judged tables with text columns, and of queries, as scikit-learn transformers."""
 
+from skfilterrank.features._query_scaler import QueryScaler
 from skfilterrank.features._tables import (
     ColumnsEqual,
     ListFeatures,
@@ -12,6 +13,7 @@ __all__ = [
     "ColumnsEqual",
     "ListFeatures",
     "NumericColumns",
+    "QueryScaler",
     "TextSimilarity",
     "TextStatistics",
     "TextVectors",

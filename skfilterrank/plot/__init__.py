@@ -4,12 +4,14 @@ from skfilterrank.plot._critical_difference import CriticalDifferenceDisplay
 from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay
 from skfilterrank.plot._pairwise_comparison import PairwiseComparisonDisplay
 from skfilterrank.plot._query_difference import QueryDifferenceDisplay
+from skfilterrank.plot._score_difference import ScoreDifferenceDisplay
 from skfilterrank.plot._threshold_curve import ThresholdCurveDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
     "PairwiseComparisonDisplay",
     "QueryDifferenceDisplay",
+    "ScoreDifferenceDisplay",
     "SensitivityCurveDisplay",
     "StabilityCurveDisplay",
     "ThresholdCurveDisplay",

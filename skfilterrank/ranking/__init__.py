@@ -5,11 +5,17 @@ from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
+from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import RiskCertificate, risk_threshold
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
+from skfilterrank.ranking._fitting.early_stopping import (
+    catboost_metric,
+    lightgbm_metric,
+    xgboost_early_stopping,
+)
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
 from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores
 from skfilterrank.ranking._fusion.fuse_learned import fuse_learned
@@ -35,12 +41,15 @@ __all__ = [
     "RankerComparison",
     "RankerMixin",
     "RiskCertificate",
+    "ScoreDifference",
     "ThresholdCurve",
+    "catboost_metric",
     "compare_rankers",
     "fuse_learned",
     "fuse_runs",
     "fuse_scores",
     "get_ranker_names",
+    "lightgbm_metric",
     "make_lambdamart",
     "make_listnet",
     "make_logistic",
@@ -48,5 +57,7 @@ __all__ = [
     "make_ranker",
     "make_ranknet",
     "risk_threshold",
+    "score_difference",
     "threshold_curve",
+    "xgboost_early_stopping",
 ]

@@ -109,6 +109,7 @@ CALLS = {
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },
+    "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.compare_rankers": {
         "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
         "X": FEATURES,
@@ -119,6 +120,7 @@ CALLS = {
     "ranking.fuse_runs": {"runs": RUNS},
     "ranking.fuse_scores": {"y_scores": SYSTEMS, "groups": GROUPS, "weights": [1, 2]},
     "ranking.fuse_learned": {"systems": SYSTEMS, **_ROWS, "cv": 2},
+    "ranking.lightgbm_metric": {"measure": "ap"},
     "ranking.make_lambdamart": {},
     "ranking.make_listnet": {},
     "ranking.make_logistic": {},
@@ -128,7 +130,20 @@ CALLS = {
     "ranking.make_ranknet": {},
     "features.make_text_features": {"document": "text"},
     "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "max_risk": 0.9},
+    "ranking.score_difference": {
+        "model": LinearRegression().fit(FEATURES, LABELS),
+        "X": FEATURES,
+        "document": 0,
+        "other": 1,
+    },
     "ranking.threshold_curve": _LISTS,
+    "ranking.xgboost_early_stopping": {
+        "measure": "ap",
+        "X": FEATURES,
+        "y": LABELS,
+        "groups": GROUPS,
+        "early_stopping_rounds": 2,
+    },
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
         "assessor": lambda question: judgments.Answer.STOP,

@@ -12,6 +12,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,
+    HeldOutCurve,
 )
 from skfilterrank.ranking._boosting.feature_boosting import (
     FeatureBoosting,
@@ -51,6 +52,9 @@ class AdaRankRanker(BoostedRanker):
     early_stopping_rounds : int or None, default=None
         Stop when the measure on `eval_set` has not improved for this many rounds, and predict with
         the rounds up to its best.
+    validation_fraction : float or None, default=None
+        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
+        learning from them, in place of an `eval_set`; always the same ones.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data and for the same
         measure, up to `n_estimators`.
@@ -152,6 +156,7 @@ class AdaRankRanker(BoostedRanker):
         both_directions: bool = False,
         tol: float = 1e-4,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -162,6 +167,7 @@ class AdaRankRanker(BoostedRanker):
         self.both_directions = both_directions
         self.tol = tol
         self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -204,8 +210,10 @@ class AdaRankRanker(BoostedRanker):
                 f"{brief(parsed.text)}: `train_scores_` would mix the two. Keep the measure, or "
                 "set warm_start=False."
             )
-        rows = self._judged_rows(X, y, groups, reset=not continued)
-        held_out = self._held_out_curves(eval_set, eval_groups, parsed)
+        rows, held_out = self._rows_and_held_out(
+            X, y, groups, eval_set, eval_groups, reset=not continued
+        )
+        held_out = [HeldOutCurve(held, parsed) for held in held_out]
         learner = FeatureBoosting(
             rows,
             parsed,

@@ -56,10 +56,6 @@ class BoostedRanker(FeatureRanker):
         }
         return learner.n_rounds if n_best is None else n_best
 
-    def _held_out_curves(self, eval_set, eval_groups, parsed) -> list["HeldOutCurve"]:
-        """The held-out sets that `fit` is given, to be measured after each round."""
-        return [HeldOutCurve(rows, parsed) for rows in self._held_out_rows(eval_set, eval_groups)]
-
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the sum of absolute alphas that predict, (n_features_in_,)."""

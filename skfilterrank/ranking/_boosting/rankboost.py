@@ -12,6 +12,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.ranking._boosting.binning import BinnedFeatures
 from skfilterrank.ranking._boosting.boosting import (
     BoostedRanker,
+    HeldOutCurve,
     first_best,
     rows_with_order,
 )
@@ -52,6 +53,9 @@ class RankBoostRanker(BoostedRanker):
     early_stopping_rounds : int or None, default=None
         Stop when `measure` on `eval_set` has not improved for this many rounds, and
         predict with the rounds up to its best.
+    validation_fraction : float or None, default=None
+        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
+        learning from them, in place of an `eval_set`; always the same ones.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
         `n_estimators`.
@@ -155,6 +159,7 @@ class RankBoostRanker(BoostedRanker):
         max_bins: int = 255,
         measure: str = "ndcg_f@10",
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -165,6 +170,7 @@ class RankBoostRanker(BoostedRanker):
         self.max_bins = max_bins
         self.measure = measure
         self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -199,8 +205,10 @@ class RankBoostRanker(BoostedRanker):
         """
         parsed = self._check_parameters()
         continued = self.warm_start and hasattr(self, "alphas_")
-        rows = self._judged_rows(X, y, groups, reset=not continued)
-        held_out = self._held_out_curves(eval_set, eval_groups, parsed)
+        rows, held_out = self._rows_and_held_out(
+            X, y, groups, eval_set, eval_groups, reset=not continued
+        )
+        held_out = [HeldOutCurve(held, parsed) for held in held_out]
         learner = _ThresholdBoosting(rows, self)
         if continued:
             self._check_continues(len(self.alphas_))

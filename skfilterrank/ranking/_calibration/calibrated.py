@@ -90,6 +90,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         0 and 1, what the columns of :meth:`predict_proba` stand for.
     n_unjudged_ : int
         Rows with a NaN label, which were left out.
+    feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
+        Of the last step inside, where it has them.
     n_features_in_ : int
         Number of features, where the estimator knows it.
     feature_names_in_ : ndarray of str

@@ -72,6 +72,9 @@ class CoordinateAscentRanker(FeatureRanker):
     early_stopping_rounds : int or None, default=None
         Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the
         weights of its best.
+    validation_fraction : float or None, default=None
+        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
+        learning from them, in place of an `eval_set`; always the same ones.
     warm_start : bool, default=False
         Whether a further `fit` starts from the weights of the last one.
     random_state : int, RandomState instance or None, default=None
@@ -196,6 +199,7 @@ class CoordinateAscentRanker(FeatureRanker):
         n_candidates: int = 16,
         max_crossings: int | None = 1000,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         warm_start: bool = False,
         random_state=None,
         n_jobs: int | None = None,
@@ -213,6 +217,7 @@ class CoordinateAscentRanker(FeatureRanker):
         self.n_candidates = n_candidates
         self.max_crossings = max_crossings
         self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -251,7 +256,8 @@ class CoordinateAscentRanker(FeatureRanker):
         """
         parsed = self._check_parameters()
         last = getattr(self, "coef_", None) if self.warm_start else None
-        X, gains, codes = self._judged_rows(X, y, groups)
+        rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
+        X, gains, codes = rows
         index = GroupIndex.from_groups(codes)
         if last is not None and len(last) != X.shape[1]:
             raise InputError(
@@ -269,7 +275,7 @@ class CoordinateAscentRanker(FeatureRanker):
             queries=() if self.filter else (index.codes(), index.sizes),
             objective=objective,
             search=self._search(objective),
-            held_out=self._held_out(eval_set, eval_groups, parsed),
+            held_out=[_of_held_out(held, parsed) for held in held_out],
             max_iter=self.max_iter,
             tol=self.tol,
             patience=self.early_stopping_rounds,
@@ -344,13 +350,6 @@ class CoordinateAscentRanker(FeatureRanker):
             return CandidateSearch(objective, self.n_candidates, self.penalty, self.max_crossings)
         return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
 
-    def _held_out(self, eval_set, eval_groups, parsed):
-        """Columns and objective of each held-out set."""
-        return [
-            (Columns(X), MeasuredRows(parsed, gains, GroupIndex.from_groups(codes)))
-            for X, gains, codes in self._held_out_rows(eval_set, eval_groups)
-        ]
-
     def _ascents(self, problem, last):
         """The results of all starts."""
         random_state = check_random_state(self.random_state)
@@ -402,3 +401,8 @@ class CoordinateAscentRanker(FeatureRanker):
             name: {parsed.text: [sign * value for value in values]}
             for name, values in curves.items()
         }
+
+
+def _of_held_out(rows, parsed):
+    """Columns and objective of a held-out set."""
+    return Columns(rows.X), MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))

@@ -130,6 +130,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
+    feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
+        Of the last step inside, where it has them.
     n_features_in_ : int
         Number of features, where the estimator knows it.
     feature_names_in_ : ndarray of str

@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from skfilterrank._core.checks import QID
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._response import final_step
+from skfilterrank._response import before_last, final_step
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,
@@ -86,10 +86,10 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
         earlier, params = _split_parameters(estimator, params)
         if len(estimator.steps) > 1:
             before = estimator[:-1]
-            X = before.fit_transform(X, y, **earlier)
+            X = before.fit_transform(X, y, **earlier | _queries_of_steps(before, groups))
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
-            held_out = [(before.transform(X_), y_, ids) for X_, y_, ids in held_out]
+            held_out = [(before_last(estimator, X_, g), y_, g) for X_, y_, g in held_out]
         estimator = last
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
@@ -122,6 +122,19 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
 def _pairs(held_out):
     """X and y of each held-out set."""
     return [(X, y) for X, y, _ in held_out]
+
+
+def _queries_of_steps(before, groups):
+    """Query ids for the steps before the last that ask for them, as their Pipeline takes them."""
+    if metadata_routing_enabled():
+        asked = get_routing_for_object(before).consumes("fit_transform", ["groups"])
+        return dict.fromkeys(asked, groups)
+    return {
+        f"{name}__groups": groups
+        for name, step in before.steps
+        if hasattr(step, "fit_transform")
+        and "groups" in inspect.signature(step.fit_transform).parameters
+    }
 
 
 def _split_parameters(pipeline, params):

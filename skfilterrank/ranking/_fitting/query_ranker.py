@@ -7,13 +7,14 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import feature_names
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.training_data import prepare_rows
+from skfilterrank.ranking._fitting.validation import check_no_sets, held_out_rows
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, has_fixed_scale
 
 
@@ -33,6 +34,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         order of the gains), or a Pipeline that ends in one.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+    validation_fraction : float or None, default=None
+        Share of the training queries, whole ones, that `fit` holds out for an estimator that stops
+        early, in place of an `eval_set`; always the same ones. See :func:`lightgbm_metric`.
     measure : str, default="ndcg_f"
         What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
@@ -78,9 +82,12 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     array([...])
     """
 
-    def __init__(self, estimator, *, gains: Gains = None, measure: str = "ndcg_f"):
+    def __init__(
+        self, estimator, *, gains: Gains = None, validation_fraction=None, measure: str = "ndcg_f"
+    ):
         self.estimator = estimator
         self.gains = gains
+        self.validation_fraction = validation_fraction
         self.measure = measure
 
     @property
@@ -136,8 +143,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
                 f"{type(final_step(self.estimator)).__name__} has no order to learn. Check y and "
                 "gains=."
             )
+        rows = None
+        if self.validation_fraction is not None:
+            check_no_sets(eval_set)
+            held = held_out_rows(self.validation_fraction, data.groups, data.judged)
+            data, rows = data.with_held_out(held), np.flatnonzero(~held)
         try:
-            self.estimator_ = data.fit(self.estimator)
+            self.estimator_ = data.fit(self.estimator, rows)
         except ValueError as error:
             for each in (X, *(held_out[0] for held_out in data.held_out)):
                 _raise_for_bad_columns(each, self.estimator, error)
@@ -164,23 +176,6 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             _raise_for_bad_columns(X, self.estimator, error)
             raise
         return scores.astype(np.float64, copy=False)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Importances of the features, where the last step has them."""
-        return self._of_last("feature_importances_")
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the features, as the last step saw them, where it is linear."""
-        return np.ravel(self._of_last("coef_"))
-
-    def _of_last(self, name):
-        """An attribute of the last fitted step."""
-        inner = self._fitted_inner()
-        if inner is None:
-            raise AttributeError(f"QueryRanker has no fitted estimator: no {name}.")
-        return getattr(final_step(inner), name)
 
 
 def _raise_for_bad_columns(X, estimator, error):

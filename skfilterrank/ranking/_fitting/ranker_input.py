@@ -7,13 +7,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import check_groups, refuse_mask
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.held_out import read_eval_set
+from skfilterrank.ranking._fitting.validation import check_no_sets, held_out_rows
 
 
 class QueryRows(NamedTuple):
@@ -77,6 +78,15 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         self.n_unjudged_ = count_unjudged(judged)
         return rows if judged.all() else rows.take(judged)
 
+    def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups, *, reset=True) -> tuple:
+        """The judged rows to learn from, and those of each held-out set."""
+        rows = self._judged_rows(X, y, groups, reset=reset)
+        if self.validation_fraction is None:
+            return rows, self._held_out_rows(eval_set, eval_groups)
+        check_no_sets(eval_set)
+        held = held_out_rows(self.validation_fraction, rows.queries)
+        return rows.take(~held), [rows.take(held)]
+
     def _lost_without_groups(self) -> str:
         """Say what cannot be learned from rows without query ids; raise where nothing can."""
         return "there is no order to learn and all scores are 0"
@@ -86,7 +96,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         if eval_set is None and self.early_stopping_rounds is not None:
             raise InputError(
                 "early_stopping_rounds needs eval_set=(X, y) in fit: held-out queries to stop by, "
-                "with eval_groups, their query ids."
+                "with eval_groups, their query ids; or validation_fraction, a share of the queries."
             )
         sets = read_eval_set(
             eval_set, eval_groups, self.gains, needs_groups=self.fitted_with_groups_

@@ -12,11 +12,8 @@ from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.adapters import (
-    cut_rows,
-    fit_with_groups,
-    group_parameter,
-)
+from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups, group_parameter
+from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
@@ -38,6 +35,12 @@ class TrainingRows(NamedTuple):
     def n_unjudged(self) -> int:
         """Number of rows without a label."""
         return int(np.count_nonzero(~self.judged))
+
+    def with_held_out(self, rows) -> "TrainingRows":
+        """The same with a mask of rows as the held-out set."""
+        rows = np.flatnonzero(rows)
+        X, target, groups, _ = cut_rows(rows, self.X, self.target, self.groups, {})
+        return self._replace(held_out=[(X, target, groups)])
 
     def fit(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
@@ -92,6 +95,10 @@ def prepare_rows(
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
+    fit_params = {
+        name: value.of_targets(encoder) if isinstance(value, LightGBMMetric) else value
+        for name, value in fit_params.items()
+    }
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
     held_out = read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
     return TrainingRows(

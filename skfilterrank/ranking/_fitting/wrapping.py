@@ -1,6 +1,8 @@
 """Rankers around other estimators: what they forward to the estimator inside, and ask of it."""
 
+import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -27,11 +29,14 @@ class WrapsFitted:
         """Names of the features the estimator was fitted on."""
         return self._of_inner("feature_names_in_")
 
-    def _of_inner(self, name):
-        """An attribute of the fitted estimator inside."""
+    def _of_inner(self, name, *, last=False):
+        """An attribute of the fitted estimator inside, or of what stands at its end."""
         inner = self._fitted_inner()
         if inner is None:
             raise AttributeError(f"{type(self).__name__} has no fitted estimator: no {name}.")
+        while last and isinstance(inner, Pipeline | BaseSearchCV):
+            is_search = isinstance(inner, BaseSearchCV)
+            inner = inner.best_estimator_ if is_search else inner.steps[-1][1]
         return getattr(inner, name)
 
 
@@ -54,6 +59,16 @@ class WrappingRanker(WrapsFitted, RankerMixin, MetaEstimatorMixin):
         if metadata_routing_enabled():
             return process_routing(self, "fit", **fit_params).estimator.fit
         return fit_params
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importances of the features, where the last step inside has them."""
+        return self._of_inner("feature_importances_", last=True)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, as the last step inside saw them, where it is linear."""
+        return np.ravel(self._of_inner("coef_", last=True))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Tell scikit-learn where `groups` and fit parameters go.

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import check_choice, check_groups, find_groups, refuse_mask
 from skfilterrank._core.gains import Gains
 from skfilterrank._ranker import RankerMixin
@@ -14,7 +15,6 @@ from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.adapters import group_parameter
-from skfilterrank.ranking._fitting.check_features import check_finite_columns
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fusion.lists import (
     FILTERED,

@@ -65,6 +65,9 @@ class LambdaRankRanker(FeatureRanker):
     early_stopping_rounds : int or None, default=None
         Stop when nDCG_f@k on an `eval_set` has not improved for this many trees, and predict with
         the trees up to its best.
+    validation_fraction : float or None, default=None
+        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
+        learning from them, in place of an `eval_set`; always the same ones.
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
@@ -160,6 +163,7 @@ class LambdaRankRanker(FeatureRanker):
         reg_alpha: float = 0.0,
         reg_lambda: float = 0.0,
         early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
         params: dict | None = None,
         measure: str = "ndcg_f",
         random_state=None,
@@ -182,6 +186,7 @@ class LambdaRankRanker(FeatureRanker):
         self.reg_alpha = reg_alpha
         self.reg_lambda = reg_lambda
         self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
         self.params = params
         self.measure = measure
         self.random_state = random_state
@@ -226,7 +231,8 @@ class LambdaRankRanker(FeatureRanker):
             missing or no query has two different gains.
         """
         lightgbm_params = self._check_parameters()
-        X, gains, queries = self._judged_rows(X, y, groups)
+        rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
+        X, gains, queries = rows
         X, index = _lightgbm_matrix(X), GroupIndex.from_groups(queries)
         loss = LambdaObjective(
             gains,
@@ -245,7 +251,7 @@ class LambdaRankRanker(FeatureRanker):
             )
 
         train = lgb.Dataset(X, label=np.zeros(len(gains)), params=lightgbm_params)
-        held_out = self._held_out(eval_set, eval_groups, train)
+        held_out = _datasets(held_out, train)
         lightgbm_params["objective"] = _objective(loss, train)
         self.evals_result_ = {}
         self.booster_ = lgb.train(
@@ -321,14 +327,6 @@ class LambdaRankRanker(FeatureRanker):
         """Scores, below 0 filtered where the loss has made 0 a threshold."""
         return np.where(scores >= 0, scores, -np.inf) if self.gamma > 0 else scores
 
-    def _held_out(self, eval_set, eval_groups, train):
-        """Dataset, gains and queries of each held-out set."""
-        held_out = []
-        for X, gains, queries in self._held_out_rows(eval_set, eval_groups):
-            dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
-            held_out.append((dataset, gains, GroupIndex.from_groups(queries)))
-        return held_out
-
     def _measure(self, held_out):
         """Function that LightGBM calls for each held-out set after each tree."""
         name = "ndcg_f" if self.k is None else f"ndcg_f@{self.k}"
@@ -353,6 +351,15 @@ class LambdaRankRanker(FeatureRanker):
         if self.early_stopping_rounds is not None:
             callbacks.append(lgb.early_stopping(self.early_stopping_rounds, verbose=False))
         return callbacks
+
+
+def _datasets(held_out, train):
+    """Dataset, gains and queries of each held-out set."""
+    sets = []
+    for X, gains, queries in held_out:
+        dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
+        sets.append((dataset, gains, GroupIndex.from_groups(queries)))
+    return sets
 
 
 def _objective(loss, train):

@@ -163,7 +163,7 @@ def make_ranker(
     lambdamart True
     """
     check_choice(name, "name", tuple(get_ranker_names()))
-    common = {"random_state": random_state, "n_jobs": n_jobs}
+    common, held_out = {"random_state": random_state, "n_jobs": n_jobs}, None
     if name in _METHODS:
         if learner is not None:
             raise InputError(
@@ -173,7 +173,8 @@ def make_ranker(
         maker = _METHODS[name]
         known = inspect.signature(maker).parameters
         model = maker(**{key: common[key] for key in common if key in known}, **params)
-        model = model.estimator if isinstance(model, QueryRanker) else model
+        if isinstance(model, QueryRanker):
+            held_out, model = model.validation_fraction, model.estimator
         if features is not None:
             model = _after_features(
                 features, "linear" if name in _LINEAR_METHODS else "trees", model
@@ -183,7 +184,7 @@ def make_ranker(
         model = _of_loss(name, "linear" if learner is None else learner, features, common, params)
     if isinstance(model, RankerMixin):
         return model.set_params(gains=gains)
-    return QueryRanker(model, gains=gains)
+    return QueryRanker(model, gains=gains, validation_fraction=held_out)
 
 
 def _of_loss(loss, learner, features, common, params):

@@ -12,7 +12,9 @@ BACKENDS = ("lightgbm", "catboost")
 _LIGHTGBM = {"verbose": -1, "deterministic": True, "force_row_wise": True}
 
 
-def make_lambdamart(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryRanker:
+def make_lambdamart(
+    *, gains=None, validation_fraction=None, random_state=0, n_jobs=None, **params
+) -> QueryRanker:
     """Make a LambdaMART ranker: boosted trees that learn nDCG through LambdaRank's gradients.
 
     Parameters
@@ -20,13 +22,15 @@ def make_lambdamart(*, gains=None, random_state=0, n_jobs=None, **params) -> Que
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain. Only the order of the gains is learned from: the lowest is
         grade 0, the next grade 1, and a grade counts ``2**grade - 1`` in nDCG.
+    validation_fraction : float or None, default=None
+        Share of the training queries to stop early by, as in :class:`QueryRanker`.
     random_state : int or None, default=0
         Seed of what LightGBM draws; None takes LightGBM's own seeds, which are fixed too.
     n_jobs : int or None, default=None
         Threads; None means 1. The trees do not depend on it.
     **params
         Parameters of LGBMRanker, such as ``n_estimators=300`` or ``early_stopping_rounds=20``,
-        which needs `eval_set` in `fit`.
+        which needs `eval_set` in `fit` or `validation_fraction`.
 
     Returns
     -------
@@ -62,23 +66,27 @@ def make_lambdamart(*, gains=None, random_state=0, n_jobs=None, **params) -> Que
     >>> make_lambdamart(n_estimators=20).fit(X, y, groups=groups).predict(X).shape == y.shape
     True
     """
-    return _lightgbm("lambdarank", gains, random_state, n_jobs, params)
+    return _lightgbm("lambdarank", gains, validation_fraction, random_state, n_jobs, params)
 
 
-def make_ranknet(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryRanker:
+def make_ranknet(
+    *, gains=None, validation_fraction=None, random_state=0, n_jobs=None, **params
+) -> QueryRanker:
     """Make a RankNet-style ranker: boosted trees under RankNet's pairwise logistic loss.
 
     Parameters
     ----------
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain; only the order of the gains is learned from.
+    validation_fraction : float or None, default=None
+        Share of the training queries to stop early by, as in :class:`QueryRanker`.
     random_state : int or None, default=0
         Seed of what XGBoost draws.
     n_jobs : int or None, default=None
         Threads; None means 1.
     **params
         Parameters of XGBRanker, such as ``n_estimators=300`` or ``early_stopping_rounds=20``,
-        which needs `eval_set` in `fit`.
+        which needs `eval_set` in `fit` or `validation_fraction`.
 
     Returns
     -------
@@ -124,11 +132,18 @@ def make_ranknet(*, gains=None, random_state=0, n_jobs=None, **params) -> QueryR
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
-    return QueryRanker(xgboost.XGBRanker(**settings | params), gains=gains)
+    ranker = xgboost.XGBRanker(**settings | params)
+    return QueryRanker(ranker, gains=gains, validation_fraction=validation_fraction)
 
 
 def make_listnet(
-    *, backend: str = "lightgbm", gains=None, random_state=0, n_jobs=None, **params
+    *,
+    backend: str = "lightgbm",
+    gains=None,
+    validation_fraction=None,
+    random_state=0,
+    n_jobs=None,
+    **params,
 ) -> QueryRanker:
     """Make a ListNet-style ranker: boosted trees under a listwise cross-entropy.
 
@@ -139,6 +154,8 @@ def make_listnet(
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain. Both learn from the grade, the rank of the gain among the
         distinct gains, 0 for the lowest.
+    validation_fraction : float or None, default=None
+        Share of the training queries to stop early by, as in :class:`QueryRanker`.
     random_state : int or None, default=0
         Seed; rank_xendcg draws at every tree, see the notes.
     n_jobs : int or None, default=None
@@ -185,7 +202,7 @@ def make_listnet(
     """
     check_choice(backend, "backend", BACKENDS)
     if backend == "lightgbm":
-        return _lightgbm("rank_xendcg", gains, random_state, n_jobs, params)
+        return _lightgbm("rank_xendcg", gains, validation_fraction, random_state, n_jobs, params)
     catboost = import_optional("catboost", 'make_listnet(backend="catboost")')
     settings = {
         "loss_function": "QuerySoftMax",
@@ -194,14 +211,16 @@ def make_listnet(
         "random_seed": random_state,
         "thread_count": 1 if n_jobs is None else n_jobs,
     }
-    return QueryRanker(catboost.CatBoostRanker(**settings | params), gains=gains)
+    ranker = catboost.CatBoostRanker(**settings | params)
+    return QueryRanker(ranker, gains=gains, validation_fraction=validation_fraction)
 
 
-def _lightgbm(objective, gains, random_state, n_jobs, params):
+def _lightgbm(objective, gains, validation_fraction, random_state, n_jobs, params):
     """LightGBM's ranker with one of its objectives."""
     settings = {
         "objective": objective,
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
     }
-    return QueryRanker(LGBMRanker(**_LIGHTGBM | settings | params), gains=gains)
+    ranker = LGBMRanker(**_LIGHTGBM | settings | params)
+    return QueryRanker(ranker, gains=gains, validation_fraction=validation_fraction)

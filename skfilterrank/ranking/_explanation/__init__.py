@@ -1,0 +1,1 @@
+"""Why a document stands where it does."""

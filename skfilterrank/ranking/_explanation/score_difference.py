@@ -1,0 +1,248 @@
+"""score_difference: why a document stands above another, and why one is hidden."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from skfilterrank._core.checks import check_count, check_groups, count_rows, find_groups
+from skfilterrank._core.results import Result, counted
+from skfilterrank._response import before_last, document_scores
+from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_indexing
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._explanation.contributions import contributions
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._fitting.wrapping import WrapsFitted
+
+# Share of the score by which XGBoost, which adds up in float32, may miss it.
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreDifference(Result):
+    """What each feature adds to the difference of two scores; made by :func:`score_difference`.
+
+    Attributes
+    ----------
+    features : list of str
+        Names of the features, as the last step of the model sees them.
+    values : ndarray of shape (n_features,)
+        Their values in the document.
+    other_values : ndarray of shape (n_features,) or None
+        Their values in the other document; None where the other is the threshold.
+    contributions : ndarray of shape (n_features,), dtype float64
+        What each adds to the difference.
+    baseline : float
+        What the difference has besides: 0 between documents. Against the threshold, what all
+        documents have minus the threshold: the intercept of a linear model, the mean score of the
+        training rows of trees.
+    difference : float
+        The score of the document minus that of the other, or minus the threshold: the sum of all
+        contributions and the baseline. Above 0 the document stands higher, or is shown.
+    scale : {"score", "log-odds"}
+        What the difference is one of. Probabilities of a classifier are no sums; their log-odds
+        are.
+    """
+
+    features: list
+    values: np.ndarray
+    other_values: np.ndarray | None
+    contributions: np.ndarray
+    baseline: float
+    difference: float
+    scale: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each feature, largest contribution first.
+
+        Returns
+        -------
+        DataFrame
+            Index "feature"; columns "value", "other" (between documents) and "contribution".
+            Against the threshold the last row is "(baseline)".
+        """
+        columns = {"value": self.values, "other": self.other_values}
+        columns = {name: column for name, column in columns.items() if column is not None}
+        columns["contribution"] = self.contributions
+        frame = pd.DataFrame(columns, index=pd.Index(self.features, name="feature"))
+        frame = frame.iloc[np.argsort(-np.abs(self.contributions), kind="stable")]
+        if self.other_values is None:
+            frame.loc["(baseline)", "contribution"] = self.baseline
+        return frame
+
+    def _summary(self):
+        return f"{self._head()}, {counted(len(self.features), 'feature')}"
+
+    def _head(self):
+        what = "another" if self.other_values is not None else "the threshold"
+        where = "above" if self.difference >= 0 else "below"
+        return f"{abs(self.difference):.4g} {where} {what} ({self.scale})"
+
+    def _places(self, n_rows):
+        places = super()._places(n_rows)
+        if self.other_values is None:
+            places[-1] = n_rows - 1
+        return places
+
+
+def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDifference:
+    """Say why a document stands above another, or why it is shown or hidden.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted linear model, RankBoostRanker, or trees of LightGBM, XGBoost or CatBoost, alone or
+        inside a Pipeline, a search, :class:`QueryRanker` or :class:`RankAndFilter`.
+    X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+        Documents, as the model's `predict` takes them.
+    document : int
+        Row number of the document, from 0.
+    other : int or None, default=None
+        Row number of the other document. None takes the threshold of a RankAndFilter.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, where `predict` needs it. None looks for an index level "qid" on `X`.
+
+    Returns
+    -------
+    ScoreDifference
+        What each feature adds; its `str` is a table.
+
+    Raises
+    ------
+    ValueError
+        If a row number is out of range, the model's score is no sum over features, or there is no
+        threshold, or one that keeps or hides everything.
+
+    See Also
+    --------
+    skfilterrank.plot.ScoreDifferenceDisplay : Draws it.
+
+    Notes
+    -----
+    For a linear model a feature adds its weight times the difference of its values. For trees it
+    adds the difference of its Shapley values, exactly, by TreeSHAP [1]_ as LightGBM, XGBoost and
+    CatBoost compute it. The contributions sum up to the difference of the scores, up to rounding:
+    XGBoost's in float32, others in float64. They say what the model does, not what is true of the
+    documents: of two features that say the same, a model may use either.
+
+    References
+    ----------
+    .. [1] S. Lundberg et al., "From Local Explanations to Global Understanding with Explainable
+       AI for Trees", Nature Machine Intelligence 2, 2020.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import Ridge
+    >>> from skfilterrank.ranking import RankAndFilter, score_difference
+    >>> X = pd.DataFrame({"bm25": [3.0, 1.0, 2.0, 0.0], "age": [0.0, 1.0, 1.0, 0.0]})
+    >>> model = RankAndFilter(Ridge(alpha=1e-9), threshold=0.0)
+    >>> model = model.fit(X, [2, -1, 0, -1], groups=[1, 1, 2, 2])
+    >>> print(score_difference(model, X, 0, 1))
+    3 above another (score)
+             value  other  contribution
+    feature
+    bm25    3.0000 1.0000        2.0000
+    age     0.0000 1.0000        1.0000
+    >>> score_difference(model, X, 1)  # why it is hidden
+    <ScoreDifference: 1 below the threshold (score), 2 features>
+    """
+    n_rows = count_rows(X)
+    rows = [
+        check_count(row, name, least=0, most=n_rows - 1)
+        for name, row in (("document", document), ("other", other))
+        if row is not None
+    ]
+    groups = find_groups(groups, X)
+    if groups is not None:
+        groups = check_groups(groups, n_rows=n_rows).codes()
+    scores = _raw_scores(model, X, groups)[rows]
+    threshold = None if other is not None else _threshold(model, X, rows[0], groups)
+    estimator, seen, names = _innermost(model, X, groups)
+    seen = safe_indexing(seen, rows)
+    if not hasattr(seen, "shape"):
+        seen = np.asarray(seen)
+    parts, is_log_odds = _signed(estimator, contributions(estimator, seen), scores)
+    values = seen.toarray() if hasattr(seen, "toarray") else np.asarray(seen)
+    if threshold is not None and is_log_odds:
+        threshold = logit(threshold) if 0 < threshold < 1 else np.inf
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError(
+            "the threshold keeps or hides every document, whatever its score: give other=, the "
+            "row number of a document to compare with."
+        )
+    mine = parts[0] - (0.0 if other is None else parts[1])
+    baseline = 0.0 if other is not None else float(mine[-1] - threshold)
+    return ScoreDifference(
+        features=list(map(str, range(len(mine) - 1) if names is None else names)),
+        values=values[0],
+        other_values=None if other is None else values[1],
+        contributions=mine[:-1],
+        baseline=baseline,
+        difference=float(mine[:-1].sum() + baseline),
+        scale="log-odds" if is_log_odds else "score",
+    )
+
+
+def _threshold(model, X, row, groups):
+    """What the score of a row is compared with."""
+    thresholds = None
+    if isinstance(model, RankAndFilter):
+        thresholds = model._scores_and_thresholds(X, groups)[1]
+    if thresholds is None:
+        raise InputError(
+            f"{type(model).__name__} has no threshold: give other=, the row number of a document "
+            "to compare with, or a RankAndFilter that filters."
+        )
+    return float(np.broadcast_to(thresholds, count_rows(X))[row])
+
+
+def _raw_scores(model, X, groups):
+    """Scores before anything is filtered."""
+    if not hasattr(model, "predict"):
+        raise InputError(f"model must be a fitted estimator, got {brief(model)}.")
+    try:
+        if isinstance(model, RankAndFilter):
+            return model._scores_and_thresholds(X, groups)[0]
+        return document_scores(model, X, groups=groups)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"model, {type(model).__name__}, cannot score X: {error}") from error
+
+
+def _innermost(model, X, groups):
+    """The estimator that scores, X as it sees it, and the names of its features or None."""
+    names = feature_names(X)
+    while isinstance(model, WrapsFitted | BaseSearchCV | Pipeline):
+        if isinstance(model, Pipeline):
+            X = before_last(model, X, groups)
+            names = _names_after(model[:-1], names)
+            model = model.steps[-1][1]
+        else:
+            model = model.best_estimator_ if isinstance(model, BaseSearchCV) else model.estimator_
+    return model, X, names
+
+
+def _names_after(pipeline, names):
+    """Names of what comes out of a Pipeline, None where some step does not know."""
+    try:
+        return pipeline.get_feature_names_out(names) if pipeline.steps else names
+    except (AttributeError, ValueError):
+        return None
+
+
+def _signed(estimator, parts, scores):
+    """Contributions to what the score grows with, and whether these are log-odds."""
+    is_probability = is_classifier(estimator) and hasattr(estimator, "predict_proba")
+    tolerance = _TOLERANCE if is_probability else _TOLERANCE * np.abs(parts).sum(axis=1).max()
+    # A classifier's sums speak for its second class, which need not be the good one.
+    for sign in (1, -1) if is_classifier(estimator) else (1,):
+        sums = sign * parts.sum(axis=1)
+        if np.allclose(expit(sums) if is_probability else sums, scores, rtol=0, atol=tolerance):
+            return sign * parts, is_probability
+    raise InputError(
+        f"the score is no sum over the features of {type(estimator).__name__}: expected a linear "
+        "model or trees whose score is what they add up, or a classifier of their log-odds."
+    )

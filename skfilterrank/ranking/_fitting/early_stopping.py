@@ -1,0 +1,304 @@
+"""Measures of the table as metrics by which LightGBM, XGBoost and CatBoost stop."""
+
+from threading import get_ident
+
+import numpy as np
+
+from skfilterrank._core.checks import check_count, check_groups, count_rows
+from skfilterrank._core.gains import Gains, as_gains, check_gains
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._methods.optional import import_optional
+
+# Sets that CatBoost measures in a row without meeting the held-out one: the training rows alone.
+_MOST_OTHERS = 1
+
+
+def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "LightGBMMetric":
+    """Make a metric for LightGBM out of a measure, for early stopping and for the log.
+
+    Parameters
+    ----------
+    measure : str
+        A name of the measure table with a cut-off and options where wanted, such as "ndcg_f@10";
+        see :func:`skfilterrank.metrics.get_measure_names`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row of the held-out set, in the order of its rows, for a classifier or a
+        regressor. None takes the queries that LightGBM's data set holds, as a ranker's does.
+    gains : None, "exp2", dict or callable, default=None
+        How a label of LightGBM's data set becomes a gain. Inside a :class:`QueryRanker` or a
+        :class:`RankAndFilter`, which give a ranker grades instead of labels, None means the gains
+        from which these grades were made.
+
+    Returns
+    -------
+    callable
+        ``eval_metric=`` of a LightGBM estimator's `fit`, and ``feval=`` of ``lightgbm.train``. It
+        returns the name, the value, and whether higher is better, so that LightGBM stops in the
+        right direction.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure or gain. When called: if there are no queries, or `groups` has
+        another length than the set that is measured.
+
+    Notes
+    -----
+    The value is the measure's function on the labels and the scores of the set; queries without a
+    value count 0, equal scores as the measure's default says. LightGBM keeps labels as float32.
+    With ``metric="None"`` LightGBM measures nothing else, and stops by this alone.
+
+    Examples
+    --------
+    >>> from lightgbm import LGBMRanker, early_stopping
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import QueryRanker, lightgbm_metric
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
+    >>> learn = groups < 150
+    >>> ranker = QueryRanker(LGBMRanker(n_estimators=300, metric="None", verbose=-1)).fit(
+    ...     X[learn], y[learn], groups=groups[learn],
+    ...     eval_set=[(X[~learn], y[~learn])], eval_groups=[groups[~learn]],
+    ...     eval_metric=lightgbm_metric("ndcg_f@10"),
+    ...     callbacks=[early_stopping(10, verbose=False)],
+    ... )
+    >>> ranker.estimator_.best_iteration_ < 300
+    True
+    """
+    return LightGBMMetric(measure, groups, gains)
+
+
+def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "CatBoostMetric":
+    """Make a metric for CatBoost out of a measure, for early stopping and for the log.
+
+    CatBoost tells its metrics nothing of queries, so that this one has to be given them.
+
+    Parameters
+    ----------
+    measure : str
+        A name of the measure table, such as "ndcg_f@10".
+    y : array-like of shape (n_rows,)
+        Labels of the held-out set, NaN where unjudged.
+    groups : array-like of shape (n_rows,), default=None
+        Their query ids. None looks for an index level "qid" on `y`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain.
+
+    Returns
+    -------
+    object
+        ``eval_metric=`` of a CatBoost estimator; the set itself is the `eval_set` of its `fit`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, query ids that are missing, or a label without a gain.
+
+    Notes
+    -----
+    Rows are recognised by their labels, in the order given or, as a :class:`QueryRanker` sorts
+    them, by query; there the labels may also be the grades of the gains. The training rows are
+    not measured: their value is 0. Where no held-out set is the one given here, training stops
+    with an error. In CatBoost's log the measure is called "CatBoostMetric".
+
+    Examples
+    --------
+    >>> from catboost import CatBoostRanker
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import QueryRanker, catboost_metric
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
+    >>> learn = groups < 150
+    >>> ranker = CatBoostRanker(
+    ...     n_estimators=300, early_stopping_rounds=10, verbose=0, allow_writing_files=False,
+    ...     eval_metric=catboost_metric("ndcg_f@10", y[~learn], groups=groups[~learn]),
+    ... )
+    >>> ranker = QueryRanker(ranker).fit(
+    ...     X[learn], y[learn], groups=groups[learn],
+    ...     eval_set=[(X[~learn], y[~learn])], eval_groups=[groups[~learn]],
+    ... )
+    >>> ranker.estimator_.tree_count_ < 300
+    True
+    """
+    return CatBoostMetric(measure, y, groups, gains)
+
+
+def xgboost_early_stopping(
+    measure: str, X, y, *, early_stopping_rounds: int, groups=None, gains: Gains = None
+):
+    """Make a callback that stops XGBoost by a measure of held-out queries.
+
+    XGBoost's ranker gives a metric of the user's own one query at a time, takes 1 for queries of
+    one document, and weights the mean by the size of the query. A callback is free of that.
+
+    Parameters
+    ----------
+    measure : str
+        A name of the measure table, such as "ndcg_f@10".
+    X : array-like, sparse matrix, DataFrame or DMatrix of shape (n_rows, n_features)
+        The held-out rows, in any order, as XGBoost sees features: after the earlier steps of a
+        Pipeline.
+    y : array-like of shape (n_rows,)
+        Their labels, NaN where unjudged.
+    early_stopping_rounds : int
+        Stop when the measure has not improved for this many rounds.
+    groups : array-like of shape (n_rows,), default=None
+        Their query ids. None looks for an index level "qid" on `y`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain.
+
+    Returns
+    -------
+    xgboost.callback.EarlyStopping
+        For ``callbacks=`` of an XGBoost estimator or of ``xgboost.train``. It keeps the trees up
+        to the best, and stands in the results of evaluation as "held_out".
+
+    Raises
+    ------
+    ValueError
+        For an unknown measure, query ids that are missing, arrays of different lengths, or a label
+        without a gain.
+    ImportError
+        Without xgboost: ``pip install 'skfilterrank[xgboost]'``.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import QueryRanker, xgboost_early_stopping
+    >>> from xgboost import XGBRanker
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=200, random_state=0)
+    >>> learn = groups < 150
+    >>> stopping = xgboost_early_stopping(
+    ...     "ndcg_f@10", X[~learn], y[~learn], groups=groups[~learn], early_stopping_rounds=10
+    ... )
+    >>> ranker = QueryRanker(XGBRanker(n_estimators=300, callbacks=[stopping]))
+    >>> ranker = ranker.fit(X[learn], y[learn], groups=groups[learn])
+    >>> ranker.estimator_.get_booster().num_boosted_rounds() < 300
+    True
+    """
+    xgboost = import_optional("xgboost", "xgboost_early_stopping")
+    from skfilterrank.ranking._fitting.xgboost_stopping import MeasureStopping
+
+    rounds = check_count(early_stopping_rounds, "early_stopping_rounds")
+    held_out = _HeldOut(measure, y, groups, gains)
+    n_rows = X.num_row() if isinstance(X, xgboost.DMatrix) else count_rows(X)
+    if n_rows != len(held_out.y):
+        raise InputError(f"y has {len(held_out.y)} labels but X has {n_rows} rows.")
+    return MeasureStopping(held_out, X, rounds)
+
+
+class _Metric:
+    """A measure, and how labels become gains."""
+
+    def __init__(self, measure, gains):
+        self.parsed = parse_measure(measure)
+        check_gains(gains)
+        self.gains = gains
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether higher values of the measure are better."""
+        return self.parsed.measure.greater_is_better
+
+    def value(self, y, scores, groups) -> float:
+        """The measure's own value, by its own defaults."""
+        value = self.parsed.utility(y, scores, groups=groups, gains=self.gains)
+        return value if self.greater_is_better else 0.0 - value
+
+
+class LightGBMMetric(_Metric):
+    """A measure as LightGBM calls it: (labels, scores, weight, group), or (scores, data set)."""
+
+    def __init__(self, measure, groups, gains):
+        super().__init__(measure, gains)
+        self.groups = groups
+
+    def of_targets(self, encoder) -> "LightGBMMetric":
+        """The metric of what an encoder makes of gains; a classifier cannot give them back."""
+        if self.gains is not None or encoder.kind in ("gain", "label"):
+            return self
+        if encoder.kind == "grade":
+            gains = dict(enumerate(encoder.levels.tolist()))
+            return LightGBMMetric(self.parsed, self.groups, gains)
+        if set(encoder.levels) <= {0, 1}:
+            return self
+        raise InputError(
+            "lightgbm_metric measures what LightGBM is given, and a classifier inside is given 1 "
+            "for a gain above 0 and 0 for others: pass gains=, such as gains={0: -1, 1: 1}, or use "
+            "a ranker or a regressor."
+        )
+
+    def __call__(self, labels, scores, weight=None, group=None):
+        """Name, value, and whether higher is better."""
+        if hasattr(scores, "get_label"):
+            labels, scores, group = scores.get_label(), labels, scores.get_group()
+        groups = self.groups
+        if groups is None and group is not None:
+            groups = np.repeat(np.arange(len(group)), group)
+        if groups is None:
+            raise InputError(
+                "groups is missing: LightGBM's data set holds no queries. Give lightgbm_metric "
+                "groups=, the query id of each row of the held-out set, or use a ranker."
+            )
+        return self.parsed.text, self.value(labels, scores, groups), self.greater_is_better
+
+
+class _HeldOut(_Metric):
+    """A measure of rows that are known beforehand."""
+
+    def __init__(self, measure, y, groups, gains):
+        super().__init__(measure, None)
+        self.y = as_gains(y, gains, name="y")
+        self.index = check_groups(groups, y, n_rows=len(self.y), carrier="y as a pandas Series")
+        self.labels = np.asarray(y)
+
+
+class CatBoostMetric(_HeldOut):
+    """A measure as the object that CatBoost calls."""
+
+    # CatBoost would have numba compile the methods, and warns where it cannot.
+    no_jit = True
+
+    def __init__(self, measure, y, groups, gains):
+        super().__init__(measure, y, groups, gains)
+        # By thread, as folds may be fitted at a time.
+        self._n_others = {}
+
+    def __deepcopy__(self, memo):
+        # CatBoost copies its parameters, of which scikit-learn's clone wants the very objects.
+        return self
+
+    def is_max_optimal(self):
+        """Whether higher is better."""
+        return self.greater_is_better
+
+    def get_final_error(self, error, weight):
+        """The value itself."""
+        return error
+
+    def evaluate(self, approxes, target, weight):
+        """The value, and the weight 1; 0 of rows that are not the held-out ones."""
+        rows = self._find_rows(np.asarray(target, dtype=np.float32))
+        thread = get_ident()
+        self._n_others[thread] = 0 if rows is not None else self._n_others.get(thread, 0) + 1
+        if self._n_others[thread] > _MOST_OTHERS:
+            raise InputError(
+                "eval_set is not the set that catboost_metric was given: expected the "
+                f"{len(self.y)} rows of its y, in their order or by query."
+            )
+        if rows is None:
+            return 0.0, 1.0
+        scores = np.asarray(approxes[0], dtype=np.float64)
+        return self.value(self.y[rows], scores, self.index.codes()[rows]), 1.0
+
+    def _find_rows(self, target):
+        """The order in which CatBoost has the held-out rows, None where these are others."""
+        if len(target) != len(self.y):
+            return None
+        grades = np.searchsorted(np.unique(self.y), self.y)
+        for rows in (np.arange(len(target)), self.index.row_order()):
+            for known in (self.labels, self.y, grades):
+                if known.dtype.kind in "biuf" and np.array_equal(
+                    target, known[rows].astype(np.float32), equal_nan=True
+                ):
+                    return rows
+        return None

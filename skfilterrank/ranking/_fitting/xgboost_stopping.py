@@ -1,0 +1,52 @@
+"""XGBoost's early stopping, by a measure that XGBoost does not compute."""
+
+from xgboost import DMatrix
+from xgboost.callback import EarlyStopping
+
+# How the held-out rows stand in the results of evaluation.
+LOG_NAME = "held_out"
+
+
+class MeasureStopping(EarlyStopping):
+    """Measures held-out rows after each round, and stops when that has not improved.
+
+    Parameters
+    ----------
+    held_out : object
+        Labels and queries of the rows, and their measure.
+    X : array-like, sparse matrix, DataFrame or DMatrix
+        Their features.
+    rounds : int
+        Rounds without improvement.
+    """
+
+    def __init__(self, held_out, X, rounds):
+        super().__init__(
+            rounds=rounds,
+            data_name=LOG_NAME,
+            metric_name=held_out.parsed.text,
+            maximize=held_out.greater_is_better,
+            save_best=True,
+        )
+        self.held_out, self.X = held_out, X
+        self._matrix = None
+
+    def before_training(self, model):
+        """Forget an earlier fit, and make the matrix, which no copy of this could take along."""
+        self.stopping_history, self.best_scores, self.current_rounds = {}, {}, 0
+        is_matrix = isinstance(self.X, DMatrix)
+        self._matrix = self.X if is_matrix else DMatrix(self.X, enable_categorical=True)
+        return super().before_training(model)
+
+    def after_iteration(self, model, epoch, evals_log):
+        """Measure, write that into the log, and say whether to stop."""
+        held_out = self.held_out
+        value = held_out.value(held_out.y, model.predict(self._matrix), held_out.index)
+        log = evals_log.setdefault(LOG_NAME, {}).setdefault(self.metric_name, [])
+        log.append(value)
+        return super().after_iteration(model, epoch, evals_log)
+
+    def after_training(self, model):
+        """Keep the trees up to the best."""
+        self._matrix = None
+        return super().after_training(model)

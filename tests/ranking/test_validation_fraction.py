@@ -1,0 +1,190 @@
+"""Queries that rankers hold out of their training rows to stop early by."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from catboost import CatBoostRanker
+from lightgbm import LGBMRanker
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBRanker
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import make_ranking_scorer
+from skfilterrank.ranking import (
+    AdaRankRanker,
+    CoordinateAscentRanker,
+    LambdaRankRanker,
+    QueryRanker,
+    RankAndFilter,
+    RankBoostRanker,
+    lightgbm_metric,
+    make_ranker,
+)
+from skfilterrank.ranking._fitting.validation import held_out_rows
+
+CAT = {"thread_count": 1, "verbose": 0, "allow_writing_files": False, "random_seed": 0}
+LIGHT = LGBMRanker(n_estimators=60, early_stopping_round=4, verbose=-1, n_jobs=1)
+RANKERS = {
+    "LambdaRankRanker": LambdaRankRanker(n_estimators=60, early_stopping_rounds=4, n_jobs=1),
+    "AdaRankRanker": AdaRankRanker(measure="ap", early_stopping_rounds=4, both_directions=True),
+    "RankBoostRanker": RankBoostRanker(early_stopping_rounds=4),
+    "CoordinateAscentRanker": CoordinateAscentRanker(early_stopping_rounds=2, random_state=0),
+    "LGBMRanker": QueryRanker(LIGHT),
+    "XGBRanker": QueryRanker(XGBRanker(n_estimators=60, early_stopping_rounds=4, n_jobs=1)),
+    "CatBoostRanker": QueryRanker(CatBoostRanker(n_estimators=60, early_stopping_rounds=4, **CAT)),
+    "Pipeline": QueryRanker(make_pipeline(StandardScaler(), LIGHT)),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows in no order, ids that are names, and one grade that a single query has."""
+    X, y, groups, _ = make_rank_and_filter(
+        60, n_features=5, n_informative=3, documents_per_query=8, random_state=0
+    )
+    order = np.random.default_rng(0).permutation(len(y))
+    y = y.astype(float)
+    return X[order], y[order], np.array([f"q{number}" for number in groups])[order]
+
+
+def n_rounds(ranker):
+    """How many rounds predict."""
+    if not isinstance(ranker, QueryRanker):
+        return ranker.best_iteration_
+    inner = ranker.estimator_
+    inner = inner[-1] if hasattr(inner, "steps") else inner
+    return getattr(inner, "best_iteration", None) or inner.best_iteration_
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_the_same_as_an_eval_set_of_these_queries(data, name):
+    X, y, groups = data
+    held = held_out_rows(0.25, pd.factorize(groups, sort=True)[0], np.ones(len(y), dtype=bool))
+    assert len(set(groups[held])) == 15
+    assert not set(groups[held]) & set(groups[~held])
+    inner = clone(RANKERS[name]).set_params(validation_fraction=0.25)
+    inner.fit(X, y, groups=groups)
+    explicit = clone(RANKERS[name]).fit(
+        X[~held],
+        y[~held],
+        groups=groups[~held],
+        eval_set=[(X[held], y[held])],
+        eval_groups=[groups[held]],
+    )
+    np.testing.assert_array_equal(inner.predict(X), explicit.predict(X))
+    if name != "CoordinateAscentRanker":
+        assert n_rounds(inner) == n_rounds(explicit)
+    whole = clone(RANKERS[name]).fit(X, y, groups=groups, eval_set=[(X, y)], eval_groups=[groups])
+    assert not np.array_equal(whole.predict(X), inner.predict(X))
+
+
+@pytest.mark.parametrize("name", ["LambdaRankRanker", "AdaRankRanker", "RankBoostRanker"])
+def test_any_kind_of_input(data, name):
+    X, y, groups = data
+    ranker = clone(RANKERS[name]).set_params(validation_fraction=0.25)
+    expected = ranker.fit(X, y, groups=groups).predict(X)
+    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
+    np.testing.assert_array_equal(clone(ranker).fit(X, labels).predict(X), expected)
+    np.testing.assert_allclose(
+        clone(ranker).fit(sparse.coo_array(X), y, groups=groups).predict(X), expected, rtol=1e-12
+    )
+    listed = clone(ranker).fit(X.tolist(), y.tolist(), groups=groups.tolist())
+    np.testing.assert_array_equal(listed.predict(X), expected)
+    order = np.argsort(groups, kind="stable")
+    ordered = clone(ranker).fit(X[order], y[order], groups=groups[order])
+    assert ordered.best_iteration_ == clone(ranker).fit(X, y, groups=groups).best_iteration_
+
+
+@pytest.mark.parametrize(
+    "name", ["LambdaRankRanker", "AdaRankRanker", "RankBoostRanker", "LGBMRanker"]
+)
+def test_unjudged_rows_are_neither_learned_from_nor_measured(data, name):
+    X, y, groups = data
+    y = y.copy()
+    y[::3] = np.nan
+    judged = ~np.isnan(y)
+    ranker = clone(RANKERS[name]).set_params(validation_fraction=0.25)
+    with pytest.warns(UserWarning, match=r"160 of \d+ rows are unjudged"):
+        ranker.fit(X, y, groups=groups)
+    assert ranker.n_unjudged_ == 160
+    expected = clone(ranker).fit(X[judged], y[judged], groups=groups[judged])
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+def test_warm_starts_hold_out_the_same_queries(data):
+    X, y, groups = data
+    once = RankBoostRanker(n_estimators=20, validation_fraction=0.25).fit(X, y, groups=groups)
+    twice = RankBoostRanker(n_estimators=8, validation_fraction=0.25, warm_start=True)
+    twice.fit(X, y, groups=groups).set_params(n_estimators=20).fit(X, y, groups=groups)
+    assert once.evals_result_ == twice.evals_result_
+
+
+def test_a_grade_that_only_held_out_queries_have(data):
+    X, y, groups = data
+    held = held_out_rows(0.25, pd.factorize(groups, sort=True)[0], np.ones(len(y), dtype=bool))
+    y = y.copy()
+    y[np.flatnonzero(held)[0]] = 3
+    QueryRanker(LIGHT, validation_fraction=0.25).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "ranknet", "listnet"])
+def test_methods_by_name(data, name):
+    X, y, groups = data
+    method = make_ranker(name, n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25)
+    assert n_rounds(method.fit(X, y, groups=groups)) < 199
+
+
+def test_in_folds_and_searches(data):
+    X, y, groups = data
+    model = RankAndFilter(QueryRanker(LIGHT, validation_fraction=0.25), k=3, cv=2)
+    model.fit(X, y, groups=groups, eval_metric=lightgbm_metric("ndcg_f@3"))
+    inner = model.estimator_.estimator_
+    assert "ndcg_f@3" in inner.evals_result_["valid_0"]
+    assert inner.best_iteration_ < 60
+    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
+    search = GridSearchCV(
+        clone(RANKERS["LambdaRankRanker"]),
+        {"validation_fraction": [0.1, 0.3]},
+        scoring=make_ranking_scorer("ndcg_f@3"),
+        cv=GroupKFold(2),
+    ).fit(X, labels, groups=groups)
+    assert search.best_estimator_.best_iteration_ < 60
+
+
+def test_rows_without_query_ids_are_queries(data):
+    X, y, _ = data
+    ranker = LambdaRankRanker(
+        n_estimators=60, early_stopping_rounds=4, gamma=1.0, validation_fraction=0.25, n_jobs=1
+    )
+    with pytest.warns(UserWarning, match="each row is its own query"):
+        ranker.fit(X, y)
+    assert ranker.best_iteration_ < 60
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_what_is_refused(data, name):
+    X, y, groups = data
+    ranker = clone(RANKERS[name])
+    for bad in (0, 1, 1.5, "half", True):
+        with pytest.raises(ValueError, match="validation_fraction must be a number between 0 and"):
+            ranker.set_params(validation_fraction=bad).fit(X, y, groups=groups)
+    ranker.set_params(validation_fraction=0.25)
+    with pytest.raises(ValueError, match="and eval_set was given too: use one of the two"):
+        ranker.fit(X, y, groups=groups, eval_set=[(X, y)], eval_groups=[groups])
+    with pytest.raises(ValueError, match="holds out 1 of 1 judged queries and leaves none"):
+        ranker.fit(X, y, groups=np.zeros(len(y)))
+    with pytest.raises(ValueError, match=f"y has {len(y) - 1} labels but X has {len(y)} rows"):
+        ranker.fit(X, y[1:], groups=groups)
+
+
+def test_estimators_that_do_not_stop_early(data):
+    X, y, groups = data
+    with pytest.raises(ValueError, match="Ridge does not stop early"):
+        QueryRanker(Ridge(), validation_fraction=0.25).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match=r"rounds needs eval_set.* or validation_fraction"):
+        RankBoostRanker(early_stopping_rounds=3).fit(X, y, groups=groups)
