@@ -107,7 +107,7 @@ def test_the_test_of_the_page_and_the_example_pass(copy):
 
 
 def test_the_measure_works_wherever_measures_are_named(copy):
-    fit = "fitted = RankAndFilter(LogisticRegression(), scoring='insq').fit(X, y, groups=groups)"
+    fit = "fitted = RankAndFilter(LogisticRegression(), measure='insq').fit(X, y, groups=groups)"
     run_in(copy, "-c", WHEREVER_A_MEASURE_IS_NAMED.format(rank_and_filter=fit))
 
 

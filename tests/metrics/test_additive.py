@@ -56,7 +56,7 @@ def test_sum_is_the_measure(name, data):
         scores[~np.array(is_shown)] = NO
     cutoff = {"k": parsed.k} if parsed.measure.takes_k else {}
     expected = parsed.measure.function(
-        gains, scores, groups=groups, undefined="skip", average=None, **cutoff, **parsed.options
+        gains, scores, groups=groups, undefined="drop", average=None, **cutoff, **parsed.options
     )
     if form.is_defined is not None:
         np.testing.assert_array_equal(form.is_defined, ~np.isnan(expected))

@@ -78,7 +78,7 @@ class TestByHand:
             groups=groups,
             k=2,
             normalize=normalize,
-            undefined="skip",
+            undefined="drop",
             average=None,
         )
         np.testing.assert_array_equal(values, [np.nan, 1 / 2 if normalize == "k" else 1])
