@@ -1,0 +1,176 @@
+"""The documents whose labels matter, what the machines say of them, and where the runs put them."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.io import QrelsIndex
+
+# Documents of one fold are predicted from the labels of the other folds.
+N_FOLDS = 10
+_HASHES = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPool:
+    """Documents of topics, and their places in runs.
+
+    Attributes
+    ----------
+    index : MultiIndex of length n_rows
+        Topic ("qid") and document ("docno"), sorted.
+    machine : dict of str to ndarray of shape (n_rows,)
+        Labels of each judge, NaN where it gave none.
+    runs : tuple of str
+        Names of the runs.
+    run, row, place : ndarray of shape (n_entries,), int
+        Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
+        by run, topic and place. Documents outside the pool have a place, but no entry.
+    """
+
+    index: pd.MultiIndex
+    machine: dict
+    runs: tuple
+    run: np.ndarray
+    row: np.ndarray
+    place: np.ndarray
+
+    def __len__(self):
+        return len(self.index)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Number of the topic of each row."""
+        return pd.factorize(self.index.get_level_values("qid"))[0]
+
+    @cached_property
+    def topics(self) -> pd.Index:
+        """The topics, sorted."""
+        return self.index.get_level_values("qid").unique()
+
+    @cached_property
+    def segment(self) -> np.ndarray:
+        """Number of the list, run by run and topic by topic, of each entry."""
+        return self.run * len(self.topics) + self.codes[self.row]
+
+    @cached_property
+    def _hashes(self):
+        pairs = zip(*(self.index.get_level_values(level) for level in ("qid", "docno")))
+        return np.array([zlib.crc32(f"{qid}\t{docno}".encode()) for qid, docno in pairs])
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """Fold of each document, by its name alone: whoever draws and whoever estimates agree."""
+        return self._hashes % N_FOLDS
+
+    @cached_property
+    def luck(self) -> np.ndarray:
+        """A number in [0, 1) for each document, by its name alone."""
+        return (self._hashes * 2654435761 % _HASHES) / _HASHES
+
+    def rows_of(self, index, what) -> np.ndarray:
+        """Rows of some documents, all of which must be in the pool."""
+        rows = self.index.get_indexer(index)
+        if (rows < 0).any():
+            lost = index[rows < 0]
+            raise InputError(
+                f"{what} holds {len(lost):,} of {len(index):,} documents outside the pool of the "
+                f"machine labels, such as document {brief(lost[0][1])} of topic "
+                f"{brief(lost[0][0])}: a value of these documents alone cannot be told apart from "
+                "one of all. Give machine labels of them, or pass pool=, a table of all documents "
+                "that could have been drawn."
+            )
+        return rows
+
+
+def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:
+    """Read judges and runs.
+
+    Parameters
+    ----------
+    runs : path, list of paths, or dict of name to run
+        As :func:`skfilterrank.trec.evaluate_runs` takes them.
+    machine_qrels : qrels, dict of name to qrels, or None
+        Labels of one judge, or of several.
+    pool : qrels or None
+        Topics and documents; labels are not read. None takes those that a machine labelled.
+    """
+    judges = judges_of(machine_qrels)
+    if pool is not None:
+        index = _table(pool, "pool").index
+    elif judges:
+        index = next(iter(judges.values())).index
+        for labels in judges.values():
+            index = index.union(labels.index)
+    else:
+        raise InputError(
+            "machine_qrels and pool are both missing: without machine labels pass pool=, a table "
+            "with the columns 'qid' and 'docno' of all documents whose labels are to count."
+        )
+    index = index.sort_values()
+    machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
+    for name, labels in machine.items():
+        if np.isnan(labels).all():
+            raise InputError(
+                f"machine_qrels has no label of {brief(name)} for any document of the pool: bring "
+                "topics and documents to one form first."
+            )
+    return RankedPool(index, machine, *_places(runs, index))
+
+
+def judges_of(machine_qrels) -> dict:
+    """Labels of each judge, as Series."""
+    if machine_qrels is None:
+        return {}
+    if not isinstance(machine_qrels, Mapping):
+        machine_qrels = {"machine": machine_qrels}
+    if not machine_qrels:
+        raise InputError("machine_qrels is empty: give at least one judge, or None.")
+    tables = {str(name): _table(qrels, name) for name, qrels in machine_qrels.items()}
+    return {name: table["label"].dropna() for name, table in tables.items()}
+
+
+def _table(qrels, name):
+    """Judgments as a table; a pool may have no labels."""
+    columns = getattr(qrels, "columns", None)
+    if isinstance(qrels, pd.DataFrame) and not {"label", "relevance"} & set(columns):
+        qrels = qrels.assign(label=0)
+    try:
+        index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    except (ValueError, OSError) as error:
+        error.add_note(f"This came up with the judgments {brief(name)}.")
+        raise
+    return index.to_frame()
+
+
+def judged_table(qrels) -> pd.DataFrame:
+    """Judgments with labels, and where they say so, with probabilities."""
+    return _table(qrels, "qrels").dropna(subset="label")
+
+
+def _places(runs, index):
+    """Names of the runs, and number of run, row of the pool and place of each entry."""
+    frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
+    # Each document's label is its row.
+    rows_of = QrelsIndex(frame)
+    names, entries = [], []
+    for number, (name, run) in enumerate(named_runs(runs)):
+        with errors_of(name, run, run):
+            aligned = rows_of.align(run)
+        places = np.arange(1, len(aligned.y_true) + 1)
+        places -= np.repeat(aligned.index.starts, aligned.index.sizes)
+        found = aligned.pooled & (aligned.y_score > -np.inf)
+        names.append(str(name))
+        row = aligned.y_true[found].astype(np.int64)
+        entries.append((np.full(len(row), number), row, places[found]))
+    if not names:
+        raise InputError("runs is empty: expected at least one run.")
+    if len(set(names)) < len(names):
+        raise InputError(f"runs holds names twice: {brief_list(names)}.")
+    return tuple(names), *(np.concatenate(column) for column in zip(*entries))
