@@ -13,8 +13,10 @@ given the predictions, whatever those are: calibration cannot make an estimate b
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 
 from skfilterrank.estimation._pool import N_FOLDS, RankedPool
@@ -90,7 +92,7 @@ class LabelModel:
             drawn[:, :, grade] = reached * (1 - chance)
             reached *= chance
         drawn[:, :, -1] = reached
-        return Prediction(drawn.mean(axis=0), drawn)
+        return Prediction(self.pool, drawn.mean(axis=0), drawn)
 
     def _chances(self, rows, is_above, is_learned, numbers):
         """Drawn probabilities, of all documents, to be above a grade, if not below it."""
@@ -138,27 +140,56 @@ class Prediction:
 
     Attributes
     ----------
+    pool : RankedPool
+        The documents.
     probabilities : ndarray of shape (n_rows, n_grades)
         From 0 to 1, each row summing to 1.
     drawn : ndarray of shape (n_draws, n_rows, n_grades)
         The same by other coefficients, drawn from their distribution given the labels: what is
-        wrong for one document of a topic is wrong for others, too.
+        wrong for one document of a topic is wrong for others, too. Their mean is `probabilities`.
     """
 
+    pool: RankedPool
     probabilities: np.ndarray
     drawn: np.ndarray
 
     @classmethod
-    def of(cls, probabilities) -> "Prediction":
-        """Probabilities that are taken as sure."""
-        return cls(probabilities, np.broadcast_to(probabilities, (N_DRAWS, *probabilities.shape)))
+    def sure(cls, pool, probabilities) -> "Prediction":
+        """Probabilities that are taken as they are."""
+        drawn = np.broadcast_to(probabilities, (N_DRAWS, *probabilities.shape))
+        return cls(pool, probabilities, drawn)
 
     def with_known(self, rows, grades) -> "Prediction":
         """The same where some labels are known."""
         known = np.eye(self.probabilities.shape[1])[grades]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, rows] = known, known
-        return Prediction(probabilities, drawn)
+        return Prediction(self.pool, probabilities, drawn)
+
+    @cached_property
+    def expected(self) -> np.ndarray:
+        """Expected number of labels of each grade, by each draw: (n_draws, n_topics, n_grades)."""
+        n_rows = len(self.pool)
+        topics = sparse.csr_array(
+            (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
+            shape=(len(self.pool.topics), n_rows),
+        )
+        return np.stack([topics @ each for each in self.drawn])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Number of labels of each grade where labels are drawn, too: shape as `expected`."""
+        n_draws, _, n_grades = self.drawn.shape
+        n_cells = len(self.pool.topics) * n_grades
+        counts = np.empty((n_draws, n_cells), dtype=np.int64)
+        for draw, each in enumerate(self.drawn):
+            ends = np.cumsum(each, axis=1)[:, :-1]
+            # The same numbers, turned round: each label is drawn as often as it is likely.
+            numbers = (self.pool.luck + draw / n_draws) % 1.0
+            # Sums of certain labels must not miss 1 by rounding.
+            labels = (numbers[:, None] >= np.where(ends > 1 - 1e-12, 1.0, ends)).sum(axis=1)
+            counts[draw] = np.bincount(self.pool.codes * n_grades + labels, minlength=n_cells)
+        return counts.reshape(n_draws, -1, n_grades)
 
 
 def _root(matrix):

@@ -37,9 +37,10 @@ def estimate(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict of name to run
-        Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them. Documents of equal score stand
-        in trec_eval's order; a topic that a run lacks counts as an empty list.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; or what
+        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
+        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
     qrels : data frame or path
         People's labels of the sample, with a column "inclusion_probability": what
         :func:`draw_sample` returns with its labels filled in, or a file that
@@ -144,14 +145,17 @@ def estimate(
 
     worth = sum(_worth(form) for form in forms.values())
     results = {}
-    guess, machine_guess = (
-        LabelModel(ranked, worth, use_runs=use_runs)
-        .predict(rows, codes, len(grades), is_certain, probability**-0.5)
-        .with_known(rows[known], codes[known])
-        for use_runs, known in ((True, is_certain), (False, np.ones(len(rows), dtype=bool)))
-    )
+
+    def guess(known, **params):
+        model = LabelModel(ranked, worth, **params)
+        found = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
+        return found.with_known(rows[known], codes[known])
+
+    predicted = guess(is_certain)
+    # The order asks what machines say of the runs, and not what runs say of themselves.
+    steady = guess(np.full(len(rows), True), use_runs=False) if ranked.machine else None
     for text, form in forms.items():
-        expansion = form.expand(guess)
+        expansion = form.expand(predicted)
         changes = expansion.changes(rows, codes)
         of_topic = expansion.base.copy()
         np.add.at(of_topic.T, ranked.codes[rows], changes / probability[:, None])
@@ -162,9 +166,11 @@ def estimate(
         n_topics = len(ranked.topics)
         covariance, deviations = covariance_of_total(changes / n_topics, probability)
         values = of_topic.mean(axis=1)
-        # For the order, what the judged labels leave open is as the machine says, as far as the
-        # values do not contradict it.
-        order_values = shrink(values, covariance, form.expand(machine_guess).base.mean(axis=1))
+        order_values = values
+        if steady is not None:
+            # What the judged labels leave open is as the machine says, as far as the values do not
+            # contradict it.
+            order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new topics":
             deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
         results[text] = MeasureEstimate(

@@ -19,7 +19,10 @@ _HASHES = 2**32
 
 @dataclass(frozen=True, eq=False)
 class RankedPool:
-    """Documents of topics, and their places in runs.
+    """Documents of topics, what machines say of them, and their places in runs.
+
+    Made by :meth:`read`, once for many calls of :func:`draw_sample` and :func:`estimate`, which
+    take it in place of runs.
 
     Attributes
     ----------
@@ -41,8 +44,55 @@ class RankedPool:
     row: np.ndarray
     place: np.ndarray
 
+    @classmethod
+    def read(cls, runs, machine_qrels, *, pool=None) -> "RankedPool":
+        """Read judges and runs.
+
+        Parameters
+        ----------
+        runs : path, list of paths, or dict of name to run
+            As :func:`skfilterrank.trec.evaluate_runs` takes them.
+        machine_qrels : qrels, dict of name to qrels, or None
+            Labels of one judge, or of several.
+        pool : qrels or data frame, default=None
+            Topics and documents; labels are not read. None takes those that a machine labelled.
+
+        Returns
+        -------
+        RankedPool
+        """
+        judges = judges_of(machine_qrels)
+        if pool is not None:
+            index = _table(pool, "pool").index
+        elif judges:
+            index = next(iter(judges.values())).index
+            for labels in judges.values():
+                index = index.union(labels.index)
+        else:
+            raise InputError(
+                "machine_qrels and pool are both missing: without machine labels pass pool=, a "
+                "table with the columns 'qid' and 'docno' of all documents whose labels are to "
+                "count."
+            )
+        index = index.sort_values()
+        machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
+        for name, labels in machine.items():
+            if np.isnan(labels).all():
+                raise InputError(
+                    f"machine_qrels has no label of {brief(name)} for any document of the pool: "
+                    "bring topics and documents to one form first."
+                )
+        return cls(index, machine, *_places(runs, index))
+
     def __len__(self):
         return len(self.index)
+
+    def __repr__(self):
+        judges = f"{len(self.machine)} judge" + "s" * (len(self.machine) != 1)
+        return (
+            f"<RankedPool: {len(self):,} documents of {len(self.topics)} topics, "
+            f"{len(self.runs)} runs, {judges}>"
+        )
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -90,38 +140,15 @@ class RankedPool:
 
 
 def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:
-    """Read judges and runs.
-
-    Parameters
-    ----------
-    runs : path, list of paths, or dict of name to run
-        As :func:`skfilterrank.trec.evaluate_runs` takes them.
-    machine_qrels : qrels, dict of name to qrels, or None
-        Labels of one judge, or of several.
-    pool : qrels or None
-        Topics and documents; labels are not read. None takes those that a machine labelled.
-    """
-    judges = judges_of(machine_qrels)
-    if pool is not None:
-        index = _table(pool, "pool").index
-    elif judges:
-        index = next(iter(judges.values())).index
-        for labels in judges.values():
-            index = index.union(labels.index)
-    else:
+    """The pool of some arguments; a pool that was made before as it is."""
+    if not isinstance(runs, RankedPool):
+        return RankedPool.read(runs, machine_qrels, pool=pool)
+    if machine_qrels is not None or pool is not None:
         raise InputError(
-            "machine_qrels and pool are both missing: without machine labels pass pool=, a table "
-            "with the columns 'qid' and 'docno' of all documents whose labels are to count."
+            "runs is a RankedPool, which holds its machine labels and documents: pass "
+            "machine_qrels=None and pool=None."
         )
-    index = index.sort_values()
-    machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
-    for name, labels in machine.items():
-        if np.isnan(labels).all():
-            raise InputError(
-                f"machine_qrels has no label of {brief(name)} for any document of the pool: bring "
-                "topics and documents to one form first."
-            )
-    return RankedPool(index, machine, *_places(runs, index))
+    return runs
 
 
 def judges_of(machine_qrels) -> dict:

@@ -43,8 +43,9 @@ def draw_sample(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict of name to run
-        The runs that are to be estimated, as :func:`skfilterrank.trec.evaluate_runs` takes them.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        The runs that are to be estimated, as :func:`skfilterrank.trec.evaluate_runs` takes them; or
+        what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
     machine_qrels : qrels, dict of name to qrels, or None
         Labels of one judge, or of several by name: paths or data frames. None where there is no
         machine; `pool` says then what can be drawn.
@@ -216,7 +217,7 @@ def _sizes(pool, parsed, gains, aim, known):
     for each in parsed.values():
         form = SumOfLabels(each, pool, grades)
         matters |= form.matters()
-        expansion = form.expand(Prediction.of(probabilities))
+        expansion = form.expand(Prediction.sure(pool, probabilities))
         own = np.zeros(len(pool))
         for grade in range(len(grades)):
             changes = expansion.changes(rows, np.full(len(rows), grade))

@@ -159,7 +159,7 @@ class SumOfLabels:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
             none, each = np.zeros((n_topics, n_grades)), np.ones(n_topics)
             return Scales(scale * each, offset * each, none, none, 0 * each)
-        counts = _draw_counts(prediction.drawn, self.pool)
+        counts = prediction.counts
         scale, offset = (
             values.reshape(N_DRAWS, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
         )
@@ -171,10 +171,9 @@ class SumOfLabels:
             for values in (scale, offset)
         )
         # Drawn labels are not exactly as many as are expected.
-        expected = _counts(prediction.probabilities[None], self.pool)[0]
+        expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
-        drawn = _counts(prediction.drawn, self.pool)
-        swing = np.einsum("btg,tg->bt", drawn - drawn.mean(axis=0), slope)
+        swing = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
         return Scales(
             scale=scale.mean(axis=0) + (missing * slope).sum(axis=1),
             offset=offset.mean(axis=0) + (missing * offset_slope).sum(axis=1),
@@ -295,30 +294,6 @@ def _centred(slope, probabilities, pool):
     """Slopes of a document's grades, less their mean by its probabilities; (n_rows, n_grades)."""
     own = slope[pool.codes]
     return own - (probabilities * own).sum(axis=1, keepdims=True)
-
-
-def _counts(probabilities, pool):
-    """Expected number of labels of each grade: (draw, topic, grade)."""
-    topics = sparse.csr_array(
-        (np.ones(len(pool)), (pool.codes, np.arange(len(pool)))),
-        shape=(len(pool.topics), len(pool)),
-    )
-    return np.stack([topics @ each for each in probabilities])
-
-
-def _draw_counts(probabilities, pool):
-    """Numbers of labels of each grade, in drawn labels of all documents: (draw, topic, grade)."""
-    n_draws, _, n_grades = probabilities.shape
-    n_cells = len(pool.topics) * n_grades
-    counts = np.empty((n_draws, n_cells), dtype=np.int64)
-    for draw, each in enumerate(probabilities):
-        ends = np.cumsum(each, axis=1)[:, :-1]
-        # The same numbers, turned round: each label is drawn as often as it is likely.
-        numbers = (pool.luck + draw / n_draws) % 1.0
-        # Sums of certain labels must not miss 1 by rounding.
-        drawn = (numbers[:, None] >= np.where(ends > 1 - 1e-12, 1.0, ends)).sum(axis=1)
-        counts[draw] = np.bincount(pool.codes * n_grades + drawn, minlength=n_cells)
-    return counts.reshape(n_draws, -1, n_grades)
 
 
 def _per_topic(effect, values, pool):
