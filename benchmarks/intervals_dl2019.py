@@ -174,7 +174,7 @@ def main():
     done = pd.read_csv(CELLS) if CELLS.exists() else pd.DataFrame(columns=KEY)
     for judge, gains, measures, design, share, n in plan(args.repetitions, args.others):
         key = (judge, gains, measures, design, share)
-        if (done[KEY] == key).all(axis=1).any():
+        if (done[KEY] == list(key)).all(axis=1).any():
             continue
         if judge not in pools:
             machine = of_judge[judge]

@@ -33,14 +33,17 @@ reason. They are kept as certain, and a sample is drawn from the rest.
 
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import EstimatedDifferences, Estimates, MeasureEstimate
+from skfilterrank.estimation._machine import MachineReport, machine_report
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.estimation._sample import draw_sample
 
 __all__ = [
     "EstimatedDifferences",
     "Estimates",
+    "MachineReport",
     "MeasureEstimate",
     "RankedPool",
     "draw_sample",
     "estimate",
+    "machine_report",
 ]

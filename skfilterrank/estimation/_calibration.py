@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skfilterrank.estimation._pool import N_FOLDS, RankedPool
+from skfilterrank.estimation._pool import RankedPool
 
 # A judge with more distinct labels is cut into as many classes.
 _MOST_LABELS = 10
@@ -74,10 +74,11 @@ class LabelModel:
             Documents that every sample would hold: no chance decides of them, so that all folds
             may learn from them.
         """
-        folds = np.where(is_certain, N_FOLDS, self.pool.folds[rows])
-        if weights is None:
-            weights = np.ones(len(rows))
-        is_learned = (np.arange(N_FOLDS)[:, None] != folds) * (weights / weights.mean())
+        folds = np.where(is_certain, self.pool.n_folds, self.pool.folds[rows])
+        is_learned = np.arange(self.pool.n_folds)[:, None] != folds
+        if weights is not None:
+            total = np.maximum(is_learned @ weights, 1e-300)
+            is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
         random_state = np.random.RandomState(0)
         reached = np.ones((N_DRAWS, len(self.pool)))
         drawn = np.empty((N_DRAWS, len(self.pool), n_grades))
@@ -98,11 +99,17 @@ class LabelModel:
         """Drawn probabilities, of all documents, to be above a grade, if not below it."""
         coefficients, root = self._regression(self.features[rows], is_above, is_learned)
         chances = np.empty((2 * numbers.shape[1], len(self.pool)))
-        for fold in range(N_FOLDS):
+        for fold in range(self.pool.n_folds):
             mine = self.pool.folds == fold
             away = root[fold] @ numbers
             drawn = coefficients[fold][:, None] + np.hstack([away, -away])
             chances[:, mine] = expit(self.features[mine] @ drawn).T
+            # Of a grade that no other fold has seen nothing is known but what those folds say.
+            seen = is_above[is_learned[fold] > 0]
+            if not seen.any():
+                chances[:, mine] = 0.0
+            elif seen.all():
+                chances[:, mine] = 1.0
         return chances
 
     def _regression(self, features, target, is_learned):
@@ -112,9 +119,9 @@ class LabelModel:
         """
         n_blocks = self.blocks[-1] + 1
         members = np.eye(n_blocks)[self.blocks]
-        penalty = np.full((N_FOLDS, n_blocks), 1.0)
+        penalty = np.full((self.pool.n_folds, n_blocks), 1.0)
         penalty[:, 0] = _OF_INTERCEPT
-        coefficients = np.zeros((N_FOLDS, len(self.blocks)))
+        coefficients = np.zeros((self.pool.n_folds, len(self.blocks)))
         diagonal = np.arange(len(self.blocks))
         for step in range(_N_STEPS):
             chance = expit(coefficients @ features.T)

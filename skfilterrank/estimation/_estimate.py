@@ -1,5 +1,7 @@
 """Values with intervals, from people's labels of a sample and machines' labels of everything."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_share
@@ -18,7 +20,7 @@ from skfilterrank.exceptions import InputError, brief
 TARGETS = ("these topics", "new topics")
 _MOST_GRADES = 20
 # Standard errors between the number of documents and its estimate that no chance explains.
-_SURPRISE = 6.0
+_SURPRISE = 5.0
 
 
 def estimate(
@@ -96,8 +98,8 @@ def estimate(
     shows how well such intervals cover. Where everything is judged, the estimate is the
     measure itself.
 
-    Predictions are those of a ridge regression on the labels of all judges, topics and how high
-    the runs rank a document, learned from the sample in ten folds: a document's fold does not
+    Predictions are those of ridge logistic regressions on the labels of all judges, topics and how
+    high the runs rank a document, learned from the sample in folds: a document's fold does not
     enter its own prediction. Variances are Deville's for fixed-size samples, quantiles those of
     Student's t with as many degrees of freedom as the labels' weights allow.
 
@@ -113,7 +115,8 @@ def estimate(
     >>> import numpy as np, pandas as pd
     >>> from skfilterrank.estimation import draw_sample, estimate
     >>> rng = np.random.RandomState(0)
-    >>> rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 100), "docno": [*range(100)] * 2})
+    >>> documents = [f"d{i}" for i in range(100)]
+    >>> rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 100), "docno": documents * 2})
     >>> people = rows.assign(label=rng.randint(0, 3, 200))
     >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
@@ -121,7 +124,7 @@ def estimate(
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
     >>> estimates = estimate(runs, sample, "dcg@50", machine_qrels=machine)
     >>> estimates
-    <Estimates: dcg@50 of 2 runs from 60 of 144 labels>
+    <Estimates: dcg@50 of 2 runs from 60 of 155 labels>
     """
     check_choice(unit, "unit", UNITS)
     check_choice(target, "target", TARGETS)
@@ -141,7 +144,7 @@ def estimate(
         _check_design(form, rows, probability)
     is_certain = probability >= 1
     if not is_certain.all():
-        _check_spread(grades, len(rows))
+        _check_spread(grades, codes)
 
     worth = sum(_worth(form) for form in forms.values())
     results = {}
@@ -211,22 +214,25 @@ def _sample(qrels):
 
 
 def _grades(labels, gains):
-    """Distinct gains, and the number of each label's."""
+    """Gains that labels may have, and the number of each label's."""
     values = as_gains(labels, gains, name="qrels")
-    grades, codes = np.unique(values, return_inverse=True)
+    # Those that could have been, so that no prediction depends on which the sample holds.
+    possible = list(gains.values()) if isinstance(gains, Mapping) else []
+    grades = np.unique(np.append(values, possible))
     if len(grades) > _MOST_GRADES:
         raise InputError(
             f"qrels has {len(grades)} different gains, expected at most {_MOST_GRADES}: pass gains "
             "that put labels into grades."
         )
-    return grades, codes
+    return grades, np.searchsorted(grades, values)
 
 
-def _check_spread(grades, n_labels):
-    if len(grades) < 2:
+def _check_spread(grades, codes):
+    """Labels must not be all the same."""
+    if len(np.unique(codes)) < 2:
         raise InputError(
-            f"all {n_labels} labels of qrels have the gain {grades[0]:g}: a sample without any "
-            "other says nothing of how many others there are, and an interval would have no width. "
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}: a sample without "
+            "any other says nothing of how many there are, and an interval would have no width. "
             "Judge more documents: draw_sample with the same random_state and a larger n_select "
             "goes on with this sample."
         )

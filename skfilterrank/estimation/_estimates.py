@@ -141,6 +141,8 @@ class Estimates:
             second = np.full(len(first), place)
         difference = result.values[first] - result.values[second]
         error, freedom = self._pairs(result, first, second)
+        # Of two equal lists nothing but rounding is left.
+        difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
         width = self._quantile(freedom) * error
         ratio = np.divide(
             np.abs(difference),
@@ -291,7 +293,6 @@ class Estimates:
         covariance = result.deviations.T @ result.deviations
         own = np.diag(covariance)
         square = own[first] + own[second] - 2 * covariance[first, second]
-        # Of two equal lists nothing but rounding is left.
         square[square < 1e-12 * (own[first] + own[second])] = 0.0
         return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
 

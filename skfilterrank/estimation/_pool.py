@@ -12,8 +12,8 @@ from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
-# Documents of one fold are predicted from the labels of the other folds.
-N_FOLDS = 10
+# Number of folds of pools of so many documents: every fold should have some of the sample.
+_FOLDS = ((300, 10), (60, 5), (0, 2))
 _HASHES = 2**32
 
 
@@ -114,10 +114,15 @@ class RankedPool:
         pairs = zip(*(self.index.get_level_values(level) for level in ("qid", "docno")))
         return np.array([zlib.crc32(f"{qid}\t{docno}".encode()) for qid, docno in pairs])
 
+    @property
+    def n_folds(self) -> int:
+        """Number of folds: documents of one are predicted from the labels of the others."""
+        return next(n_folds for least, n_folds in _FOLDS if len(self) >= least)
+
     @cached_property
     def folds(self) -> np.ndarray:
         """Fold of each document, by its name alone: whoever draws and whoever estimates agree."""
-        return self._hashes % N_FOLDS
+        return self._hashes % self.n_folds
 
     @cached_property
     def luck(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.estimation._calibration import LabelModel, Prediction
 from skfilterrank.estimation._elimination import elimination_order, inclusion_probabilities
-from skfilterrank.estimation._pool import N_FOLDS, judged_table, ranked_pool
+from skfilterrank.estimation._pool import judged_table, ranked_pool
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError, brief
 
@@ -82,8 +82,9 @@ def draw_sample(
     Raises
     ------
     InputError
-        If `n_select` is not in range, `judged` has documents outside the pool, or a measure gives
-        no interval from a sample of documents.
+        If `n_select` is not in range, or so small that some documents could not be drawn; if
+        `judged` has documents outside the pool, or a measure gives no interval from a sample of
+        documents.
 
     See Also
     --------
@@ -97,10 +98,10 @@ def draw_sample(
     grade up to the one above: machines praise too much. With ``aim="differences"`` changes count
     as far as they differ between runs. No size is below 0.15 of the mean.
 
-    Documents fall into ten folds by their names. Each fold is drawn from by Tillé's elimination
-    [1]_: sizes and probabilities are exact for every number of documents, each sample holds the
-    smaller ones, and folds are independent, which :func:`estimate` needs for calibration without
-    bias. Labels are shared among folds by their sizes.
+    Documents fall into folds by their names: ten, or less in a small pool. Each fold is drawn from
+    by Tillé's elimination [1]_: sizes and probabilities are exact for every number of documents,
+    each sample holds the smaller ones, and folds are independent, which :func:`estimate` needs for
+    calibration without bias. Labels are shared among folds by their sizes.
 
     References
     ----------
@@ -138,7 +139,7 @@ def draw_sample(
         sizes[rows] = 0.0
     n_possible = int(np.count_nonzero(sizes))
     n_draw = _number(n_select, n_possible, "documents that can be drawn")
-    order, probability = _draw(sizes, pool.folds, n_draw, random_state)
+    order, probability = draw_by_folds(sizes, pool.folds, n_draw, random_state)
     probability[certain] = 1.0
     rows = np.concatenate([np.flatnonzero(certain), order])
     return _as_table(pool, rows, label, probability)
@@ -189,20 +190,28 @@ def _draw_queries(pool, n_select, known, random_state):
     return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_topics))
 
 
-def _draw(sizes, folds, n_draw, random_state):
+def draw_by_folds(sizes, folds, n_draw, random_state):
     """Rows in the order to judge them, and probabilities of all rows."""
     found, turns = [], []
-    members = [np.flatnonzero((folds == fold) & (sizes > 0)) for fold in range(N_FOLDS)]
+    members = [np.flatnonzero((folds == fold) & (sizes > 0)) for fold in np.unique(folds)]
     for rows in members:
         order = elimination_order(sizes[rows], random_state)
         found.append(rows[order])
         # Webster's rule: each fold gets its share, and never loses one as the number grows.
         turns.append((np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300))
-    order = np.argsort(np.concatenate(turns), kind="stable")[:n_draw]
-    order = np.concatenate(found)[order]
-    drawn = np.bincount(folds[order], minlength=N_FOLDS)
+    by_turn = np.argsort(np.concatenate(turns), kind="stable")
+    order = np.concatenate(found)[by_turn[:n_draw]]
+    # The first of each fold: without it, its documents could not be drawn.
+    firsts = np.cumsum([0, *map(len, found)])[:-1][[len(rows) > 0 for rows in found]]
+    least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
+    if n_draw < least:
+        raise InputError(
+            f"n_select is {n_draw:,}, and with less than {least:,} some documents of this pool "
+            f"could not be drawn: ask for at least {least:,}."
+        )
     probability = np.zeros(len(sizes))
-    for rows, n in zip(members, drawn):
+    for rows in members:
+        n = int(np.count_nonzero(np.isin(order, rows)))
         probability[rows] = inclusion_probabilities(sizes[rows], n)
     return order, probability
 
