@@ -133,21 +133,18 @@ def _predicted(estimates, measure, share):
 
 def plan(repetitions, others):
     """Cells in the order of their weight: judge, gains, measures, design, share, repetitions."""
-    for share in SHARES:
-        for design in ("differences", "uniform"):
-            yield BEST_JUDGE, "labels", "dcg@10", design, share, repetitions
-    for share in SHARES:
-        for design in ("differences", "uniform"):
-            yield "people alone", "labels", "dcg@10", design, share, others
-    for gains, measures in (
-        ("labels", "ndcg@10"),
-        ("2 and 3", "precision@10 ap"),
-        ("0 is -1", "ndcg_f@10"),
-        ("labels", "rbp"),
-    ):
-        for share in (0.1, 0.2, 0.05):
-            for design in ("differences", "uniform"):
-                yield BEST_JUDGE, gains, measures, design, share, others
+    ratios = ("labels", "ndcg@10"), ("2 and 3", "precision@10 ap"), ("0 is -1", "ndcg_f@10")
+    ratios = (*ratios, ("labels", "rbp"))
+    shares = ((0.1, "differences"), (0.1, "uniform"), (0.2, "differences"), (0.2, "uniform"))
+    shares = (*shares, (0.05, "differences"), (0.05, "uniform"))
+    for share, design in shares:
+        n = repetitions if (share, design) == shares[0] else others
+        yield BEST_JUDGE, "labels", "dcg@10", design, share, n
+    for share, design in shares[:2]:
+        yield "people alone", "labels", "dcg@10", design, share, others
+    for share, design in shares[:3]:
+        for gains, measures in ratios:
+            yield BEST_JUDGE, gains, measures, design, share, others
     for judge in (
         "chance",
         "circular",
@@ -159,8 +156,12 @@ def plan(repetitions, others):
         "llama3-8b_query-similarity",
         "llama3-8b_sun-decomposed",
     ):
-        for design in ("differences", "uniform"):
-            yield judge, "labels", "dcg@10", design, 0.1, others
+        yield judge, "labels", "dcg@10", "differences", 0.1, others
+    for share, design in shares[3:]:
+        for gains, measures in ratios:
+            yield BEST_JUDGE, gains, measures, design, share, others
+    for share, design in shares[2:]:
+        yield "people alone", "labels", "dcg@10", design, share, others
 
 
 def main():

@@ -231,8 +231,8 @@ def _check_spread(grades, codes):
     """Labels must not be all the same."""
     if len(np.unique(codes)) < 2:
         raise InputError(
-            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}: a sample without "
-            "any other says nothing of how many there are, and an interval would have no width. "
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}: such a sample says "
+            "nothing of how many others there are, and an interval would have no width. "
             "Judge more documents: draw_sample with the same random_state and a larger n_select "
             "goes on with this sample."
         )
