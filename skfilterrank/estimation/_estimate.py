@@ -7,6 +7,7 @@ import numpy as np
 from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.files import is_path
 from skfilterrank.estimation._calibration import LabelModel
 from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
 from skfilterrank.estimation._pool import judged_table, ranked_pool
@@ -16,6 +17,7 @@ from skfilterrank.estimation._shrinkage import shrink
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.estimation._variance import covariance_of_total
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import read_prels
 
 TARGETS = ("these topics", "new topics")
 _MOST_GRADES = 20
@@ -43,7 +45,7 @@ def estimate(
         Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; or what
         :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
         equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
-    qrels : data frame or path
+    qrels : data frame, path or file object
         People's labels of the sample, with a column "inclusion_probability": what
         :func:`draw_sample` returns with its labels filled in, or a file that
         :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out of the sample.
@@ -199,6 +201,8 @@ def estimate(
 
 def _sample(qrels):
     """People's labels and their probabilities."""
+    if is_path(qrels) or hasattr(qrels, "read"):
+        qrels = read_prels(qrels)
     table = judged_table(qrels)
     if "inclusion_probability" not in table:
         raise InputError(
@@ -231,7 +235,7 @@ def _check_spread(grades, codes):
     """Labels must not be all the same."""
     if len(np.unique(codes)) < 2:
         raise InputError(
-            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}: such a sample says "
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}, which says "
             "nothing of how many others there are, and an interval would have no width. "
             "Judge more documents: draw_sample with the same random_state and a larger n_select "
             "goes on with this sample."

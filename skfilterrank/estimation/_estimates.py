@@ -245,13 +245,15 @@ class Estimates:
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
             raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
         probability, parts = result.probability, result.deviations**2
-        quantile = self._quantile(np.inf)
+        freedom = degrees_of_freedom(result.deviations)
         if half_width is None:
             sign = 1 if result.greater_is_better else -1
             best = int(np.argmax(sign * result.order_values))
             others = np.delete(np.arange(len(self.runs)), best)
             gap = np.abs(result.values[best] - result.values[others])
             parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
+            freedom = degrees_of_pairs(result.deviations)[best, others]
+        quantile = self._quantile(freedom)
 
         def is_enough(factor):
             larger = np.minimum(probability * factor, 1.0)
@@ -259,7 +261,7 @@ class Estimates:
             error = np.sqrt(shrinks @ parts)
             if half_width is None:
                 return bool((quantile * error <= gap).all())
-            return quantile * error.mean() <= half_width
+            return (quantile * error).mean() <= half_width
 
         low, high = 0.0, 1 / probability.min(initial=1.0)
         certain = self.n_judged - len(probability)

@@ -192,7 +192,7 @@ def _places(runs, index):
     # Each document's label is its row.
     rows_of = QrelsIndex(frame)
     names, entries = [], []
-    for number, (name, run) in enumerate(named_runs(runs)):
+    for number, (name, run) in enumerate(named_runs(runs).items()):
         with errors_of(name, run, run):
             aligned = rows_of.align(run)
         places = np.arange(1, len(aligned.y_true) + 1)
@@ -201,8 +201,6 @@ def _places(runs, index):
         names.append(str(name))
         row = aligned.y_true[found].astype(np.int64)
         entries.append((np.full(len(row), number), row, places[found]))
-    if not names:
-        raise InputError("runs is empty: expected at least one run.")
     if len(set(names)) < len(names):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
     return tuple(names), *(np.concatenate(column) for column in zip(*entries))

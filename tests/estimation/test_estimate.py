@@ -127,6 +127,17 @@ def test_new_topics_are_less_sure_than_these(data, sample, estimates):
     assert (new["standard_error"] > old["standard_error"]).all()
 
 
+def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
+    _, machine, runs = data
+    lines = [
+        f"{row.qid} {row.docno} {row.label:.0f} 1 {row.inclusion_probability!r}"
+        for row in sample.itertuples()
+    ]
+    (tmp_path / "sample.prels").write_text("\n".join(lines) + "\n")
+    found = estimate(runs, tmp_path / "sample.prels", "dcg@10", machine_qrels=machine)
+    pd.testing.assert_frame_equal(found.to_frame(), estimates.to_frame())
+
+
 def test_rows_in_another_order_give_the_same(data, sample, estimates):
     _, machine, runs = data
     shuffled = estimate(

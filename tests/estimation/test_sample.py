@@ -111,7 +111,7 @@ def test_bad_input(data):
         draw_sample(pool, None, "dcg@10", n_select=9, judged=people.head(1).assign(docno="x"))
     with pytest.raises(InputError, match="drawn whole"):
         draw_sample(pool, None, "err", n_select=2, unit="query", judged=people)
-    with pytest.raises(InputError, match="runs is empty"):
+    with pytest.raises(InputError, match="at least 1 run"):
         draw_sample({}, machine, "dcg@10", n_select=10)
 
 
