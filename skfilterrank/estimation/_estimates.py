@@ -7,11 +7,11 @@ import pandas as pd
 from scipy.stats import rankdata, t
 
 from skfilterrank._core.checks import check_count, check_share, is_finite_number
+from skfilterrank._core.results import Result, counted, interval_text
 from skfilterrank.comparison import adjust_p_values
 from skfilterrank.estimation._variance import degrees_of_freedom, degrees_of_pairs
 from skfilterrank.exceptions import InputError, brief
 
-_SHOWN = 20
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
 _BLOCK = 2**22
@@ -49,7 +49,7 @@ class MeasureEstimate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
+class Estimates(Result):
     """Measures of runs with intervals, from labels of a sample; what :func:`estimate` returns.
 
     Attributes
@@ -316,27 +316,20 @@ class Estimates:
             np.maximum(largest, away.max(axis=1), out=largest)
         return np.quantile(largest, self.confidence)
 
-    def __repr__(self):
+    def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
         what = f"{self.n_judged:,} of {self.n_possible:,} labels"
-        return f"<Estimates: {names} of {len(self.runs)} runs from {what}>"
+        return f"{names} of {counted(len(self.runs), 'run')} from {what}"
 
-    def __str__(self):
-        head = (
-            f"{100 * self.confidence:g} % intervals for {self.target}: {self.n_judged:,} of "
-            f"{self.n_possible:,} labels by people, {len(self.topics)} topics"
+    def _head(self):
+        return (
+            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
+            f"{self.n_possible:,} labels by people, {counted(len(self.topics), 'topic')}"
         )
-        frame = self.to_frame()
-        shown = frame.head(_SHOWN).to_string(float_format="{:.4f}".format)
-        more = len(frame) - _SHOWN
-        return f"{head}\n{shown}" + (f"\n... and {more} more rows, see to_frame()" * (more > 0))
-
-    def _repr_html_(self):
-        return self.to_frame().to_html(float_format="{:.4f}".format, max_rows=2 * _SHOWN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EstimatedDifferences:
+class EstimatedDifferences(Result):
     """Differences between runs, with intervals; what :meth:`Estimates.compare` returns.
 
     Attributes
@@ -391,20 +384,17 @@ class EstimatedDifferences:
             }
         )
 
-    def __repr__(self):
-        pairs = "1 pair" if len(self.first) == 1 else f"{len(self.first):,} pairs"
-        return f"<EstimatedDifferences: {self.measure} of {pairs} of {len(self.runs)} runs>"
+    def _summary(self):
+        pairs = counted(len(self.first), "pair")
+        return f"{self.measure} of {pairs} of {counted(len(self.runs), 'run')}"
 
-    def __str__(self):
+    def _head(self):
         n_sure = int(np.count_nonzero(self.significant(round(1 - self.confidence, 12))))
-        head = (
+        return (
             f"{self.measure}: {n_sure:,} of {len(self.first):,} differences are significant for "
             f"{self.target}"
         )
-        order = np.argsort(self.p_value, kind="stable")[:_SHOWN]
-        shown = self.to_frame().iloc[order].to_string(index=False, float_format="{:.4f}".format)
-        more = len(self.first) - _SHOWN
-        return f"{head}\n{shown}" + (f"\n... and {more:,} more, see to_frame()" * (more > 0))
 
-    def _repr_html_(self):
-        return self.to_frame().to_html(float_format="{:.4f}".format, max_rows=2 * _SHOWN)
+    def _table(self):
+        order = np.argsort(self.p_value, kind="stable")
+        return self.to_frame().iloc[order].reset_index(drop=True)

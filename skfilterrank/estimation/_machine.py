@@ -7,6 +7,7 @@ import pandas as pd
 
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.results import Result
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import Estimates
@@ -14,11 +15,9 @@ from skfilterrank.estimation._pool import RankedPool, judged_table, ranked_pool
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError
 
-_SHOWN = 20
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MachineReport:
+class MachineReport(Result):
     """What machine labels are worth; what :func:`machine_report` returns.
 
     Attributes
@@ -55,24 +54,21 @@ class MachineReport:
         """`by_run`, a row for each judge, measure and run."""
         return self.by_run.copy()
 
-    def __repr__(self):
-        return (
-            f"<MachineReport: {', '.join(self.by_judge.index[:3])} by "
-            f"{self.estimates.n_judged:,} labels of people>"
-        )
+    _digits = 3
 
-    def __str__(self):
+    def _summary(self):
+        judges = ", ".join(self.by_judge.index[:3])
+        return f"{judges} by {self.estimates.n_judged:,} labels of people"
+
+    def _head(self):
         removed = ", ".join(f"{100 * s:.0f} % for {m}" for m, s in self.width_removed.items())
-        parts = [f"Machine labels remove of the width of intervals: {removed}"]
-        for table in (self.by_judge, self.by_label, self.by_run.head(_SHOWN)):
-            parts.append(table.to_string(float_format="{:.3f}".format))
-        return "\n\n".join(parts)
-
-    def _repr_html_(self):
-        tables = (self.by_judge, self.by_label, self.by_run)
-        return "".join(
-            table.to_html(float_format="{:.3f}".format, max_rows=2 * _SHOWN) for table in tables
-        )
+        lines = [f"Machine labels remove of the width of intervals: {removed}"]
+        for name, row in self.by_judge.iterrows():
+            lines.append(
+                f"{name}: agreement {row['agreement']:.3f}, kappa {row['kappa']:.3f}, bias "
+                f"{row['bias']:+.3f} by {row['n_judged']:.0f} labels"
+            )
+        return "\n".join(lines)
 
 
 def machine_report(

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import counted
 from skfilterrank._files.named_runs import errors_of, named_runs
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
@@ -88,7 +89,7 @@ class RankedPool:
         return len(self.index)
 
     def __repr__(self):
-        judges = f"{len(self.machine)} judge" + "s" * (len(self.machine) != 1)
+        judges = counted(len(self.machine), "judge")
         return (
             f"<RankedPool: {len(self):,} documents of {len(self.topics)} topics, "
             f"{len(self.runs)} runs, {judges}>"
@@ -164,7 +165,10 @@ def judges_of(machine_qrels) -> dict:
         machine_qrels = {"machine": machine_qrels}
     if not machine_qrels:
         raise InputError("machine_qrels is empty: give at least one judge, or None.")
-    tables = {str(name): _table(qrels, name) for name, qrels in machine_qrels.items()}
+    tables = {
+        str(name): _table(qrels, f"machine_qrels, judge {brief(name)}")
+        for name, qrels in machine_qrels.items()
+    }
     return {name: table["label"].dropna() for name, table in tables.items()}
 
 
@@ -175,15 +179,15 @@ def _table(qrels, name):
         qrels = qrels.assign(label=0)
     try:
         index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
-    except (ValueError, OSError) as error:
-        error.add_note(f"This came up with the judgments {brief(name)}.")
+    except (SkfilterrankError, ValueError, OSError) as error:
+        error.add_note(f"This came up with {name}.")
         raise
     return index.to_frame()
 
 
-def judged_table(qrels) -> pd.DataFrame:
+def judged_table(qrels, name="qrels") -> pd.DataFrame:
     """Judgments with labels, and where they say so, with probabilities."""
-    return _table(qrels, "qrels").dropna(subset="label")
+    return _table(qrels, name).dropna(subset="label")
 
 
 def _places(runs, index):

@@ -127,7 +127,7 @@ def draw_sample(
     pool = ranked_pool(runs, machine_qrels, pool)
     parsed = parse_measures(measures)
     random_state = check_random_state(random_state)
-    known = None if judged is None else judged_table(judged)
+    known = None if judged is None else judged_table(judged, "judged")
     if unit == "query":
         return _draw_queries(pool, n_select, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim, known)
