@@ -18,6 +18,7 @@ MODULES = (
     "ranking",
     "judgments",
     "comparison",
+    "estimation",
     "io",
     "trec",
     "datasets",

@@ -8,6 +8,7 @@ __all__ = ["__version__"]
 _PARTS = (
     "comparison",
     "datasets",
+    "estimation",
     "exceptions",
     "features",
     "io",

@@ -36,9 +36,10 @@ LAYERS = {
     "datasets": 5,
     "trec": 6,
     "comparison": 7,
-    "plot": 8,
-    "cli": 9,
-    "__main__": 10,
+    "estimation": 8,
+    "plot": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 
 

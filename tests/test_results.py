@@ -14,6 +14,7 @@ import pytest
 import skfilterrank
 from public_calls import call, public_functions
 from skfilterrank._core.results import Result, counted, interval_text, p_text, spread_places
+from skfilterrank.estimation import Estimates
 
 
 def kinds(base=Result):
@@ -29,6 +30,8 @@ def results_in(value):
     """Results among what a function returned."""
     if isinstance(value, Result):
         yield value
+        if isinstance(value, Estimates):
+            yield value.compare(value.measures[0])
     elif isinstance(value, dict):
         yield from (each for each in value.values() if isinstance(each, Result))
     elif inspect.isgenerator(value):

@@ -8,9 +8,19 @@ import tempfile
 import pandas as pd
 from sklearn.linear_model import LinearRegression
 
-from skfilterrank import comparison, features, io, judgments, metrics, ranking, robustness, trec
+from skfilterrank import (
+    comparison,
+    estimation,
+    features,
+    io,
+    judgments,
+    metrics,
+    ranking,
+    robustness,
+    trec,
+)
 
-MODULES = (metrics, robustness, comparison, trec, io, features, ranking, judgments)
+MODULES = (metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments)
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
 SCORES = [0.9, 0.5, 0.8, 0.3, 0.2, 0.1]
@@ -30,6 +40,12 @@ _SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
 _POSITIONS = {"positions": [1, 4, 6]}
 _OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
 _FEW = {"n_resamples": 100}
+_SAMPLE = {
+    "runs": RUNS,
+    "qrels": QRELS.assign(inclusion_probability=1.0),
+    "measures": ["ap", "ndcg_f@2"],
+    "machine_qrels": QRELS,
+}
 
 
 def _written():
@@ -94,6 +110,14 @@ CALLS = {
     "comparison.tau_ap": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
     "comparison.tau_ap_b": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.topic_set_size": {"scores": VALUES, "difference": 0.1, **_FEW},
+    "estimation.draw_sample": {
+        "runs": RUNS,
+        "machine_qrels": QRELS,
+        "measures": ["ap", "ndcg_f@2"],
+        "n_select": 1.0,
+    },
+    "estimation.estimate": _SAMPLE,
+    "estimation.machine_report": _SAMPLE,
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,
     "trec.iter_evaluations": _OF_RUNS,

@@ -150,6 +150,23 @@ class QrelsIndex:
     def __repr__(self):
         return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
 
+    def to_frame(self) -> pd.DataFrame:
+        """Give the judgments as a table, topics and documents as text.
+
+        Returns
+        -------
+        DataFrame of shape (n_pooled, 1 or 2)
+            Column "label", NaN where a document is pooled, but not judged; and, where the judgments
+            say it, "inclusion_probability". Index levels "qid", sorted, and "docno".
+        """
+        index = pd.MultiIndex.from_arrays(
+            [self.topics[self._codes], self._docnos.tolist()], names=["qid", "docno"]
+        )
+        columns = {"label": self._labels}
+        if self._probabilities is not None:
+            columns["inclusion_probability"] = self._probabilities
+        return pd.DataFrame(columns, index)
+
     def align(
         self, run, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
     ) -> AlignedRun:

@@ -1,0 +1,266 @@
+"""Values with intervals, from people's labels of a sample and machines' labels of everything."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from skfilterrank._core.checks import check_choice, check_share
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.files import is_path
+from skfilterrank.estimation._calibration import LabelModel
+from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
+from skfilterrank.estimation._pool import judged_table, ranked_pool
+from skfilterrank.estimation._queries import estimate_from_queries
+from skfilterrank.estimation._sample import UNITS
+from skfilterrank.estimation._shrinkage import shrink
+from skfilterrank.estimation._sums import SumOfLabels
+from skfilterrank.estimation._variance import covariance_of_total
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import read_prels
+
+TARGETS = ("these topics", "new topics")
+_MOST_GRADES = 20
+# Standard errors between the number of documents and its estimate that no chance explains.
+_SURPRISE = 5.0
+
+
+def estimate(
+    runs,
+    qrels,
+    measures,
+    *,
+    machine_qrels=None,
+    pool=None,
+    unit: str = "document",
+    target: str = "these topics",
+    gains=None,
+    confidence: float = 0.95,
+) -> Estimates:
+    """Estimate measures of runs, with intervals, where people judged a sample.
+
+    Parameters
+    ----------
+    runs : path, list of paths, dict of name to run, or RankedPool
+        Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; or what
+        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
+        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
+    qrels : data frame, path or file object
+        People's labels of the sample, with a column "inclusion_probability": what
+        :func:`draw_sample` returns with its labels filled in, or a file that
+        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out of the sample.
+    measures : str or list of str
+        Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
+        "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
+    machine_qrels : qrels, dict of name to qrels, or None, default=None
+        Labels of one judge, or of several by name. None estimates from people alone.
+    pool : qrels or data frame, default=None
+        Topics and documents that count; None takes those with a machine label. All others are
+        unjudged, of gain 0.
+    unit : {"document", "query"}, default="document"
+        What was drawn: documents, or whole topics, all of whose documents were judged.
+    target : {"these topics", "new topics"}, default="these topics"
+        What the intervals are of: the value that these topics would have, were all documents of
+        the pool judged by people; or the mean over all topics that these are a sample of.
+    gains : None, "exp2", dict or callable, default=None
+        How people's labels become gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
+        of machines are classes, of whatever scale.
+    confidence : float, default=0.95
+        Confidence of each interval by itself.
+
+    Returns
+    -------
+    Estimates
+        Values, intervals and covariances; `compare`, `order` and `labels_needed` go on from there.
+
+    Raises
+    ------
+    InputError
+        If `qrels` has no inclusion probabilities, or they cannot be those of a sample of this
+        pool; if people judged documents outside the pool, less than two, or gave all the same
+        gain; if a measure has no interval from such a sample.
+
+    See Also
+    --------
+    draw_sample : Draws the documents to judge.
+    machine_report : What the machine's labels are worth.
+
+    Notes
+    -----
+    For a measure that is linear in labels the estimate is the difference estimator of survey
+    sampling [1]_, in machine learning known as prediction-powered inference [2]_: with w the
+    weight of a document, m its predicted and g its judged gain, and pi its inclusion probability,
+
+    ``sum over the pool of w m  +  sum over the sample of w (g - m) / pi``,
+
+    which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
+    ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value under predicted
+    probabilities of all labels, and w (g - m) is what one label changes of it; a bias of second
+    order in the errors of the predictions remains, and benchmarks/results/intervals_dl2019.md
+    shows how well such intervals cover. Where everything is judged, the estimate is the
+    measure itself.
+
+    Predictions are those of ridge logistic regressions on the labels of all judges, topics and how
+    high the runs rank a document, learned from the sample in folds: a document's fold does not
+    enter its own prediction. Variances are Deville's for fixed-size samples, quantiles those of
+    Student's t with as many degrees of freedom as the labels' weights allow.
+
+    References
+    ----------
+    .. [1] Särndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 6.3.
+    .. [2] Angelopoulos, Duchi and Zrnic, "PPI++: Efficient prediction-powered inference", 2023.
+    .. [3] Oosterhuis et al., "Reliable confidence intervals for information retrieval evaluation
+       using generative A.I.", KDD 2024.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from skfilterrank.estimation import draw_sample, estimate
+    >>> rng = np.random.RandomState(0)
+    >>> documents = [f"d{i}" for i in range(100)]
+    >>> rows = pd.DataFrame({"qid": np.repeat(["1", "2"], 100), "docno": documents * 2})
+    >>> people = rows.assign(label=rng.randint(0, 3, 200))
+    >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
+    >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
+    >>> sample = draw_sample(runs, machine, "dcg@50", n_select=60)
+    >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
+    >>> estimates = estimate(runs, sample, "dcg@50", machine_qrels=machine)
+    >>> estimates
+    <Estimates: dcg@50 of 2 runs from 60 of 155 labels>
+    """
+    check_choice(unit, "unit", UNITS)
+    check_choice(target, "target", TARGETS)
+    confidence = check_share(confidence, "confidence")
+    parsed = parse_measures(measures)
+    ranked = ranked_pool(runs, machine_qrels, pool)
+    sample = _sample(qrels)
+    if unit == "query":
+        return estimate_from_queries(
+            runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
+        )
+    rows = ranked.rows_of(sample.index, "qrels")
+    probability = sample["inclusion_probability"].to_numpy()
+    grades, codes = _grades(sample["label"].to_numpy(), gains)
+    forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
+    for form in forms.values():
+        _check_design(form, rows, probability)
+    is_certain = probability >= 1
+    if not is_certain.all():
+        _check_spread(grades, codes)
+
+    worth = sum(_worth(form) for form in forms.values())
+    results = {}
+
+    def guess(known, **params):
+        model = LabelModel(ranked, worth, **params)
+        found = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
+        return found.with_known(rows[known], codes[known])
+
+    predicted = guess(is_certain)
+    # The order asks what machines say of the runs, and not what runs say of themselves.
+    steady = guess(np.full(len(rows), True), use_runs=False) if ranked.machine else None
+    for text, form in forms.items():
+        expansion = form.expand(predicted)
+        changes = expansion.changes(rows, codes)
+        of_topic = expansion.base.copy()
+        np.add.at(of_topic.T, ranked.codes[rows], changes / probability[:, None])
+        if not form.is_linear:
+            of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
+            of_topic += of_pairs
+            changes += changes_of_pairs
+        n_topics = len(ranked.topics)
+        covariance, deviations = covariance_of_total(changes / n_topics, probability)
+        values = of_topic.mean(axis=1)
+        order_values = values
+        if steady is not None:
+            # What the judged labels leave open is as the machine says, as far as the values do not
+            # contradict it.
+            order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
+        if target == "new topics":
+            deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
+        results[text] = MeasureEstimate(
+            values=values,
+            deviations=deviations,
+            order_values=order_values,
+            greater_is_better=parsed[text].measure.greater_is_better,
+            probability=probability[~is_certain],
+            n_possible=int(np.count_nonzero(form.matters())),
+            by_topic=of_topic,
+        )
+    return Estimates(
+        runs=ranked.runs,
+        results=results,
+        target=target,
+        unit=unit,
+        confidence=confidence,
+        n_judged=len(rows),
+        n_possible=max(result.n_possible for result in results.values()),
+        topics=tuple(ranked.topics),
+    )
+
+
+def _sample(qrels):
+    """People's labels and their probabilities."""
+    if is_path(qrels) or hasattr(qrels, "read"):
+        qrels = read_prels(qrels)
+    table = judged_table(qrels)
+    if "inclusion_probability" not in table:
+        raise InputError(
+            "qrels has no column 'inclusion_probability', so that it is no sample of known "
+            "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
+            "nothing certain of those it left out, and no interval can be had from them alone. "
+            "Draw documents by draw_sample(runs, machine_qrels, measures, n_select=..., "
+            "judged=qrels): it keeps these labels, and adds a sample of the rest."
+        )
+    if len(table) < 2:
+        raise InputError(f"qrels has {len(table)} label(s): expected at least two.")
+    return table
+
+
+def _grades(labels, gains):
+    """Gains that labels may have, and the number of each label's."""
+    values = as_gains(labels, gains, name="qrels")
+    # Those that could have been, so that no prediction depends on which the sample holds.
+    possible = list(gains.values()) if isinstance(gains, Mapping) else []
+    grades = np.unique(np.append(values, possible))
+    if len(grades) > _MOST_GRADES:
+        raise InputError(
+            f"qrels has {len(grades)} different gains, expected at most {_MOST_GRADES}: pass gains "
+            "that put labels into grades."
+        )
+    return grades, np.searchsorted(grades, values)
+
+
+def _check_spread(grades, codes):
+    """Labels must not be all the same."""
+    if len(np.unique(codes)) < 2:
+        raise InputError(
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}, which says "
+            "nothing of how many others there are, and an interval would have no width. "
+            "Judge more documents: draw_sample with the same random_state and a larger n_select "
+            "goes on with this sample."
+        )
+
+
+def _check_design(form, rows, probability):
+    """The probabilities must be able to be those of a sample of the documents that matter."""
+    matters = form.matters()
+    n_possible = int(np.count_nonzero(matters))
+    weights = 1 / probability[matters[rows]]
+    estimated = weights.sum()
+    error = np.sqrt((weights * (weights - 1)).sum())
+    if abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible:
+        raise InputError(
+            f"the inclusion probabilities of qrels are not those of a sample for "
+            f"{brief(form.parsed.text)}: by them there would be {estimated:,.0f} (± {error:,.0f}) "
+            f"documents whose labels matter, and there are {n_possible:,}. Were they drawn from "
+            "this pool, for this measure, and are all labels there? Draw by draw_sample(runs, "
+            "machine_qrels, measures, n_select=..., judged=qrels), which keeps these labels."
+        )
+
+
+def _worth(form):
+    """How much the label of each row counts in the mean of the runs, by places alone."""
+    pool = form.pool
+    worth = np.bincount(pool.row, np.abs(form.first + form.slope), minlength=len(pool))
+    return worth / max(worth.sum(), 1e-300)

@@ -1,0 +1,210 @@
+"""The documents whose labels matter, what the machines say of them, and where the runs put them."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.results import counted
+from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief, brief_list
+from skfilterrank.io import QrelsIndex
+
+# Number of folds of pools of so many documents: every fold should have some of the sample.
+_FOLDS = ((300, 10), (60, 5), (0, 2))
+_HASHES = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPool:
+    """Documents of topics, what machines say of them, and their places in runs.
+
+    Made by :meth:`read`, once for many calls of :func:`draw_sample` and :func:`estimate`, which
+    take it in place of runs.
+
+    Attributes
+    ----------
+    index : MultiIndex of length n_rows
+        Topic ("qid") and document ("docno"), sorted.
+    machine : dict of str to ndarray of shape (n_rows,)
+        Labels of each judge, NaN where it gave none.
+    runs : tuple of str
+        Names of the runs.
+    run, row, place : ndarray of shape (n_entries,), int
+        Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
+        by run, topic and place. Documents outside the pool have a place, but no entry.
+    """
+
+    index: pd.MultiIndex
+    machine: dict
+    runs: tuple
+    run: np.ndarray
+    row: np.ndarray
+    place: np.ndarray
+
+    @classmethod
+    def read(cls, runs, machine_qrels, *, pool=None) -> "RankedPool":
+        """Read judges and runs.
+
+        Parameters
+        ----------
+        runs : path, list of paths, or dict of name to run
+            As :func:`skfilterrank.trec.evaluate_runs` takes them.
+        machine_qrels : qrels, dict of name to qrels, or None
+            Labels of one judge, or of several.
+        pool : qrels or data frame, default=None
+            Topics and documents; labels are not read. None takes those that a machine labelled.
+
+        Returns
+        -------
+        RankedPool
+        """
+        judges = judges_of(machine_qrels)
+        if pool is not None:
+            index = _table(pool, "pool").index
+        elif judges:
+            index = next(iter(judges.values())).index
+            for labels in judges.values():
+                index = index.union(labels.index)
+        else:
+            raise InputError(
+                "machine_qrels and pool are both missing: without machine labels pass pool=, a "
+                "table with the columns 'qid' and 'docno' of all documents whose labels are to "
+                "count."
+            )
+        index = index.sort_values()
+        machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
+        for name, labels in machine.items():
+            if np.isnan(labels).all():
+                raise InputError(
+                    f"machine_qrels has no label of {brief(name)} for any document of the pool: "
+                    "bring topics and documents to one form first."
+                )
+        return cls(index, machine, *_places(runs, index))
+
+    def __len__(self):
+        return len(self.index)
+
+    def __repr__(self):
+        judges = counted(len(self.machine), "judge")
+        return (
+            f"<RankedPool: {len(self):,} documents of {len(self.topics)} topics, "
+            f"{len(self.runs)} runs, {judges}>"
+        )
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Number of the topic of each row."""
+        return pd.factorize(self.index.get_level_values("qid"))[0]
+
+    @cached_property
+    def topics(self) -> pd.Index:
+        """The topics, sorted."""
+        return self.index.get_level_values("qid").unique()
+
+    @cached_property
+    def segment(self) -> np.ndarray:
+        """Number of the list, run by run and topic by topic, of each entry."""
+        return self.run * len(self.topics) + self.codes[self.row]
+
+    @cached_property
+    def _hashes(self):
+        pairs = zip(*(self.index.get_level_values(level) for level in ("qid", "docno")))
+        return np.array([zlib.crc32(f"{qid}\t{docno}".encode()) for qid, docno in pairs])
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds: documents of one are predicted from the labels of the others."""
+        return next(n_folds for least, n_folds in _FOLDS if len(self) >= least)
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """Fold of each document, by its name alone: whoever draws and whoever estimates agree."""
+        return self._hashes % self.n_folds
+
+    @cached_property
+    def luck(self) -> np.ndarray:
+        """A number in [0, 1) for each document, by its name alone."""
+        return (self._hashes * 2654435761 % _HASHES) / _HASHES
+
+    def rows_of(self, index, what) -> np.ndarray:
+        """Rows of some documents, all of which must be in the pool."""
+        rows = self.index.get_indexer(index)
+        if (rows < 0).any():
+            lost = index[rows < 0]
+            raise InputError(
+                f"{what} holds {len(lost):,} of {len(index):,} documents outside the pool of the "
+                f"machine labels, such as document {brief(lost[0][1])} of topic "
+                f"{brief(lost[0][0])}: a value of these documents alone cannot be told apart from "
+                "one of all. Give machine labels of them, or pass pool=, a table of all documents "
+                "that could have been drawn."
+            )
+        return rows
+
+
+def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:
+    """The pool of some arguments; a pool that was made before as it is."""
+    if not isinstance(runs, RankedPool):
+        return RankedPool.read(runs, machine_qrels, pool=pool)
+    if machine_qrels is not None or pool is not None:
+        raise InputError(
+            "runs is a RankedPool, which holds its machine labels and documents: pass "
+            "machine_qrels=None and pool=None."
+        )
+    return runs
+
+
+def judges_of(machine_qrels) -> dict:
+    """Labels of each judge, as Series."""
+    if machine_qrels is None:
+        return {}
+    if not isinstance(machine_qrels, Mapping):
+        machine_qrels = {"machine": machine_qrels}
+    if not machine_qrels:
+        raise InputError("machine_qrels is empty: give at least one judge, or None.")
+    tables = {
+        str(name): _table(qrels, f"machine_qrels, judge {brief(name)}")
+        for name, qrels in machine_qrels.items()
+    }
+    return {name: table["label"].dropna() for name, table in tables.items()}
+
+
+def _table(qrels, name):
+    """Judgments as a table; a pool may have no labels."""
+    columns = getattr(qrels, "columns", None)
+    if isinstance(qrels, pd.DataFrame) and not {"label", "relevance"} & set(columns):
+        qrels = qrels.assign(label=0)
+    try:
+        index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    except (SkfilterrankError, ValueError, OSError) as error:
+        error.add_note(f"This came up with {name}.")
+        raise
+    return index.to_frame()
+
+
+def judged_table(qrels, name="qrels") -> pd.DataFrame:
+    """Judgments with labels, and where they say so, with probabilities."""
+    return _table(qrels, name).dropna(subset="label")
+
+
+def _places(runs, index):
+    """Names of the runs, and number of run, row of the pool and place of each entry."""
+    frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
+    # Each document's label is its row.
+    rows_of = QrelsIndex(frame)
+    names, entries = [], []
+    for number, (name, run) in enumerate(named_runs(runs).items()):
+        with errors_of(name, run, run):
+            aligned = rows_of.align(run)
+        places = np.arange(1, len(aligned.y_true) + 1)
+        places -= np.repeat(aligned.index.starts, aligned.index.sizes)
+        found = aligned.pooled & (aligned.y_score > -np.inf)
+        names.append(str(name))
+        row = aligned.y_true[found].astype(np.int64)
+        entries.append((np.full(len(row), number), row, places[found]))
+    if len(set(names)) < len(names):
+        raise InputError(f"runs holds names twice: {brief_list(names)}.")
+    return tuple(names), *(np.concatenate(column) for column in zip(*entries))

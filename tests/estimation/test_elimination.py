@@ -1,0 +1,87 @@
+"""Exact probabilities of elimination sampling."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from label_samples import elimination_design
+from skfilterrank.estimation._elimination import elimination_order, inclusion_probabilities
+from skfilterrank.estimation._variance import covariance_of_total
+
+SIZES = np.array([5.0, 1.0, 2.0, 3.0, 0.5, 7.0])
+
+sizes = st.lists(st.floats(0.01, 100), min_size=1, max_size=12).map(np.array)
+
+
+@given(sizes, st.data())
+def test_probabilities_are_shares_up_to_one_and_sum_to_the_number(sizes, data):
+    n = data.draw(st.integers(1, len(sizes)))
+    probability = inclusion_probabilities(sizes, n)
+    assert probability.sum() == pytest.approx(n)
+    assert ((probability > 0) & (probability <= 1)).all()
+    uncertain = probability < 1
+    if uncertain.any():
+        ratio = probability[uncertain] / sizes[uncertain]
+        np.testing.assert_allclose(ratio, ratio[0])
+        # Of what is certain, no less would do.
+        assert (ratio[0] * sizes[~uncertain] >= 1 - 1e-6).all()
+
+
+def test_documents_of_size_0_are_never_drawn():
+    assert inclusion_probabilities([1.0, 0.0, 1.0], 2).tolist() == [1.0, 0.0, 1.0]
+    order = elimination_order(np.array([1.0, 0.0, 1.0]), np.random.RandomState(0))
+    assert sorted(order) == [0, 2]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_the_rule_gives_the_probabilities(n):
+    design = elimination_design(SIZES, n)
+    assert sum(design.values()) == pytest.approx(1)
+    found = np.zeros(len(SIZES))
+    for rows, probability in design.items():
+        found[list(rows)] += probability
+    np.testing.assert_allclose(found, inclusion_probabilities(SIZES, n))
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_orders_follow_the_rule(n):
+    random_state, n_draws = np.random.RandomState(0), 20_000
+    drawn = [
+        tuple(sorted(elimination_order(SIZES, random_state)[:n].tolist())) for _ in range(n_draws)
+    ]
+    for rows, probability in elimination_design(SIZES, n).items():
+        error = np.sqrt(probability * (1 - probability) / n_draws)
+        assert drawn.count(rows) / n_draws == pytest.approx(probability, abs=4.5 * error + 1e-9)
+
+
+def test_an_order_holds_every_document_once():
+    order = elimination_order(np.arange(1.0, 300.0), np.random.RandomState(0))
+    assert sorted(order) == list(range(299))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_joint_probabilities_never_exceed_the_product(n):
+    probability = inclusion_probabilities(SIZES, n)
+    joint = np.zeros((len(SIZES),) * 2)
+    for rows, chance in elimination_design(SIZES, n).items():
+        joint[np.ix_(rows, rows)] += chance
+    np.fill_diagonal(joint, 0)
+    assert (joint <= np.outer(probability, probability) + 1e-12).all()
+
+
+def test_the_variance_is_about_the_true_one():
+    """Mean of the estimate over all samples, against the variance over all samples."""
+    sizes = np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 1.2, 2.2, 3.1])
+    values = np.array([0.5, -1.0, 1.5, 0.3, -2.0, 1.0, 0.2, -0.4, 0.8])
+    n = 4
+    probability = inclusion_probabilities(sizes, n)
+    total = variance = estimated = 0.0
+    for rows, chance in elimination_design(sizes, n).items():
+        rows = list(rows)
+        estimate = (values[rows] / probability[rows]).sum()
+        total += chance * estimate
+        variance += chance * estimate**2
+        estimated += chance * covariance_of_total(values[rows, None], probability[rows])[0][0, 0]
+    assert total == pytest.approx(values.sum())
+    assert estimated == pytest.approx(variance - total**2, rel=0.1)

@@ -1,0 +1,242 @@
+"""Values with intervals from a sample."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_samples import collection, elimination_design, with_labels
+from skfilterrank.estimation import RankedPool, draw_sample, estimate
+from skfilterrank.estimation._sample import draw_by_folds
+from skfilterrank.estimation._shrinkage import shrink
+from skfilterrank.exceptions import InputError
+from skfilterrank.trec import evaluate_runs
+
+MEASURES = ["dcg@10", "rbp", "ndcg@10", "ndcg_f@10", "ap", "recall@20"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return collection()
+
+
+@pytest.fixture(scope="module")
+def sample(data):
+    people, machine, runs = data
+    drawn = draw_sample(runs, machine, "dcg@10", n_select=60)
+    return with_labels(drawn, people)
+
+
+@pytest.fixture(scope="module")
+def estimates(data, sample):
+    _, machine, runs = data
+    return estimate(runs, sample, "dcg@10", machine_qrels=machine)
+
+
+def means(runs, people, measures):
+    """Measures by all labels."""
+    values = evaluate_runs(runs, people, measures).groupby("run", sort=False).mean()
+    return pd.concat({name: values[name] for name in measures}, names=["measure"])
+
+
+def test_where_everything_is_judged_the_estimate_is_the_measure(data):
+    people, machine, runs = data
+    drawn = draw_sample(runs, machine, MEASURES, n_select=1.0)
+    assert (drawn["inclusion_probability"] == 1).all()
+    found = estimate(runs, with_labels(drawn, people), MEASURES, machine_qrels=machine).to_frame()
+    np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
+    np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
+
+
+def test_the_estimate_is_unbiased_over_all_samples():
+    """Exactly, calibration included: every sample of a small pool, by its probability."""
+    rng = np.random.RandomState(3)
+    documents = [f"d{i}" for i in range(7)]
+    # Distinct gains: no sample has labels that are all equal.
+    people = pd.DataFrame({"qid": "1", "docno": documents, "label": rng.permutation(7) * 1.5})
+    machine = people.assign(label=rng.randint(0, 2, 7))
+    runs = {name: people.assign(score=rng.uniform(size=7)) for name in "ab"}
+    pool = RankedPool.read(runs, machine)
+    sizes = rng.uniform(0.5, 2, size=7)
+    order, probability = draw_by_folds(sizes, pool.folds, 4, np.random.RandomState(0))
+    drawn = np.bincount(pool.folds[order], minlength=pool.n_folds)
+    members = [np.flatnonzero(pool.folds == fold) for fold in range(pool.n_folds)]
+    designs = [
+        {tuple(rows[list(s)]): p for s, p in elimination_design(sizes[rows], n).items()}
+        for rows, n in zip(members, drawn)
+        if len(rows)
+    ]
+    gains = {label: label for label in people["label"]}
+    total, chance = np.zeros(2), 0.0
+    for parts in product(*(design.items() for design in designs)):
+        rows = np.array([row for part, _ in parts for row in part], dtype=int)
+        weight = np.prod([p for _, p in parts])
+        frame = pool.index[rows].to_frame(index=False)
+        frame["inclusion_probability"] = probability[rows]
+        # Of a dict all grades are known, whether a sample has them or not.
+        found = estimate(pool, with_labels(frame, people), "dcg@4", gains=gains)
+        total += weight * found.results["dcg@4"].values
+        chance += weight
+    assert chance == pytest.approx(1)
+    np.testing.assert_allclose(total, means(runs, people, ["dcg@4"]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("aim", ["differences", "uniform"])
+def test_intervals_hold_the_values_as_often_as_they_say(aim):
+    people, machine, runs = collection(n_topics=25, n_documents=30, seed=5)
+    pool = RankedPool.read(runs, machine)
+    measures = ["dcg@10", "ndcg@10", "ap"]
+    true = means(runs, people, measures)
+    inside, inside_differences = [], []
+    for seed in range(40):
+        drawn = draw_sample(pool, None, measures, n_select=0.2, aim=aim, random_state=seed)
+        found = estimate(pool, with_labels(drawn, people), measures)
+        frame = found.to_frame()
+        inside.append((frame["low"] <= true) & (true <= frame["high"]))
+        pairs = found.compare("dcg@10")
+        own = true["dcg@10"].to_numpy()
+        gap = own[pairs.first] - own[pairs.second]
+        inside_differences.append((pairs.low <= gap) & (gap <= pairs.high))
+    covered = pd.DataFrame(inside).mean().groupby("measure").mean()
+    assert (covered > 0.87).all()
+    assert np.mean(inside_differences) > 0.87
+
+
+def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
+    people, machine, runs = collection(noise=4.0)
+    sample = with_labels(draw_sample(runs, machine, "dcg@10", n_select=120), people)
+
+    def width(qrels):
+        frame = estimate(runs, sample, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
+        return (frame["high"] - frame["low"]).mean()
+
+    alone = width(None)
+    rng = np.random.RandomState(0)
+    assert width(machine) < 0.8 * alone
+    assert width(machine.assign(label=rng.randint(0, 4, len(machine)))) < 1.1 * alone
+    noise = {str(i): machine.assign(label=rng.randint(0, 4, len(machine))) for i in range(3)}
+    assert width({"good": machine} | noise) < 0.9 * alone
+
+
+def test_new_topics_are_less_sure_than_these(data, sample, estimates):
+    _, machine, runs = data
+    new = estimate(runs, sample, "dcg@10", machine_qrels=machine, target="new topics")
+    old, new = estimates.to_frame(), new.to_frame()
+    np.testing.assert_allclose(old["value"], new["value"])
+    assert (new["standard_error"] > old["standard_error"]).all()
+
+
+def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
+    _, machine, runs = data
+    lines = [
+        f"{row.qid} {row.docno} {row.label:.0f} 1 {row.inclusion_probability!r}"
+        for row in sample.itertuples()
+    ]
+    (tmp_path / "sample.prels").write_text("\n".join(lines) + "\n")
+    found = estimate(runs, tmp_path / "sample.prels", "dcg@10", machine_qrels=machine)
+    pd.testing.assert_frame_equal(found.to_frame(), estimates.to_frame())
+
+
+def test_rows_in_another_order_give_the_same(data, sample, estimates):
+    _, machine, runs = data
+    shuffled = estimate(
+        {name: run.sample(frac=1, random_state=0) for name, run in runs.items()},
+        sample.sample(frac=1, random_state=1),
+        "dcg@10",
+        machine_qrels=machine.sample(frac=1, random_state=2),
+    )
+    pd.testing.assert_frame_equal(shuffled.to_frame(), estimates.to_frame())
+
+
+def test_gains_of_another_unit_scale_all(data, sample, estimates):
+    _, machine, runs = data
+    gains = {0: 0, 1: 10, 2: 20, 3: 30}
+    scaled = estimate(runs, sample, "dcg@10", machine_qrels=machine, gains=gains).to_frame()
+    np.testing.assert_allclose(scaled, 10 * estimates.to_frame())
+
+
+def test_labels_of_machines_may_have_any_scale(data, sample, estimates):
+    _, machine, runs = data
+    other = machine.assign(label=100 + 7.5 * machine["label"])
+    found = estimate(runs, sample, "dcg@10", machine_qrels=other).to_frame()
+    np.testing.assert_allclose(found, estimates.to_frame(), rtol=1e-6)
+    rng = np.random.RandomState(0)
+    scores = machine.assign(label=machine["label"] + rng.uniform(size=len(machine)))
+    assert np.isfinite(estimate(runs, sample, "dcg@10", machine_qrels=scores).to_frame()).all(
+        axis=None
+    )
+
+
+def test_a_machine_may_leave_documents_out(data, sample):
+    people, machine, runs = data
+    some = machine.iloc[::2]
+    found = estimate(runs, sample, "dcg@10", machine_qrels=some, pool=people).to_frame()
+    true = means(runs, people, ["dcg@10"])
+    assert (np.abs(found["value"] - true) < 4 * found["standard_error"]).all()
+    with pytest.raises(InputError, match=r"documents outside the pool"):
+        estimate(runs, sample, "dcg@10", machine_qrels=some)
+
+
+def test_one_judged_document_in_a_topic_is_enough(data):
+    people, machine, runs = data
+    drawn = with_labels(draw_sample(runs, machine, "dcg@10", n_select=20), people)
+    assert (drawn["qid"].value_counts() == 1).any()
+    assert estimate(runs, drawn, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
+
+
+def test_grades_that_the_machine_never_gives(data, sample, estimates):
+    _, machine, runs = data
+    flat = machine.assign(label=(machine["label"] > 0) * 1)
+    found = estimate(runs, sample, "dcg@10", machine_qrels=flat).to_frame()
+    assert (found["standard_error"] > 0).all()
+
+
+def test_bad_input(data, sample):
+    _, machine, runs = data
+
+    def of(qrels, **params):
+        return estimate(runs, qrels, "dcg@10", **{"machine_qrels": machine} | params)
+
+    with pytest.raises(InputError, match="draw_sample"):
+        of(sample.drop(columns="inclusion_probability"))
+    for wrong in (0.0, 1.5, np.nan):
+        with pytest.raises(InputError, match="inclusion probability"):
+            of(sample.assign(inclusion_probability=wrong))
+    with pytest.raises(InputError, match="not those of a sample"):
+        of(sample.assign(inclusion_probability=1.0))
+    with pytest.raises(InputError, match="outside the pool"):
+        of(pd.concat([sample, sample.head(1).assign(docno="other")]))
+    with pytest.raises(InputError, match="have the gain 1"):
+        of(sample.assign(label=1.0))
+    with pytest.raises(InputError, match="at least two"):
+        of(sample.head(1))
+    with pytest.raises(InputError, match="pool="):
+        of(sample, machine_qrels=None)
+    with pytest.raises(InputError, match="empty"):
+        of(sample, machine_qrels={})
+    with pytest.raises(InputError, match="different gains"):
+        of(sample.assign(label=np.arange(len(sample)) / 7))
+    with pytest.raises(InputError, match="target"):
+        of(sample, target="other topics")
+    pool = RankedPool.read(runs, machine)
+    with pytest.raises(InputError, match="holds its machine labels"):
+        estimate(pool, sample, "dcg@10", machine_qrels=machine)
+    with pytest.raises(InputError, match="unit='query'"):
+        estimate(runs, sample, "err", machine_qrels=machine)
+
+
+def test_a_sample_for_one_measure_is_none_for_another(data, sample):
+    _, machine, runs = data
+    with pytest.raises(InputError, match="not those of a sample for 'ndcg@10'"):
+        estimate(runs, sample, "ndcg@10", machine_qrels=machine)
+
+
+def test_shrinkage_believes_what_is_not_contradicted():
+    covariance = np.diag([1.0, 1.0, 1.0, 1.0])
+    steady = np.array([1.0, 2.0, 3.0, 4.0])
+    # Off by as much for all, and by less than chance besides.
+    near = shrink(steady + 5 + np.array([0.1, -0.1, 0.1, -0.1]), covariance, steady)
+    np.testing.assert_allclose(np.diff(near), 1, atol=0.01)
+    far = shrink(np.array([40.0, 3.0, -20.0, 10.0]), covariance, steady)
+    assert np.argsort(far).tolist() == [2, 1, 3, 0]

@@ -1,0 +1,124 @@
+"""Differences, orders and predictions from estimates."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_samples import collection, with_labels
+from skfilterrank.estimation import RankedPool, draw_sample, estimate
+from skfilterrank.exceptions import InputError
+from skfilterrank.trec import evaluate_runs
+
+
+@pytest.fixture(scope="module")
+def data():
+    people, machine, runs = collection(n_topics=20, n_documents=40)
+    runs["copy"] = runs["run0"]
+    return people, machine, runs
+
+
+@pytest.fixture(scope="module")
+def estimates(data):
+    people, machine, runs = data
+    sample = draw_sample(runs, machine, ["dcg@10", "ap"], n_select=150)
+    return estimate(runs, with_labels(sample, people), ["dcg@10", "ap"], machine_qrels=machine)
+
+
+def test_differences_have_the_covariance_of_one_sample(estimates):
+    covariance = estimates.covariance("dcg@10").to_numpy()
+    frame = estimates.to_frame().loc["dcg@10"]
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), frame["standard_error"])
+    pairs = estimates.compare("dcg@10")
+    first, second = pairs.first, pairs.second
+    np.testing.assert_allclose(
+        pairs.difference, frame["value"].to_numpy()[first] - frame["value"].to_numpy()[second]
+    )
+    errors = np.sqrt(
+        covariance[first, first] + covariance[second, second] - 2 * covariance[first, second]
+    )
+    shown = errors > 1e-6
+    width = (pairs.high - pairs.low)[shown] / 2
+    assert ((width > 1.9 * errors[shown]) & (width < 4 * errors[shown])).all()
+
+
+def test_equal_runs_do_not_differ(estimates):
+    pairs = estimates.compare("ap").to_frame().set_index(["first", "second"])
+    same = pairs.loc[("run0", "copy")]
+    assert same["difference"] == pytest.approx(0)
+    assert same["low"] == same["high"] == pytest.approx(0)
+    assert same["p_adjusted"] == 1
+
+
+def test_a_baseline_is_compared_with_all_others(estimates):
+    pairs = estimates.compare("dcg@10", baseline="run1", correction=None)
+    assert pairs.to_frame()["first"].tolist() == ["run0", "run2", "run3", "copy"]
+    assert set(pairs.to_frame()["second"]) == {"run1"}
+    np.testing.assert_array_equal(pairs.p_value, pairs.p_adjusted)
+    with pytest.raises(InputError, match="baseline"):
+        estimates.compare("dcg@10", baseline="other")
+
+
+def test_orders_have_intervals_that_hold_together(data):
+    people, machine, runs = data
+    pool = RankedPool.read(runs, machine)
+    true = (
+        evaluate_runs(runs, people, "dcg@10").groupby("run")["dcg@10"].mean().rank(ascending=False)
+    )
+    inside = []
+    for seed in range(20):
+        sample = draw_sample(pool, None, "dcg@10", n_select=0.2, random_state=seed)
+        order = estimate(pool, with_labels(sample, people), "dcg@10").order()
+        assert ((order["low"] <= order["rank"] + 1) & (order["rank"] - 1 <= order["high"])).all()
+        held = true[order.index]
+        inside.append(((order["low"] <= held + 0.5) & (held - 0.5 <= order["high"])).all())
+    assert np.mean(inside) >= 0.85
+
+
+def test_an_order_of_a_measure_to_keep_low(data):
+    people, machine, runs = data
+    gains = {0: -1, 1: 1, 2: 1, 3: 1}
+    names = ["precision@10", "dcg@10"]
+    sample = draw_sample(runs, machine, names, n_select=150, gains=gains)
+    found = estimate(runs, with_labels(sample, people), names, machine_qrels=machine, gains=gains)
+    order = found.order("dcg@10")
+    assert order["rank"].is_monotonic_increasing
+    assert order["value"].iloc[0] > order["value"].iloc[-1]
+
+
+def test_more_labels_are_needed_for_narrower_intervals(estimates):
+    frame = estimates.to_frame().loc["dcg@10"]
+    width = (frame["high"] - frame["low"]).mean() / 2
+    needed = [estimates.labels_needed("dcg@10", half_width=f * width) for f in (1, 0.5, 0.2, 1e-6)]
+    assert needed == sorted(needed)
+    assert needed[0] <= estimates.n_judged < needed[1]
+    assert needed[-1] == estimates.results["dcg@10"].n_possible
+    assert 0 < estimates.labels_needed("dcg@10") <= estimates.n_possible
+    with pytest.raises(InputError, match="half_width"):
+        estimates.labels_needed("dcg@10", half_width=0)
+
+
+def test_the_predicted_number_of_labels_does(data, estimates):
+    people, machine, runs = data
+    frame = estimates.to_frame().loc["dcg@10"]
+    goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
+    n_needed = estimates.labels_needed("dcg@10", half_width=goal)
+    sample = draw_sample(runs, machine, ["dcg@10", "ap"], n_select=n_needed)
+    found = estimate(runs, with_labels(sample, people), "dcg@10", machine_qrels=machine).to_frame()
+    assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
+
+
+def test_results_show_and_keep(estimates):
+    assert repr(estimates) == (
+        f"<Estimates: dcg@10, ap of 5 runs from 150 of {estimates.n_possible} labels>"
+    )
+    assert len(repr(estimates.compare("ap"))) <= 120
+    assert "run0" in str(estimates)
+    assert "significant" in str(estimates.compare("ap"))
+    assert "<table" in estimates._repr_html_()
+    assert "<table" in estimates.compare("ap")._repr_html_()
+    again = pickle.loads(pickle.dumps(estimates))
+    pd.testing.assert_frame_equal(again.to_frame(), estimates.to_frame())
+    with pytest.raises(InputError, match="measure must be one of"):
+        estimates.order()

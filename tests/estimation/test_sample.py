@@ -1,0 +1,126 @@
+"""What is drawn to be judged."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from label_samples import collection, with_labels
+from skfilterrank.estimation import RankedPool, draw_sample, estimate
+from skfilterrank.exceptions import InputError
+from skfilterrank.trec import evaluate_runs
+
+
+@pytest.fixture(scope="module")
+def data():
+    people, machine, runs = collection()
+    return people, machine, runs, RankedPool.read(runs, machine)
+
+
+def pairs(sample):
+    return list(zip(sample["qid"], sample["docno"]))
+
+
+@pytest.mark.parametrize("aim", ["differences", "values", "uniform"])
+def test_samples_have_their_size_and_go_on(data, aim):
+    pool = data[3]
+    small, large = (draw_sample(pool, None, "dcg@10", n_select=n, aim=aim) for n in (25, 60))
+    assert len(small) == 25
+    assert len(set(pairs(large))) == 60
+    assert pairs(large)[:25] == pairs(small)
+    assert small["label"].isna().all()
+    assert (large["inclusion_probability"][:25] >= small["inclusion_probability"]).all()
+
+
+def test_inclusion_probabilities_are_those_of_the_draws(data):
+    pool = data[3]
+    drawn = {}
+    n_draws = 400
+    for seed in range(n_draws):
+        sample = draw_sample(pool, None, "dcg@3", n_select=12, random_state=seed)
+        for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):
+            drawn.setdefault(pair, []).append(probability)
+    for probabilities in drawn.values():
+        assert np.ptp(probabilities) < 1e-12
+    shares = np.array([[len(p) / n_draws, p[0]] for p in drawn.values()])
+    error = np.sqrt(shares[:, 1] * (1 - shares[:, 1]) / n_draws)
+    assert (np.abs(shares[:, 0] - shares[:, 1]) < 4.5 * error + 1e-9).all()
+    assert shares[:, 1].sum() == pytest.approx(12)
+
+
+def test_uniform_samples_are_uniform_and_others_are_not(data):
+    pool = data[3]
+    uniform = draw_sample(pool, None, "dcg@10", n_select=0.25, aim="uniform")
+    assert np.ptp(uniform["inclusion_probability"]) < 0.08  # folds are of different sizes
+    weighted = draw_sample(pool, None, "dcg@10", n_select=0.25)
+    assert np.ptp(weighted["inclusion_probability"]) > 0.3
+
+
+def test_what_is_judged_is_kept_and_the_rest_is_drawn_from(data):
+    people, machine, runs, _ = data
+    judged = people.sample(55, random_state=0)
+    sample = draw_sample(runs, machine, "dcg@10", n_select=30, judged=judged)
+    assert len(sample) == 85
+    assert (sample["inclusion_probability"][:55] == 1).all()
+    assert sample["label"][:55].notna().all()
+    assert sample["label"][55:].isna().all()
+    assert len(set(pairs(sample))) == 85
+    found = estimate(runs, with_labels(sample, people), "dcg@10", machine_qrels=machine)
+    true = evaluate_runs(runs, people, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    frame = found.to_frame().loc["dcg@10"]
+    assert (np.abs(frame["value"] - true) < 4 * frame["standard_error"]).all()
+
+
+def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
+    """The best documents of all are judged, which a sample would be biased by."""
+    people, _, runs, pool = data
+    judged = people[people["label"] == 3]
+    true = evaluate_runs(runs, people, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
+    errors = []
+    for seed in range(30):
+        sample = draw_sample(pool, None, "dcg@10", n_select=40, judged=judged, random_state=seed)
+        frame = estimate(pool, with_labels(sample, people), "dcg@10").to_frame().loc["dcg@10"]
+        errors.append((frame["value"] - true) / frame["standard_error"])
+    assert np.abs(np.mean(errors)) < 0.5
+    assert (np.abs(errors) < 2).mean() > 0.85
+
+
+def test_whole_queries_are_drawn_with_all_their_documents(data):
+    pool = data[3]
+    sample = draw_sample(pool, None, "err", n_select=6, unit="query")
+    assert sample["qid"].nunique() == 6
+    assert (sample.groupby("qid").size() == 40).all()
+    assert (sample["inclusion_probability"] == 0.5).all()
+    more = draw_sample(pool, None, "err", n_select=8, unit="query")
+    assert set(sample["qid"]) <= set(more["qid"])
+
+
+def test_bad_input(data):
+    people, machine, runs, pool = data
+    for wrong in (0, -1, 1.5, "all", True, 10_000):
+        with pytest.raises(InputError, match="n_select"):
+            draw_sample(pool, None, "dcg@10", n_select=wrong)
+    with pytest.raises(InputError, match="could not be drawn: ask for at least"):
+        draw_sample(pool, None, "dcg@10", n_select=2)
+    with pytest.raises(InputError, match="aim"):
+        draw_sample(pool, None, "dcg@10", n_select=10, aim="order")
+    with pytest.raises(InputError, match="unit='query'"):
+        draw_sample(pool, None, "rr", n_select=10)
+    with pytest.raises(InputError, match="both missing"):
+        draw_sample(runs, None, "dcg@10", n_select=10)
+    with pytest.raises(InputError, match="outside the pool"):
+        draw_sample(pool, None, "dcg@10", n_select=9, judged=people.head(1).assign(docno="x"))
+    with pytest.raises(InputError, match="drawn whole"):
+        draw_sample(pool, None, "err", n_select=2, unit="query", judged=people)
+    with pytest.raises(InputError, match="at least 1 run"):
+        draw_sample({}, machine, "dcg@10", n_select=10)
+
+
+def test_a_pool_shows_what_it_holds(data):
+    assert repr(data[3]) == "<RankedPool: 480 documents of 12 topics, 4 runs, 1 judge>"
+
+
+def test_without_a_machine_the_pool_is_given(data):
+    people, _, runs, _ = data
+    sample = draw_sample(runs, None, "dcg@10", n_select=20, pool=people[["qid", "docno"]])
+    assert len(sample) == 20
+    assert isinstance(sample, pd.DataFrame)

@@ -1,0 +1,119 @@
+"""Measures as sums over uncertain labels."""
+
+import numpy as np
+import pytest
+
+from label_samples import collection
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.estimation import RankedPool
+from skfilterrank.estimation._calibration import Prediction
+from skfilterrank.estimation._sums import SumOfLabels
+from skfilterrank.exceptions import InputError
+from skfilterrank.trec import evaluate_runs
+
+LINEAR = ["dcg@5", "dcg", "precision@5", "rbp"]
+QUADRATIC = ["sp", "sp@10"]
+RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10", "recall@10"]
+
+
+@pytest.fixture(scope="module")
+def parts():
+    people, machine, runs = collection(n_topics=3, n_documents=12, n_runs=3)
+    people = people.assign(label=people["label"] - (people["label"] == 0))  # -1, 1, 2, 3
+    runs["run0"] = runs["run0"].groupby("qid").head(7)
+    runs["run1"] = runs["run1"][runs["run1"]["qid"] != "t01"]
+    pool = RankedPool.read(runs, machine)
+    label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
+    grades, codes = np.unique(label, return_inverse=True)
+    return people, runs, pool, grades, codes
+
+
+def uncertain(pool, n_grades, seed=0):
+    """Some probabilities of all labels."""
+    rng = np.random.RandomState(seed)
+    return rng.dirichlet(np.full(n_grades, 0.7), size=len(pool))
+
+
+def of_topics(pool, changes):
+    """Sums of what documents change over each topic: (n_runs, n_topics)."""
+    return np.stack([np.bincount(pool.codes, column) for column in changes.T])
+
+
+@pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
+def test_of_certain_labels_the_value_is_the_measure(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    sure = Prediction.sure(pool, np.eye(len(grades))[codes])
+    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_labels_change_a_linear_measure_one_by_one(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    assert form.is_linear
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    changes = expansion.changes(np.arange(len(pool)), codes)
+    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(expansion.base + of_topics(pool, changes), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
+    people, runs, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    rows = np.arange(len(pool))
+    changes = expansion.changes(rows, codes)
+    pairs, effect = expansion.pairs(rows, codes, np.ones(len(rows)))
+    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
+    # Each pair is in the sums of both.
+    np.testing.assert_allclose(of_topics(pool, effect), 2 * pairs, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)
+def test_the_mean_change_of_a_label_is_0(parts, name):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    probabilities = uncertain(pool, len(grades))
+    expansion = form.expand(Prediction.sure(pool, probabilities))
+    rows = np.arange(len(pool))
+    mean = sum(
+        probabilities[:, [grade]] * expansion.changes(rows, np.full(len(rows), grade))
+        for grade in range(len(grades))
+    )
+    np.testing.assert_allclose(mean, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_expected_value_is_that_over_drawn_labels(parts, name):
+    _, runs, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    probabilities = uncertain(pool, len(grades))
+    base = form.expand(Prediction.sure(pool, probabilities)).base
+    rng, values = np.random.RandomState(0), []
+    frame = pool.index.to_frame(index=False)
+    for _ in range(150):
+        drawn = [rng.choice(grades, p=each) for each in probabilities]
+        found = evaluate_runs(runs, frame.assign(label=drawn), name)[name]
+        values.append(found.unstack().loc[list(pool.runs)].to_numpy())
+    error = np.std(values, axis=0) / np.sqrt(len(values))
+    assert (np.abs(base - np.mean(values, axis=0)) < 4 * error + 0.03).all()
+
+
+@pytest.mark.parametrize(
+    "name", ["err", "rr", "r_precision", "q_measure", "lexirecall", "bpref", "precision", "qwa"]
+)
+def test_what_is_no_such_sum_is_refused(parts, name):
+    _, _, pool, grades, _ = parts
+    with pytest.raises(InputError, match="unit='query'"):
+        SumOfLabels(parse_measure(name), pool, grades)
+
+
+def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
+    _, _, pool, grades, _ = parts
+    matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
+    assert 0 < matters.sum() <= 3 * 3
+    assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
