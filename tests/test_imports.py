@@ -181,3 +181,9 @@ def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
         "assert 'ndcg_f' in MEASURES and 'lexirecall' in MEASURES\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_folder_is_a_package():
+    """A folder without `__init__.py` imports where it stands, and may be left out of a wheel."""
+    folders = {path.parent for path in ROOT.rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []

@@ -1,0 +1,1 @@
+"""The command `apply`: its options, its work, its output."""

@@ -1,0 +1,1 @@
+"""The command `compare`: its options, its work, its output."""

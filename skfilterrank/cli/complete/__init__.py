@@ -1,0 +1,1 @@
+"""The command `complete`: its options, its work, its output."""

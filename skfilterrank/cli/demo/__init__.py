@@ -1,0 +1,1 @@
+"""The command `demo`: its options, its work, its output."""

@@ -1,0 +1,1 @@
+"""The command `evaluate`: its options, its work, its output."""

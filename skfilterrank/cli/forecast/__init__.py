@@ -1,0 +1,1 @@
+"""The command `forecast`: its options, its work, its output."""

@@ -1,0 +1,1 @@
+"""The command `judge`: its options, its work, its output."""

@@ -1,0 +1,1 @@
+"""The command `rank-filter`: its options, its work, its output."""
