@@ -1,0 +1,1 @@
+"""The ground floor: queries, gains, checks, padded lists, ties, and the measure table."""
