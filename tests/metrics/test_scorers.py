@@ -503,9 +503,9 @@ class TestMaking:
         with pytest.raises(ValueError, match=message):
             make_ranking_scorer(*args, **params)
 
-    def test_wrong_values_are_reported_when_called(self):
+    def test_wrong_values_are_reported_when_made(self):
         with pytest.raises(ValueError, match="ties must be"):
-            make_ranking_scorer("ndcg_f", ties="no")(self.model, X, series())
+            make_ranking_scorer("ndcg_f", ties="no")
 
     def test_it_is_a_scorer_to_scikit_learn(self):
         assert get_scorer(SCORER) is SCORER
