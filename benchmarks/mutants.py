@@ -38,8 +38,8 @@ TITLE = "Changes of the code that no test notices"
 INTRODUCTION = """
 `python benchmarks/mutants.py` makes one small change at a time, such as `<` for `<=`, a constant
 off by one, a tolerance gone, and runs the tests that reach the line until one fails. "Changes" are
-all that Cosmic Ray's operators and three more find in a file, "tried" those of them that were (or
-25 of a file; of what runs at import, in random order, as many as there was time for), "spared"
+all that Cosmic Ray's operators and three more find in a file, "tried" those that were: all, 25 of
+a file, or, of what runs at import, which takes long, as many as there was time for. "Spared" are
 survivors for which `mutants_spared.toml` gives the reason why no test should notice them. A test
 that hangs notices, too.
 
@@ -49,7 +49,7 @@ A survivor has survived the quickest tests that reach it, some seconds of them: 
 """
 RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
 OF_MEASURES = ("additive", "exposure", "lists", "long_ties", "measure", "measure_docs")
-OF_MEASURES += ("measure_names", "relevant_cells", "scoring", "share", "ties")
+OF_MEASURES += ("measure_names", "relevant_cells", "scoring", "ties")
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
 THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")

@@ -25,7 +25,8 @@ def public():
                 found[f"{part.name}.{name}"] = thing
             for method, function in inspect.getmembers(thing) if inspect.isclass(thing) else ():
                 # scikit-learn adds methods that ask for metadata.
-                if method in vars(thing) and method[0] != "_" and inspect.isfunction(function):
+                is_method = inspect.isfunction(function) or inspect.ismethod(function)
+                if method in vars(thing) and method[0] != "_" and is_method:
                     found[f"{part.name}.{name}.{method}"] = function
     return found
 
