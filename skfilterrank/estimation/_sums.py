@@ -13,7 +13,7 @@ Given probabilities of all labels, this file gives the expected value of F, what
 changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
 F is linear, the first terms are all there is. Else slopes of scale and offset in the counts are
 those over drawn labels; pairs are the product of a document's change of the sum and another's of
-the scale, of two changes of the scale (which is taken to be one over something linear), and for
+the scale, of two changes of the scale, and for
 average precision that of a document and one above it.
 """
 
@@ -142,7 +142,7 @@ class SumOfLabels:
         joint = (probabilities * self.shares * centred).sum(axis=1)
         base = scales.offset + scales.scale * total + _per_topic(effect, joint, pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
-        base -= total * _over(scales.swing, scales.scale)
+        base -= total * scales.bend * scales.swing
         return Expansion(
             form=self,
             probabilities=probabilities,
@@ -153,6 +153,7 @@ class SumOfLabels:
             centred=centred,
             joint=joint,
             shift=_centred(scales.offset_slope, probabilities, pool),
+            bend=scales.bend,
         )
 
     def _scales(self, prediction):
@@ -161,7 +162,7 @@ class SumOfLabels:
         if self.is_linear:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
             none, each = np.zeros((n_topics, n_grades)), np.ones(n_topics)
-            return Scales(scale * each, offset * each, none, none, 0 * each)
+            return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
             values.reshape(N_DRAWS, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
@@ -173,6 +174,12 @@ class SumOfLabels:
             np.einsum("tgh,bth,bt->tg", inverse, away, values - values.mean(axis=0))
             for values in (scale, offset)
         )
+        # How the scale bends along its slope.
+        along = np.einsum("btg,tg->bt", away, slope)
+        square = along**2 - (along**2).mean(axis=0)
+        bend = _over(
+            (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)
+        )
         # Drawn labels are not exactly as many as are expected.
         expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
@@ -183,6 +190,7 @@ class SumOfLabels:
             slope=slope,
             offset_slope=offset_slope,
             swing=(swing**2).mean(axis=0),
+            bend=bend,
         )
 
 
@@ -197,6 +205,8 @@ class Scales(NamedTuple):
         What one more label of a grade changes.
     swing : ndarray of shape (n_topics,)
         Variance of the scale by what is wrong with the predictions of a topic.
+    bend : ndarray of shape (n_topics,)
+        What the square of a change of the scale, as its slope has it, adds to the change.
     """
 
     scale: np.ndarray
@@ -204,6 +214,7 @@ class Scales(NamedTuple):
     slope: np.ndarray
     offset_slope: np.ndarray
     swing: np.ndarray
+    bend: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +236,7 @@ class Expansion:
     centred: np.ndarray
     joint: np.ndarray
     shift: np.ndarray
+    bend: np.ndarray
 
     def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
         """What the value of the topic changes when some rows have these grades (by number).
@@ -272,7 +284,7 @@ class Expansion:
         # Sums over the other documents of the topic.
         other_lift = (weighted @ lift)[codes] - lift / probability[:, None]
         other_swing = (weighted @ swing)[codes] - swing / probability
-        bend = _over(self.total, self.scale).T[codes]
+        bend = (self.total * self.bend).T[codes]
         one = lift * other_swing[:, None] + bend * (swing * other_swing)[:, None]
         effect = one + swing[:, None] * other_lift + bend * (swing * other_swing)[:, None]
         total = (weighted @ one).T
