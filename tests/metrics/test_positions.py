@@ -147,7 +147,7 @@ class TestErrors:
     def test_largest_collection(self):
         n = 2**45
         assert positions([1, 1], [1, NO], n_items=n) == [1, n]
-        with pytest.raises(ValueError, match=r"n_items must be at most 2\*\*45 = 35184372088832,"):
+        with pytest.raises(ValueError, match="from 1 to 35184372088832, got 35184372088833"):
             positions([1, 1], [1, NO], n_items=n + 1)
 
     def test_too_few_items(self):
