@@ -221,7 +221,7 @@ def report(done):
         "Means over repetitions and 37 runs (or 666 pairs), nominal 95 %. `no model`: half-width "
         "of people's labels of the same sample, divided by their probabilities, without any "
         "prediction (normal quantile). `tau of values`: of the unbiased values with the truth; "
-        "`tau of order`: of what `order` ranks by. `predicted`: share of labels that is said to "
+        "`tau of order`: of what `order` ranks by. `predicted`: share of the labels that should "
         "bring the half-width down to 0.6 of what it is.\n\n" + "\n".join(parts)
     )
     write_report("intervals_dl2019", "Intervals from mostly predicted labels", text)

@@ -1,9 +1,9 @@
 """Two values of the same runs, one unbiased and noisy, one steady and perhaps biased, put together.
 
-Empirical Bayes: the bias of a run is taken as drawn from a normal distribution of unknown mean and
-variance, both found by restricted likelihood from what the unbiased values say; what remains is its
-mean given the data. Where the steady values do not contradict the others, they decide the order;
-where they do, the others decide.
+Empirical Bayes: the true values are taken as drawn from a normal distribution around a line in the
+steady ones, its coefficients and its variance found by restricted likelihood from what the unbiased
+values say. Where the steady values do not contradict the others, they decide the order; where they
+do, or say nothing, the others decide.
 """
 
 import numpy as np
@@ -14,18 +14,20 @@ _VARIANCES = np.concatenate(([0.0], np.geomspace(1e-4, 1e4, 80)))
 def shrink(values, covariance, steady) -> np.ndarray:
     """Mean of the true values given both; shape (n_runs,)."""
     noise = np.trace(covariance) / len(values)
-    if noise <= 0:
+    if noise <= 0 or len(values) < 4:
         return values.copy()
     spread, turn = np.linalg.eigh(covariance)
     spread = np.maximum(spread, 0.0) + 1e-6 * noise
-    bias, ones = turn.T @ (values - steady), turn.T @ np.ones(len(values))
+    away = steady - steady.mean()
+    line = np.column_stack([np.ones(len(values)), away / max(np.abs(away).max(), 1e-300)])
+    turned_values, turned_line = turn.T @ values, turn.T @ line
     best = -np.inf
     for variance in _VARIANCES * noise:
         precision = 1 / (spread + variance)
-        weight = precision @ ones**2
-        mean = (precision * ones) @ bias / weight
-        rest = bias - mean * ones
-        likelihood = np.log(precision).sum() - np.log(weight) - precision @ rest**2
+        gram = (turned_line.T * precision) @ turned_line + 1e-12 * np.eye(2)
+        coefficients = np.linalg.solve(gram, (turned_line.T * precision) @ turned_values)
+        rest = turned_values - turned_line @ coefficients
+        likelihood = np.log(precision).sum() - np.linalg.slogdet(gram)[1] - precision @ rest**2
         if likelihood > best:
-            best, found = likelihood, mean + turn @ (variance * precision * rest)
-    return steady + found
+            best, found = likelihood, line @ coefficients + turn @ (variance * precision * rest)
+    return found

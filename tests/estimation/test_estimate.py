@@ -233,10 +233,13 @@ def test_a_sample_for_one_measure_is_none_for_another(data, sample):
 
 
 def test_shrinkage_believes_what_is_not_contradicted():
-    covariance = np.diag([1.0, 1.0, 1.0, 1.0])
-    steady = np.array([1.0, 2.0, 3.0, 4.0])
-    # Off by as much for all, and by less than chance besides.
-    near = shrink(steady + 5 + np.array([0.1, -0.1, 0.1, -0.1]), covariance, steady)
-    np.testing.assert_allclose(np.diff(near), 1, atol=0.01)
-    far = shrink(np.array([40.0, 3.0, -20.0, 10.0]), covariance, steady)
-    assert np.argsort(far).tolist() == [2, 1, 3, 0]
+    covariance = np.eye(6)
+    steady = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    chance = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
+    # On a line with the others, but for less than chance.
+    near = shrink(5 + 2 * steady + chance, covariance, steady)
+    assert np.ptp(np.diff(near)) < 0.05
+    # Against them, and on no line.
+    values = np.array([40.0, 3.0, -20.0, 10.0, 60.0, -5.0])
+    far = shrink(values, covariance, steady)
+    assert np.argsort(far).tolist() == np.argsort(values).tolist()

@@ -66,11 +66,24 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     rows = np.arange(len(pool))
     changes = expansion.changes(rows, codes)
-    pairs, effect = expansion.pairs(rows, codes, np.ones(len(rows)))
+    pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
     expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
-    # Each pair is in the sums of both.
-    np.testing.assert_allclose(of_topics(pool, effect), 2 * pairs, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", QUADRATIC + RATIOS)
+def test_each_pair_is_among_the_pairs_of_both(parts, name):
+    _, _, pool, grades, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
+    rows = np.arange(len(pool))[::2]
+    # Of documents that stand for one or for two, others by others.
+    probability = np.where(rows % 4 == 0, 1.0, 0.5)
+    pairs, effect = expansion.pairs(rows, codes[rows], probability)
+    sums = np.zeros(pairs.T.shape)
+    np.add.at(sums, pool.codes[rows], effect / probability[:, None])
+    np.testing.assert_allclose(sums.T, 2 * pairs, atol=1e-12)
+    assert np.abs(pairs).max() > 1e-4
 
 
 @pytest.mark.parametrize("name", LINEAR + QUADRATIC + RATIOS)

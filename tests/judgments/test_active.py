@@ -207,7 +207,7 @@ def test_bad_input(selector):
         selector.simulate([1, 1, 1])
     selector.fit(table)
     for bad in (0, -1, 1.5, True, None):
-        with pytest.raises(ValueError, match="n_select must be a whole number at least 1"):
+        with pytest.raises(ValueError, match="n_select must be a whole number from 1 up"):
             selector.next_rows(bad)
     with pytest.raises(ValueError, match="topic 'x' is not in the pool; its topics are '1'"):
         selector.next_rows(topic="x")
