@@ -14,6 +14,7 @@ test: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -q --doctest-modules skfilterrank

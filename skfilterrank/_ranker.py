@@ -3,11 +3,13 @@
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import count_rows, find_groups
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
@@ -83,8 +85,8 @@ class RankerMixin:
     True
     """
 
-    measure = "ndcg_f"
-    gains = None
+    measure: str | Callable = "ndcg_f"
+    gains: Gains = None
     ranking_target = "gain"
     needs_groups = False
     has_fixed_scale = False

@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from types import FrameType
 
 from skfilterrank.exceptions import SkfilterrankWarning
 
@@ -10,7 +11,8 @@ _PACKAGE = __name__.partition(".")[0]
 
 def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
     """Warn the nearest caller outside of the package, however deep this is."""
-    level, frame = 1, sys._getframe(0)
+    level = 1
+    frame: FrameType | None = sys._getframe(0)
     while frame is not None and _is_ours(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, category, stacklevel=level)

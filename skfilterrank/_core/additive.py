@@ -9,6 +9,7 @@ documents add ``gain / (I - W) / log2(place + 1)``.
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,6 +72,11 @@ class Facts:
     k : int or None
         Cut-off.
     """
+
+    relevant: np.ndarray
+    m: np.ndarray
+    spread: Callable[[np.ndarray], np.ndarray]
+    per_query: Callable[[Callable], np.ndarray]
 
     def __init__(self, parsed, gains, n):
         self.measure, self.k, self.options = parsed
@@ -142,12 +148,12 @@ class BlockFacts(Facts):
         super().__init__(parsed, block.gains, block.sizes.astype(np.float64))
 
     # Not every sum asks for these, and the block makes them when asked.
-    @property
+    @cached_property
     def relevant(self):
         """1 where the gain is above 0; shape (n_queries, width), float64."""
         return self._block.relevant
 
-    @property
+    @cached_property
     def m(self):
         """Number of relevant documents of each query."""
         return self._block.n_relevant

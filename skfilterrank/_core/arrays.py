@@ -85,17 +85,18 @@ def as_number_array(values, name: str) -> np.ndarray | None:
             else as_numbers(as_column(values[:, place], name), name)
             for place in range(len(values.columns))
         ]
-        if any(column is None for column in columns):
+        numbers = [column for column in columns if column is not None]
+        if len(numbers) < len(columns):
             return None
-        return np.column_stack(columns) if columns else np.empty((len(values), 0))
+        return np.column_stack(numbers) if numbers else np.empty((len(values), 0))
     if isinstance(values, pd.Series | pd.Index | ExtensionArray):
         return as_numbers(as_column(values, name), name)
     if sparse.issparse(values):
         raise InputError(f"{name} is a sparse matrix: pass a dense array, such as its toarray().")
     if not isinstance(values, np.ndarray):
         values = _nested(values, name)
-    numbers = as_numbers(as_column(values.reshape(-1), name), name)
-    return None if numbers is None else numbers.reshape(values.shape)
+    flat = as_numbers(as_column(values.reshape(-1), name), name)
+    return None if flat is None else flat.reshape(values.shape)
 
 
 def label_array(y, name: str = "y") -> np.ndarray:

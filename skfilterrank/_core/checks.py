@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from numbers import Integral, Real
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -254,6 +255,12 @@ def one_of(*choices):
     return partial(check_choice, choices=choices)
 
 
+@overload
+def check_count(value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT) -> int: ...
+@overload
+def check_count(
+    value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool
+) -> int | None: ...
 def check_count(
     value, name: str, least: int = 1, *, most: int = _LARGEST_COUNT, or_none: bool = False
 ) -> int | None:

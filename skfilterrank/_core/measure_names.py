@@ -62,8 +62,9 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     if isinstance(entry, Measure) and entry.function is text:
         return ParsedMeasure(entry, None, {})
     if isinstance(getattr(text, "_measure", None), Measure):
+        name = getattr(text, "name", None)
         raise InputError(
-            f"{brief(text)} is a scorer, and a name is wanted: write {brief(text.name)} "
+            f"{brief(text)} is a scorer, and a name is wanted: write {brief(name)} "
             "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None

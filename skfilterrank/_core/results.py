@@ -1,6 +1,6 @@
 """Results of functions, shown as a line, as a table that fits on a screen, and as a frame."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from html import escape
 
 import numpy as np
@@ -12,14 +12,15 @@ _LONGEST = 120  # characters of a repr
 _N_ROWS = 20
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Base of what functions return: ``@dataclass(frozen=True, eq=False, repr=False)``.
 
     ``repr`` is one line of at most 120 characters, ``str`` a table below a line or more, and
     notebooks show that table. A subclass says, where the defaults do not do, in a line what it is
     of how many (`_summary`), which text stands above the table (`_head`), what the table holds
-    (`_table`, None for no table), which rows of it are shown (`_places`) and with how many digits
-    (`_digits`).
+    (`_table`, which returns None for no table), which rows of it are shown (`_places`) and with how
+    many digits (`_digits`).
     """
 
     _digits = 4
@@ -64,7 +65,7 @@ class Result:
 
     def _shown(self):
         """Rows of the table, how pandas writes them, and a line on the others; None: no table."""
-        table = self._table() if self._table else None
+        table = self._table()
         if table is None:
             return None
         shown = table.iloc[self._places(len(table))]

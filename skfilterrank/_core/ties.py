@@ -102,7 +102,8 @@ def _stops_within(ties, chances, depth):
     within = chances[:, :depth].copy()
     is_short = np.ones(len(heads), dtype=bool)
     for i in np.flatnonzero(lengths > np.sqrt(_LONG)):
-        tied, row, first = flat[heads[i] : heads[i] + lengths[i]], *divmod(heads[i], width)
+        tied = flat[heads[i] : heads[i] + lengths[i]]
+        row, first = divmod(heads[i], width)
         shown = min(lengths[i], depth - first)
         last = min(shown, _n_above_rounding(tied[None], lengths[i]))
         steps = np.count_nonzero(tied) * last

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,8 +34,8 @@ _MOST_FEATURES = 10_000_000
 class JudgedRows:
     """Rows with everything the commands need."""
 
-    X: object
-    y: pd.Series | None
+    X: Any
+    y: Any  # a Series, None where labels are not read
     groups: pd.Index
     docnos: np.ndarray
     columns: Columns | None = None

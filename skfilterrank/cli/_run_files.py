@@ -15,7 +15,7 @@ from skfilterrank.io import read_prels, read_qrels, read_run
 STDIN = "-"
 
 
-def named_runs(paths, qrels) -> dict[str, str]:
+def named_runs(paths, qrels) -> dict:
     """Each run by the name of its file, or by its whole path where several files have one name."""
     if [*paths, qrels].count(STDIN) > 1:
         raise InputError("standard input (-) can be read once: name files for the others.")

@@ -1,6 +1,7 @@
 """Options that several commands have, each said once: its type, its help, its default."""
 
 import argparse
+from typing import Any
 
 from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli import _file_options as files
@@ -13,7 +14,7 @@ _NAMES = {"type": options.names, "metavar": "A,B"}
 _RUNS = {"type": files.read, "nargs": "+", "metavar": "RUN"}
 
 # What add_argument takes. `shown` is the default in words, where the value would not do.
-_SHARED = {
+_SHARED: dict[str, dict[str, Any]] = {
     "QRELS": {"type": files.read, "help": "judgments: qid iteration docno label"},
     "RUN": _RUNS | {"help": "runs: qid Q0 docno rank score name"},
     "--runs": _RUNS | {"default": [], "help": "runs that make the pool"},

@@ -194,13 +194,17 @@ def make_rank_and_filter(
         log_likelihood = X[:, :n_informative] @ means.T - (means**2).sum(axis=1) / 2
         posterior = softmax(log_likelihood + np.log(shares), axis=1)
         bayes_scores = _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k)
-    if as_frame:
-        index = pd.MultiIndex.from_arrays([groups, np.arange(len(groups))], names=["qid", "docno"])
-        X = pd.DataFrame(X, index=index, columns=[f"x{i}" for i in range(n_features)])
-        y = pd.Series(y, index=index, name="label")
-        if bayes:
-            bayes_scores = pd.Series(bayes_scores, index=index, name="bayes_score")
-    return RankAndFilterData(X, y, groups, bayes_scores)
+    if not as_frame:
+        return RankAndFilterData(X, y, groups, bayes_scores)
+    index = pd.MultiIndex.from_arrays([groups, np.arange(len(groups))], names=["qid", "docno"])
+    if bayes:
+        bayes_scores = pd.Series(bayes_scores, index=index, name="bayes_score")
+    return RankAndFilterData(
+        pd.DataFrame(X, index=index, columns=[f"x{i}" for i in range(n_features)]),
+        pd.Series(y, index=index, name="label"),
+        groups,
+        bayes_scores,
+    )
 
 
 def _label_means(n_labels, n_informative, class_sep, rng):

@@ -304,10 +304,10 @@ def make_text_features(
     """
     check_choice(output, "output", ("sparse", "dense"))
     dense = output == "dense"
-    several = {"query_text": query_text, "numeric": numeric, "categorical": categorical}
-    several = {
+    given = {"query_text": query_text, "numeric": numeric, "categorical": categorical}
+    several: dict[str, list] = {
         argument: [names] if isinstance(names, str) else as_list(names, argument, "column names")
-        for argument, names in several.items()
+        for argument, names in given.items()
     }
     for argument, names in (several | {"document": [document], "query": [query]}).items():
         if not all(is_hashable(name) for name in names):
@@ -320,7 +320,7 @@ def make_text_features(
     vectors = TextVectors(
         document, n_components=n_components if dense else None, random_state=random_state
     )
-    transformers = [("text", vectors, [document])]
+    transformers: list[tuple] = [("text", vectors, [document])]
     scaled = [("plain", TextStatistics(document))]
     if query_text:
         scaled.append(("similarity", TextSimilarity(document, query_text)))

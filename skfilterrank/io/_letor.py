@@ -131,7 +131,8 @@ def read_letor(
     sources = source if isinstance(source, list | tuple) else [source]
     if not sources:
         raise InputError("source is an empty list; pass at least one file to read.")
-    blocks, query_codes = [], {}
+    blocks: list[tuple] = []
+    query_codes: dict = {}
     for source in sources:
         n_blocks = len(blocks)
         for first_line, lines in iter_line_chunks(source):

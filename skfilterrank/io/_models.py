@@ -115,7 +115,7 @@ def save_model(model, path) -> None:
         # What was saved may still not load: a lambda is saved by a name that cannot be found.
         skops.io.loads(data, trusted=untrusted)
     except Exception as error:
-        reason = error
+        reason = str(error)
         if isinstance(error, RecursionError):
             reason = "it refers to itself, as estimators do on which set_fit_request was called"
         raise InputError(

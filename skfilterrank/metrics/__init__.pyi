@@ -56,3 +56,4 @@ from skfilterrank.metrics._robustness.preferences import lexicographic_preferenc
 from skfilterrank.metrics._robustness.preferences import preference_matrix as preference_matrix
 from skfilterrank.metrics._scorer import RankingScorer as RankingScorer
 from skfilterrank.metrics._scorer import make_ranking_scorer as make_ranking_scorer
+import collections.abc

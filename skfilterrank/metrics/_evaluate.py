@@ -95,11 +95,11 @@ default=None
     _check_options(wanted, options)
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
-    gains = as_gains(y_true, gains)
+    gained = as_gains(y_true, gains)
     check_same_index(y_true, y_score)
-    y_score = check_scores(y_score, n_rows=len(gains))
-    index = check_groups(groups, y_true, n_rows=len(gains)) if len(gains) else None
-    shared = {}
+    y_score = check_scores(y_score, n_rows=len(gained))
+    index = check_groups(groups, y_true, n_rows=len(gained)) if len(gained) else None
+    shared: dict[tuple, tuple[RankedLists, dict]] = {}
     for text, (entry, k, own) in wanted.items():
         rule = entry.ties[0] if ties is None else ties
         entry.check_ties(rule)
@@ -108,14 +108,14 @@ default=None
             "zero" if entry.reads_unjudged else unjudged,
         )
         if key not in shared:
-            lists = RankedLists(gains, y_score, groups=index, ties=rule, unjudged=key[1])
+            lists = RankedLists(gained, y_score, groups=index, ties=rule, unjudged=key[1])
             shared[key] = lists, {}
         lists, kernels = shared[key]
         options_of_both = {**options, **own}
-        lists.columns |= entry.row_columns(options_of_both, len(gains))
+        lists.columns |= entry.row_columns(options_of_both, len(gained))
         kernels[text] = entry.bind(k, options_of_both)
     column = {text: i for i, text in enumerate(wanted)}
-    values = np.empty((index.n_queries, len(wanted)))
+    values = np.empty((lists.index.n_queries, len(wanted)))
     for lists, kernels in shared.values():
         for block in lists.blocks():
             for text, kernel in kernels.items():
@@ -123,7 +123,7 @@ default=None
     return pd.DataFrame(
         with_undefined(values, undefined),
         # Copies: a name that is given to one table's index must not reach another's.
-        index=index.labels.copy(),
+        index=lists.index.labels.copy(),
         columns=_columns(tuple(wanted)).copy(),
     )
 

@@ -130,7 +130,7 @@ def rank_filter_report(
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
     if baseline is not None:
         reference = per_query[baseline][main]
-        report["difference"] = report[main] - report.loc[baseline, main]
+        report["difference"] = report[main] - report[main].loc[baseline]
         report["p_value"] = [
             _paired_p_value(per_query[system][main] - reference) for system in per_query
         ]

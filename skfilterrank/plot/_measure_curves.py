@@ -1,6 +1,6 @@
 """Stability and sensitivity of measures, drawn as curves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Self
 
 from skfilterrank.comparison import (
@@ -21,17 +21,15 @@ _N_INSIDE = 5  # more names would cover the curves
 class _MeasureCurvesDisplay:
     """Curves of one or several measures in one picture."""
 
-    _kind = None  # class of the curves
-    _x, _y = None, None  # attributes of a curve that are drawn
-    _xlabel, _ylabel = None, None
+    _kind: type  # class of the curves
+    _x: str  # attributes of a curve that are drawn
+    _y: str
+    _xlabel: str
+    _ylabel: str
+    _compute: Callable  # the curve of a measure's values
 
     def __init__(self, curves):
         self.curves = curves
-
-    @staticmethod
-    def _compute(scores, **params):
-        """The curve of a measure's values."""
-        raise NotImplementedError
 
     @classmethod
     def from_scores(cls, scores, *, ax=None, line_kw=None, **params) -> Self:

@@ -1,5 +1,7 @@
 """What each feature adds to the difference of two documents, drawn."""
 
+from typing import Self
+
 import numpy as np
 
 from skfilterrank._core.checks import check_count
@@ -50,7 +52,9 @@ class ScoreDifferenceDisplay:
         self.difference = difference
 
     @classmethod
-    def from_estimator(cls, model, X, document, other=None, *, groups=None, ax=None, **kwargs):
+    def from_estimator(
+        cls, model, X, document, other=None, *, groups=None, ax=None, **kwargs
+    ) -> Self:
         """Explain and draw.
 
         Parameters
@@ -70,7 +74,7 @@ class ScoreDifferenceDisplay:
         difference = score_difference(model, X, document, other, groups=groups)
         return cls(difference).plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, n_features: int = 12):
+    def plot(self, ax=None, *, n_features: int = 12) -> Self:
         """Draw.
 
         Parameters

@@ -91,13 +91,14 @@ def simulate_agreement(
     rng = check_random_state(random_state)
     rows = []
     for size in sizes:
-        worst, preferences = [], {name: [] for name in compare}
+        found: list[np.ndarray] = []
+        preferences: dict[str, list] = {name: [] for name in compare}
         for first, second in _random_pairs(rng, int(size), n_queries, bounds):
-            worst.append(np.sign(second[:, -1] - first[:, -1]))
+            found.append(np.sign(second[:, -1] - first[:, -1]))
             for name, prefers in compare.items():
                 preferences[name].append(prefers(first, second, rng))
-        worst = np.concatenate(worst)
-        decided = worst != 0
+        worst = np.concatenate(found)
+        decided: np.ndarray = worst != 0
         row = {"tied": 1 - decided.mean()}
         for name, parts in preferences.items():
             agrees = (np.concatenate(parts) == worst)[decided]

@@ -213,11 +213,11 @@ def _listed(topics):
 def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments):
     """What may be unexpected about how systems were compared."""
     scores: dict[str, SystemScores] = {name: each.scores for name, each in comparisons.items()}
-    for name, each in scores.items():
-        if each.dropped_queries:
+    for name, values in scores.items():
+        if values.dropped_queries:
             tell(
-                f"{name}: {count(len(each.dropped_queries), 'topic')} left out: "
-                f"{_listed(each.dropped_queries)}"
+                f"{name}: {count(len(values.dropped_queries), 'topic')} left out: "
+                f"{_listed(values.dropped_queries)}"
             )
     if arguments.correction and any(each.is_family_wise for each in comparisons.values()):
         tell(f"--test {arguments.test} corrects for all pairs by itself: --correction is not used")

@@ -52,7 +52,8 @@ def run(arguments) -> None:
     )
     best = comparison.best
     # What the data were drawn with: the score of each answer is its expected worth.
-    generator = np.where(bayes[~is_train] >= 0, bayes[~is_train], -np.inf)
+    expected = np.asarray(bayes)[~is_train]
+    generator = np.where(expected >= 0, expected, -np.inf)
     baseline = f"rank-only ({best})"
     report = rank_filter_report(
         test.y,

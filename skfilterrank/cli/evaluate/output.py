@@ -18,39 +18,38 @@ class RunValues(NamedTuple):
     name: str
     means: pd.Series
     n_topics: int
-    topics: pd.DataFrame | None
+    topics: pd.DataFrame | None  # None where only means are wanted
     missing_topics: tuple[str, ...]
     unjudged_topics: tuple[str, ...]
 
 
-def table(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+def table(runs: Iterable[RunValues]) -> Iterator[str]:
     """Columns for people: a line for each run, or a table of each run's topics."""
-    if not per_query:
-        lines = []
-        for run in runs:
+    lines: list[list] = []
+    for number, run in enumerate(runs):
+        if run.topics is None:
             lines = lines or [["run", *run.means.index]]
             lines.append([run.name, *map(_cell, run.means)])
-        if lines:
-            yield "\n".join(align_columns(lines)) + "\n"
-        return
-    for number, run in enumerate(runs):
-        lines = [[run.name, *run.topics.columns]]
-        lines += [[row[0], *map(_cell, row[1:])] for row in run.topics.itertuples(name=None)]
-        lines.append(["all", *map(_cell, run.means)])
-        yield ("\n" if number else "") + "\n".join(align_columns(lines)) + "\n"
+            continue
+        topics = [[run.name, *run.topics.columns]]
+        topics += [[row[0], *map(_cell, row[1:])] for row in run.topics.itertuples(name=None)]
+        topics.append(["all", *map(_cell, run.means)])
+        yield ("\n" if number else "") + "\n".join(align_columns(topics)) + "\n"
+    if lines:
+        yield "\n".join(align_columns(lines)) + "\n"
 
 
-def csv(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+def csv(runs: Iterable[RunValues]) -> Iterator[str]:
     """Columns for programs: run (and qid), then the measures; an undefined value is empty."""
     for number, run in enumerate(runs):
-        if per_query:
+        if run.topics is not None:
             frame = pd.concat({run.name: run.topics}, names=["run"])
         else:
             frame = run.means.to_frame(run.name).T.rename_axis("run")
         yield frame.to_csv(header=number == 0, lineterminator="\n")
 
 
-def json_lines(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+def json_lines(runs: Iterable[RunValues]) -> Iterator[str]:
     """A JSON object on a line of its own for each run."""
     for run in runs:
         found = {
@@ -60,17 +59,17 @@ def json_lines(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
             "unjudged_topics": run.unjudged_topics,
             "mean": _without_nan(run.means.to_dict()),
         }
-        if per_query:
+        if run.topics is not None:
             rows = run.topics.to_dict("index")
             found["topics"] = {qid: _without_nan(row) for qid, row in rows.items()}
         yield json.dumps(found, allow_nan=False) + "\n"
 
 
-def trec(runs: Iterable[RunValues], per_query: bool) -> Iterator[str]:
+def trec(runs: Iterable[RunValues]) -> Iterator[str]:
     """The lines of trec_eval: measure, topic and value; after its topics a run's name and means."""
     for run in runs:
-        lines = []
-        if per_query:
+        lines: list[str] = []
+        if run.topics is not None:
             for qid, *values in run.topics.itertuples(name=None):
                 lines += _trec_lines(qid, run.topics.columns, values)
         lines.append(f"{'runid':<22}\tall\t{run.name}\n")

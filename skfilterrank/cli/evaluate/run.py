@@ -1,6 +1,6 @@
 """What ``skfilterrank evaluate`` does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -55,12 +55,12 @@ def run(arguments) -> int:
         n_items=arguments.n_items,
     )
     notes = _Notes(len(runs))
-    values = _run_values(evaluations, names, arguments.per_query, notes)
+    values: Iterable[RunValues] = _run_values(evaluations, names, arguments.per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
     with results(arguments) as (format, write):
         # The values come run by run, and so do lines.
-        for text in FORMATS[format](values, arguments.per_query):
+        for text in FORMATS[format](values):
             write(text)
     notes.tell(arguments)
     return 1 if notes.failed else 0

@@ -7,7 +7,7 @@ from skfilterrank.exceptions import FileFormatError, brief
 
 def read_teams(path) -> dict[str, str]:
     """Team by run, from lines "run team" or "run,team", or from CSV with these columns."""
-    teams = {}
+    teams: dict[str, str] = {}
     for line, run, team in _pairs(decode(read_bytes(path), path), path):
         if run in teams:
             raise FileFormatError(

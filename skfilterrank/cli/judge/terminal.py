@@ -19,11 +19,11 @@ try:
     import termios
     import tty
 except ImportError:  # Windows
-    termios = tty = None
+    termios = tty = None  # type: ignore[assignment]  # asked for before use
 try:
     import msvcrt
 except ImportError:
-    msvcrt = None
+    msvcrt = None  # type: ignore[assignment]  # asked for before use
 
 _MARK, _BOLD, _PLAIN = "\x1b[1;7m", "\x1b[1m", "\x1b[0m"
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
@@ -198,8 +198,8 @@ def keys_of(grades) -> dict:
         elif grade in range(10):
             keys[grade] = f"{grade:g}"
         else:
-            keys[grade] = next(letters, None)
-            if keys[grade] is None:
+            keys[grade] = next(letters, "")
+            if not keys[grade]:
                 raise InputError(f"there are too many grades ({len(grades)}) for one key each.")
     return keys
 

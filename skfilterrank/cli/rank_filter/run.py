@@ -1,5 +1,7 @@
 """What ``skfilterrank rank-filter`` does."""
 
+from typing import Any
+
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.measure_names import parse_measure
@@ -38,7 +40,7 @@ def run(arguments) -> None:
         tell(f"{arguments.test_data}: {test}")
         labels = {arguments.train: train.y, arguments.test_data: test.y}
         folds = min(FOLDS, train.groups.nunique())
-        where = {"X_test": test.X, "groups_test": test.groups, "cv": folds}
+        where: dict[str, Any] = {"X_test": test.X, "groups_test": test.groups, "cv": folds}
     else:
         test = train
         labels = {arguments.train: train.y}

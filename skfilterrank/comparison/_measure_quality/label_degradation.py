@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -83,7 +83,7 @@ class LabelDegradation(Result):
         preferred are left out of the agreement.
         """
         n_measures, n_shares, _ = self.fraction_tied.shape
-        columns = {
+        columns: dict[str, Any] = {
             "measure": np.repeat(self.measures, n_shares),
             "share": np.tile(self.shares, n_measures),
             "n_removed": np.tile(self.n_removed, n_measures),

@@ -54,12 +54,12 @@ class Reliability(Result):
     @property
     def phi(self) -> float:
         """Reliability of the means themselves, in [0, 1]."""
-        return self.project(self.n_queries)
+        return float(self.project(self.n_queries))
 
     @property
     def e_rho2(self) -> float:
         """Reliability of the order of the means, in [0, 1], never less than `phi`."""
-        return self.project(self.n_queries, kind="e_rho2")
+        return float(self.project(self.n_queries, kind="e_rho2"))
 
     def project(self, n_queries, *, kind: str = "phi") -> float | np.ndarray:
         """Reliability with other numbers of queries.

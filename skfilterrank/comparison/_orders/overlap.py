@@ -38,7 +38,8 @@ class RankBiasedOverlap(Result):
     persistence: float
     n_common: int
 
-    _table = None
+    def _table(self) -> None:
+        return None
 
     def __float__(self) -> float:
         return self.value
@@ -124,11 +125,8 @@ def rank_biased_overlap(
     short, long = sorted((one, other), key=len)
     common = [name for name in short.places if name in long.places]
     overlap = _overlap(short, long, common)
-    return RankBiasedOverlap(
-        *_value_and_bounds(overlap, len(short), len(long), persistence),
-        persistence=persistence,
-        n_common=len(common),
-    )
+    value, low, high, residual = _value_and_bounds(overlap, len(short), len(long), persistence)
+    return RankBiasedOverlap(value, low, high, residual, persistence, len(common))
 
 
 class _List:

@@ -231,7 +231,7 @@ def topic_set_size(
             "scores and design='paired', or take method='formula'."
         )
     if scores is None:
-        _check_range("variance", variance, 0, np.inf)
+        variance = _check_range("variance", variance, 0, np.inf)
     else:
         variance = _pilot_variance(scores, design, pair)
 
@@ -338,11 +338,13 @@ def _check_n_systems(n_systems, scores, design):
     return check_count(n_systems, "n_systems", least=2)
 
 
-def _check_range(name, value, low, high, *, low_name=None):
+def _check_range(name, value, low, high, *, low_name=None) -> float:
+    """A number between two others, which it is not."""
     if not is_finite_number(value) or not low < value < high:
         least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
         between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")
         raise InputError(f"{name} must be a finite number {between}, got {brief(value)}.")
+    return value
 
 
 def _too_many(difference, most):

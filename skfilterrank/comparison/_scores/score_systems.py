@@ -190,7 +190,7 @@ def score_predictions(
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(name)}.")
             raise
-    table = pd.concat(frames, names=["run"]) if valued else None
+    table = pd.concat(frames, names=["run"]) if valued else pd.DataFrame()
     found = {}
     for text, parsed in wanted.items():
         if text in valued:

@@ -82,7 +82,8 @@ class AlignedRun(Result):
     # Pairs (tokens, places in the rows): few callers want the documents as text.
     _documents: tuple
 
-    _table = None
+    def _table(self) -> None:
+        return None
 
     def __iter__(self):
         return iter((self.y_true, self.y_score, self.groups))

@@ -223,8 +223,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
     codes, distinct = pd.factorize(labels)
-    texts = [repr(int(label) if label.is_integer() else label) for label in distinct.tolist()]
-    texts, topics = np.array(texts, dtype=object), np.array(rows.topics, dtype=object)
+    shown = [repr(int(label) if label.is_integer() else label) for label in distinct.tolist()]
+    texts, topics = np.array(shown, dtype=object), np.array(rows.topics, dtype=object)
     with open_for_writing(path) as write:
         for chunk in _chunks(len(labels)):
             columns = zip(

@@ -120,8 +120,8 @@ class ActiveSelector(RunSelector):
         n_rows = self._index.n_rows
         self.answers_ = np.full(n_rows, np.nan)
         self._promised = np.full(n_rows, np.nan)
-        self._answered = [[] for _ in self._rows]
-        self._states = OrderedDict()
+        self._answered: list[list[int]] = [[] for _ in self._rows]
+        self._states: OrderedDict = OrderedDict()
         return self
 
     def next_rows(
@@ -327,12 +327,12 @@ class ActiveSelector(RunSelector):
         return self
 
     @property
-    def ranking_(self) -> np.ndarray:
+    def ranking_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
         """Place of each row within its topic, from 1."""
         return self._ranking()[0]
 
     @property
-    def gains_(self) -> np.ndarray:
+    def gains_(self) -> np.ndarray:  # type: ignore[override]  # as the answers stand
         """Gain of each row when it was answered, or now."""
         return self._ranking()[1]
 

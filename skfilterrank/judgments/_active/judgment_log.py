@@ -16,7 +16,7 @@ from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, Jud
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]  # asked for before use
 
 _MARK = "skfilterrank judgments"
 _VERSION = 1
@@ -189,7 +189,7 @@ class _Content(NamedTuple):
 
 def judgments_of(events) -> dict:
     """What is left of the answers after the undos, by topic and document, in order."""
-    answers = []
+    answers: list = []
     for event in events:
         if event.kind == "undo":
             answers.pop()
@@ -232,8 +232,10 @@ def _read(data, file, pool=None) -> _Content:
     # A computer that loses its power can leave zero bytes at the end of a file.
     whole = data.rstrip(b"\0")
     lines = whole.split(b"\n")
-    pool_of_log, stack, numbers, torn = None, [], [], None
-    judged = set()
+    pool_of_log = torn = None
+    stack: list = []
+    numbers: list[int] = []
+    judged: set[tuple] = set()
     length = 0
     for number, line in enumerate(lines, 1):
         is_last = number == len(lines)

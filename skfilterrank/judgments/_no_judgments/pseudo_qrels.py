@@ -129,7 +129,10 @@ def pseudo_qrels(
         table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
     )
     trials = [
-        labels.index.to_frame(index=False).assign(label=labels[trial].to_numpy(), trial=trial)
+        labels.index.to_frame(index=False).assign(
+            label=labels[trial].to_numpy(),
+            trial=trial,  # type: ignore[arg-type]  # the name of the column, an int
+        )
         for trial in labels
     ]
     qrels = pd.concat(trials, ignore_index=True)

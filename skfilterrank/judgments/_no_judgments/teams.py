@@ -7,7 +7,7 @@ import pandas as pd
 from skfilterrank.exceptions import InputError, brief
 
 
-def first_runs(names, teams) -> dict:
+def first_runs(names, teams) -> dict | None:
     """Team by the first run, by name, of each; None without teams."""
     if teams is None:
         return None
@@ -23,7 +23,7 @@ def first_runs(names, teams) -> dict:
             f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
             "of every run; a run of nobody else's is a team of its own."
         )
-    first = {}
+    first: dict = {}
     for name in sorted(names):
         first.setdefault(teams[name], name)
     return {name: team for team, name in first.items()}

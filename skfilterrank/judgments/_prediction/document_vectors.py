@@ -93,8 +93,8 @@ def selectable_documents(X, text, features):
 
 def texts_of(X, name) -> np.ndarray:
     """The text column as str, empty where missing."""
-    texts = column_of(X, name, "text").astype(object)
-    texts = texts.where(texts.notna(), "").to_numpy()
+    column = column_of(X, name, "text").astype(object)
+    texts = column.where(column.notna(), "").to_numpy()
     wrong = [not isinstance(text, str) for text in texts]
     if any(wrong):
         shown = texts[int(np.argmax(wrong))]

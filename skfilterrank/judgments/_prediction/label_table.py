@@ -22,7 +22,7 @@ class LabelTable(NamedTuple):
 
     frame: object
     topics: pd.Series
-    index: GroupIndex
+    index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
     labels: np.ndarray
 
 
@@ -74,7 +74,7 @@ def column_of(X, name, argument) -> pd.Series:
         has_gaps = values.dtype.is_integer() and values.null_count() > 0
         return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
     if isinstance(X, pd.DataFrame) and name is not None and name in X.index.names:
-        return X.index.get_level_values(name).to_series(index=range(len(X)))
+        return X.index.get_level_values(name).to_series(index=pd.RangeIndex(len(X)))
     raise InputError(
         f"X has no column {brief(name)}; it has {names_of(X)}. Name the right one by {argument}=."
     )

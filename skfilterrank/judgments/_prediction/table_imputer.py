@@ -16,7 +16,9 @@ from skfilterrank.judgments._prediction.label_table import (
 )
 
 
-class TableImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, which has no types
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Reads a judgment table and gives it back with labels, in the kind that is asked for."""
 
     def __init_subclass__(cls, **kwargs):

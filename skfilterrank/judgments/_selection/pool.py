@@ -86,7 +86,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         offset += len(own)
     index = pd.MultiIndex(
         levels=[topic_ids, document_ids],
-        codes=np.divmod(pool, len(document_ids)),
+        codes=np.divmod(pool, len(document_ids)),  # type: ignore[arg-type]  # arrays do, too
         names=["qid", "docno"],
         verify_integrity=False,
     )

@@ -79,7 +79,8 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     if sparse.issparse(X) and n_cells <= min(_FULL_CELLS, X.nnz / _FULL_SHARE):
         X = X.toarray()
     join = _sparse_pairs if sparse.issparse(X) else _dense_pairs
-    return _symmetric(*join(X, limit), X.shape[0])
+    first, second, values = join(X, limit)
+    return _symmetric(first, second, values, X.shape[0])
 
 
 def check_threshold(threshold) -> float:

@@ -252,12 +252,12 @@ default=None
         raise InputError(f"measure must be one for which higher is better, got {brief(measure)}.")
     gained = as_gains(y_true, gains)
     index = check_groups(groups, y_true, n_rows=len(gained))
-    expected = np.mean(
+    expected = np.array(
         [
             random_ranking_bound(
                 gained,
                 measure,
-                groups=index,
+                groups=index,  # type: ignore[arg-type]  # checked already
                 k=cutoff,
                 n_samples=n_samples,
                 random_state=random_state,
@@ -265,9 +265,8 @@ default=None
                 average=None,
             ).value
             for cutoff in cutoffs
-        ],
-        axis=0,
-    )
+        ]
+    ).mean(axis=0)
     achieved = []
     for system, y_score in y_scores.items():
         try:
@@ -275,7 +274,7 @@ default=None
                 y_true,
                 y_score,
                 [each.text for each in measures],
-                groups=index,
+                groups=index,  # type: ignore[arg-type]  # checked already
                 gains=gains,
                 ties=ties,
                 unjudged=unjudged,

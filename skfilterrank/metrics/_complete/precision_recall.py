@@ -77,7 +77,7 @@ def first_relevant_sum(facts: Facts, worth) -> Additive:
 def success(block: ListBlock, k):
     """1 where a relevant document is in the top k."""
     relevant = block.ranked_relevant(k)
-    values = (relevant > 0).any(axis=1).astype(np.float64)
+    values = np.where((relevant > 0).any(axis=1), 1.0, 0.0)
     if (ties := block.ties(k)) is not None:
         values[ties.lists] = 1 - mean_none_relevant(ties, relevant[ties.lists])[:, -1]
     return np.where(block.n_relevant > 0, values, np.nan)

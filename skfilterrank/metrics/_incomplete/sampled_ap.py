@@ -32,7 +32,8 @@ def inferred_ap(block: ListBlock, k):
     if (ties := block.ties()) is not None:
         pooled = np.ones_like(judged) if pooled is None else pooled
         columns = (matrix[ties.lists].astype(np.float64) for matrix in (relevant, judged, pooled))
-        total[ties.lists] = mean_inferred_precision(ties, *columns, EPSILON).sum(axis=1)
+        arguments = (ties, *columns, EPSILON)
+        total[ties.lists] = mean_inferred_precision(*arguments).sum(axis=1)
     return ratio(total, block.n_relevant)
 
 

@@ -98,7 +98,7 @@ class Levels(NamedTuple):
     """Where each set's highest level is; int64."""
     step: int
     """From there to the next lower one: 1 or -1."""
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # a tuple's own method of this name is not used
     """Number of levels of each set; below them only one choice is left. int64."""
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.results import Result, counted
@@ -48,7 +47,7 @@ class PreferenceMatrix(Result):
     @classmethod
     def from_positions(
         cls,
-        positions: ArrayLike,
+        positions: Mapping,
         *,
         kind: str = "recall",
         n_items: int | None = None,

@@ -172,6 +172,9 @@ class AdaRankRanker(BoostedRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    train_scores_: np.ndarray
+    _learned_measure: str
+
     @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None

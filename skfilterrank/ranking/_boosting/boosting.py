@@ -26,6 +26,8 @@ class BoostedRanker(FeatureRanker):
     """A sum of weighted rounds, each of one feature, that needs the order within queries."""
 
     needs_groups = True
+    features_: np.ndarray
+    alphas_: np.ndarray
 
     def _check_rounds(self):
         """Raise for parameters of the rounds that are out of range."""
@@ -72,7 +74,7 @@ class HeldOutCurve:
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
         self.X = rows.X
-        self.curve = []
+        self.curve: list[float] = []
         self._scores = np.zeros(len(rows.gains))
         index = GroupIndex.from_groups(rows.queries)
         self._measure = MeasuredRows(parsed, rows.gains, index)
@@ -98,7 +100,7 @@ def run_rounds(learner, held_out: list[HeldOutCurve], *, n_rounds, patience, ver
             break
         values = [held.add(learner.contribution(number, held.X)) for held in held_out]
         if patience is not None:
-            mean = np.mean(values)
+            mean = float(np.mean(values))
             if mean > best:
                 best, n_best = mean, number + 1
             elif number + 1 - n_best >= patience:

@@ -26,7 +26,9 @@ class FeatureBoosting:
     """The rounds of AdaRank on the training rows."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure, *, both_directions, tol, n_jobs):
-        self.features, self.alphas, self.train_scores = [], [], []
+        self.features: list[int] = []
+        self.alphas: list[float] = []
+        self.train_scores: list[float] = []
         self._tol = tol
         rows = rows_with_order(rows)
         if len(rows.gains):

@@ -264,7 +264,8 @@ class _ThresholdBoosting:
 
     def __init__(self, rows: QueryRows, ranker: RankBoostRanker):
         # Each round is a feature, a threshold, whether missing values are above it, and a weight.
-        self.rounds, self.losses = [], []
+        self.rounds: list[tuple] = []
+        self.losses: list[float] = []
         rows = rows_with_order(rows)
         self.X = rows.X
         if self._has_pairs():

@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skfilterrank.ranking._coordinate_ascent.columns import spread
+from skfilterrank.ranking._coordinate_ascent.candidates import CandidateSearch
+from skfilterrank.ranking._coordinate_ascent.columns import Columns, spread
+from skfilterrank.ranking._coordinate_ascent.line_search import LineSearch
+from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
 # The place of the threshold among the coordinates.
 _THRESHOLD = -1
@@ -64,11 +67,11 @@ class Problem:
         Most sweeps, least gain of a sweep, and sweeps without a gain on held-out sets (or None).
     """
 
-    columns: object
+    columns: Columns
     spreads: np.ndarray
     queries: tuple
-    objective: object
-    search: object
+    objective: Objective
+    search: LineSearch | CandidateSearch
     held_out: list
     max_iter: int
     tol: float
@@ -106,7 +109,7 @@ class Problem:
             after_sweep(self.objective.sign * value)
             if self._is_best(ascent):
                 ascent.coef, ascent.threshold, ascent.n_kept = coef.copy(), threshold, sweep
-            elif sweep - ascent.n_kept >= self.patience:
+            elif self.patience is not None and sweep - ascent.n_kept >= self.patience:
                 break
             if ascent.history[-1] - ascent.history[-2] <= self.tol:
                 break

@@ -64,6 +64,6 @@ class CandidateSearch:
                 values[i] -= self._penalty * abs(t) / unit
                 if values[i] > best_value:
                     best_t, best_value = t, values[i]
-            best = values.argmax()
+            best = int(values.argmax())
             first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
         return best_t

@@ -313,7 +313,7 @@ class CoordinateAscentRanker(FeatureRanker):
         return sizes / total if total > 0 else sizes
 
     @property
-    def needs_groups(self) -> bool:
+    def needs_groups(self) -> bool:  # type: ignore[override]  # what `filter` says
         """Whether there is nothing to learn without query ids: filtering needs none."""
         return not self.filter
 

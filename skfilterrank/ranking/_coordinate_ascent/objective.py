@@ -28,8 +28,13 @@ class Objective(MeasuredRows):
         """Raise where the line search cannot move a document below a threshold."""
         form = self.as_sum()
         # Below it a document must add nothing, whatever stands above it.
-        moves = form is None or form.uses_levels or form.finish is not None
-        if moves or form.by_shown or form.n_items is not None:
+        if (
+            form is None
+            or form.uses_levels
+            or form.finish is not None
+            or form.by_shown
+            or form.n_items is not None
+        ):
             raise InputError(
                 f"filter=True cannot optimize a threshold for measure={brief(self.parsed.text)}: "
                 "only gains and places may count, as in 'ndcg_f' or 'rbp'. For others use "

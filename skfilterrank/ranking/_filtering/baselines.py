@@ -1,5 +1,7 @@
 """Baselines that every ranker and filter should beat."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -57,7 +59,7 @@ class FilterAll(RankerMixin, BaseEstimator):
 
     takes_unjudged = True
 
-    def __init__(self, *, measure: str = "ndcg_f", gains: Gains = None):
+    def __init__(self, *, measure: str | Callable = "ndcg_f", gains: Gains = None):
         self.measure = measure
         self.gains = gains
 
@@ -205,12 +207,12 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         return self
 
     @property
-    def measure(self) -> str:
+    def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
         """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
         return self._ranker_inside().measure
 
     @property
-    def gains(self) -> Gains:
+    def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
         """Gains of labels in `score`: those of the estimator."""
         return self._ranker_inside().gains
 
@@ -222,8 +224,9 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     def _score_measure(self) -> ParsedMeasure:
         """The measure of the estimator, with the cut-off it was tuned for."""
         inner = final_step(self.estimator_)
-        own = inner if isinstance(inner, RankerMixin) else super()
-        return own._score_measure()
+        if isinstance(inner, RankerMixin):
+            return inner._score_measure()
+        return super()._score_measure()
 
     def predict(self, X, groups=None) -> np.ndarray:
         """Give rows that the estimator keeps a random score.

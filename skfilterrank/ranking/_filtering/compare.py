@@ -151,7 +151,7 @@ def compare_rankers(
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
             cv_scores = {name: _value(models[name], y, kept[name], codes) for name in models}
-            best = max(cv_scores, key=cv_scores.get)
+            best = max(cv_scores, key=cv_scores.__getitem__)
             fitted = {best: _fit(models, best, train, bar, verbose)} if refit else {}
     else:
         codes_test = check_groups(groups_test, X_test, n_rows=count_rows(X_test, "X_test")).codes()
@@ -173,7 +173,7 @@ def compare_rankers(
             for name, model in fitted.items()
             if name in held_out or _is_tuned(model)
         }
-        best = max(cv_scores, key=cv_scores.get, default=next(iter(models)))
+        best = max(cv_scores, key=cv_scores.__getitem__, default=next(iter(models)))
     scores = kept | _baselines(kept, ranked, random_state)
     return RankerComparison(scores, cv_scores, best, fitted)
 

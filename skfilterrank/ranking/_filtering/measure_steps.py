@@ -44,8 +44,11 @@ def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> Measu
     kernel = parsed.measure.bind(parsed.k, parsed.options)
     # Sums take every document for judged.
     can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
-    scores, changes, counts = [], [], []
-    start, n_queries = 0.0, 0
+    scores: list[np.ndarray] = []
+    changes: list[np.ndarray] = []
+    counts: list[tuple[int, np.ndarray]] = []
+    start = 0.0
+    n_queries: int | np.ndarray = 0
     for block in lists.blocks():
         for part, form in _forms(block, parsed, can_add):
             if form is None:
@@ -72,8 +75,8 @@ def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> Measu
         known = dict(counts)
         parts = [known.get(i, np.zeros(len(part), dtype=np.int64)) for i, part in enumerate(scores)]
         n_queries = np.concatenate([[n_queries], *parts])
-    scores = np.concatenate(scores).astype(np.float64, copy=False)
-    return MeasureSteps(scores, np.concatenate(changes), start, n_queries)
+    every_score = np.concatenate(scores).astype(np.float64, copy=False)
+    return MeasureSteps(every_score, np.concatenate(changes), start, n_queries)
 
 
 def _forms(block, parsed, can_add) -> Iterator[tuple[ListBlock, Additive | None]]:

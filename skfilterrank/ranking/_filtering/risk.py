@@ -72,7 +72,8 @@ class RiskCertificate(Result):
     exact: bool = True
     assumes_unseen: bool = False
 
-    _table = None
+    def _table(self) -> None:
+        return None
 
     def _summary(self):
         return (

@@ -30,7 +30,7 @@ class TuningScores(NamedTuple):
     folds: list
     rows: np.ndarray
     scores: np.ndarray
-    index: GroupIndex
+    index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
     is_calibrated: bool
 
 

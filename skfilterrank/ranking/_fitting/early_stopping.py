@@ -1,6 +1,7 @@
 """Measures of the table as metrics by which LightGBM, XGBoost and CatBoost stop."""
 
 from threading import get_ident
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._methods.optional import import_optional
+
+if TYPE_CHECKING:
+    from xgboost.callback import EarlyStopping
 
 # Sets that CatBoost measures in a row without meeting the held-out one: the training rows alone.
 _MOST_OTHERS = 1
@@ -124,7 +128,7 @@ def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "Ca
 
 def xgboost_early_stopping(
     measure: str, X, y, *, early_stopping_rounds: int, groups=None, gains: Gains = None
-):
+) -> "EarlyStopping":
     """Make a callback that stops XGBoost by a measure of held-out queries.
 
     XGBoost's ranker gives a metric of the user's own one query at a time, takes 1 for queries of

@@ -1,5 +1,7 @@
 """QueryRanker: estimators of other libraries, fitted with one query id per row."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -83,7 +85,12 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     """
 
     def __init__(
-        self, estimator, *, gains: Gains = None, validation_fraction=None, measure: str = "ndcg_f"
+        self,
+        estimator,
+        *,
+        gains: Gains = None,
+        validation_fraction=None,
+        measure: str | Callable = "ndcg_f",
     ):
         self.estimator = estimator
         self.gains = gains
@@ -91,7 +98,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         self.measure = measure
 
     @property
-    def has_fixed_scale(self) -> bool:
+    def has_fixed_scale(self) -> bool:  # type: ignore[override]  # what the estimator says
         """Whether scores of the estimator fitted on other rows mean the same."""
         return has_fixed_scale(self.estimator)
 

@@ -23,8 +23,8 @@ def check_cv(cv) -> None:
         return
     if isinstance(cv, bool | str | bytes | type) or not (
         hasattr(cv, "split")
-        or (isinstance(cv, Integral) and cv >= 2)
-        or (isinstance(cv, Real) and 0 < cv < 1)
+        or (isinstance(cv, Integral) and int(cv) >= 2)
+        or (isinstance(cv, Real) and 0 < cv < 1)  # type: ignore[operator]  # numbers compare
         or np.iterable(cv)
     ):
         raise InputError(

@@ -25,7 +25,7 @@ class WrapsFitted:
         return self._of_inner("n_features_in_")
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> np.ndarray:
         """Names of the features the estimator was fitted on."""
         return self._of_inner("feature_names_in_")
 
@@ -46,7 +46,7 @@ class WrappingRanker(WrapsFitted, RankerMixin, MetaEstimatorMixin):
     takes_unjudged = True
 
     @property
-    def needs_groups(self) -> bool:
+    def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
         """Whether the estimator learns nothing without query ids."""
         return needs_groups(self._unfitted_inner())
 

@@ -269,7 +269,7 @@ def score_table(runs) -> pd.DataFrame:
     # Levels as wide as the data: the codes are those of the sorted ids.
     index = pd.MultiIndex(
         levels=[topics.query_ids, documents.query_ids],
-        codes=np.divmod(pool, documents.n_queries),
+        codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too
         names=["qid", "docno"],
         verify_integrity=False,
     )
@@ -278,12 +278,14 @@ def score_table(runs) -> pd.DataFrame:
 
 def table_index(table: pd.DataFrame) -> tuple[GroupIndex, np.ndarray]:
     """Queries of a score table, and a number for each document that sorts as its id does."""
+    assert isinstance(table.index, pd.MultiIndex)
     topics, documents = table.index.codes
     return GroupIndex.from_groups(np.asarray(topics)), np.asarray(documents)
 
 
 def as_run(table: pd.DataFrame, fused: np.ndarray, *, depth: int | None = None) -> pd.DataFrame:
     """The fused run of a score table, in trec_eval's order."""
+    assert isinstance(table.index, pd.MultiIndex)
     topics, documents = (np.asarray(codes) for codes in table.index.codes)
     kept = np.flatnonzero(fused > -np.inf)
     if not len(kept):

@@ -155,7 +155,7 @@ def list_ranks(values, index: GroupIndex, tie_keys=None) -> np.ndarray:
     ranks = np.ones(values.shape)
     for column, scores in enumerate(values.T):
         rows = np.flatnonzero(scores > -np.inf)
-        keys = (-scores[rows], codes[rows])
+        keys: tuple = (-scores[rows], codes[rows])
         if tie_keys is not None:
             keys = (-tie_keys[rows], *keys)
         rows = rows[np.lexsort(keys)]

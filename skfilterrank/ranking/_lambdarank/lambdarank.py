@@ -1,5 +1,6 @@
 """LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
 
+from collections.abc import Callable
 from numbers import Integral
 
 import joblib
@@ -165,7 +166,7 @@ class LambdaRankRanker(FeatureRanker):
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
         params: dict | None = None,
-        measure: str = "ndcg_f",
+        measure: str | Callable = "ndcg_f",
         random_state=None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -194,7 +195,7 @@ class LambdaRankRanker(FeatureRanker):
         self.verbose = verbose
 
     @property
-    def needs_groups(self) -> bool:
+    def needs_groups(self) -> bool:  # type: ignore[override]  # what `gamma` says
         """Whether there is nothing to learn without query ids: `gamma` learns from each row."""
         return not self.gamma
 
@@ -253,7 +254,7 @@ class LambdaRankRanker(FeatureRanker):
         train = lgb.Dataset(X, label=np.zeros(len(gains)), params=lightgbm_params)
         held_out = _datasets(held_out, train)
         lightgbm_params["objective"] = _objective(loss, train)
-        self.evals_result_ = {}
+        self.evals_result_: dict[str, dict[str, list[float]]] = {}
         self.booster_ = lgb.train(
             lightgbm_params,
             train,
@@ -282,7 +283,7 @@ class LambdaRankRanker(FeatureRanker):
         """
         check_is_fitted(self)
         X = _lightgbm_matrix(self._check_features(X))
-        return self.booster_.predict(X, num_threads=self._n_threads())
+        return np.asarray(self.booster_.predict(X, num_threads=self._n_threads()))
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -1,6 +1,7 @@
 """make_ranker: every ready-made ranker by its name."""
 
 import inspect
+from collections.abc import Callable
 
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.ensemble import VotingClassifier, VotingRegressor
@@ -25,7 +26,7 @@ from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, m
 
 _LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 _LEARNERS = ("linear", "trees", "blend")
-_METHODS = {
+_METHODS: dict[str, Callable] = {
     "adarank": AdaRankRanker,
     "listnet": make_listnet,
     "rankboost": RankBoostRanker,
@@ -183,7 +184,7 @@ def make_ranker(
         common["n_jobs"] = 1 if n_jobs is None else n_jobs
         model = _of_loss(name, "linear" if learner is None else learner, features, common, params)
     if isinstance(model, RankerMixin):
-        return model.set_params(gains=gains)
+        return model.set_params(gains=gains)  # type: ignore[attr-defined]  # an estimator too
     return QueryRanker(model, gains=gains, validation_fraction=held_out)
 
 

@@ -1,6 +1,7 @@
 """OrdinalRanker: one binary classifier for each step between two gains."""
 
 import inspect
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,7 +125,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         gains: Gains = None,
         weights: str | None = None,
         n_jobs: int | None = None,
-        measure: str = "ndcg_f",
+        measure: str | Callable = "ndcg_f",
     ):
         self.estimator = estimator
         self.gains = gains

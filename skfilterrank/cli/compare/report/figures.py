@@ -3,11 +3,12 @@
 import io
 import re
 import warnings
+from typing import Any
 
 from skfilterrank._printable import printable
 from skfilterrank.cli.compare.report.elements import Html, element
 
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small, and read aloud
     "svg.hashsalt": "skfilterrank",
     "legend.framealpha": 0.0,
