@@ -18,6 +18,8 @@ from skfilterrank.exceptions import SkfilterrankError
 FUNCTIONS = public_calls.public_functions()
 # What only says how much is done at once, and where files go, is not of the search.
 LEFT_OUT = {"n_jobs", "verbose", "path"}
+# Models that are handed the rows check them in their own words.
+OF_MODELS = {("ranking.compare_rankers", "X"), ("ranking.compare_rankers", "X_test")}
 # What messages say for an argument that holds several things, or goes by another name inside.
 OTHER_WORDS = {
     "runs": ("run",),
@@ -40,6 +42,7 @@ def arguments():
         for parameter in inspect.signature(function).parameters.values()
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
         and parameter.name not in LEFT_OUT
+        and (path, parameter.name) not in OF_MODELS
     ]
 
 

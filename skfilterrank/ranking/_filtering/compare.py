@@ -13,11 +13,16 @@ from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
-from skfilterrank._sklearn_compat import num_samples, safe_indexing
+from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
-from skfilterrank.ranking._fitting.splits import check_each_held_out_once, is_prefit, make_splits
+from skfilterrank.ranking._fitting.splits import (
+    check_cv,
+    check_each_held_out_once,
+    is_prefit,
+    make_splits,
+)
 from skfilterrank.ranking._methods.shared_features import share_features
 
 
@@ -143,10 +148,14 @@ def compare_rankers(
     ... )
     """
     _check_models(models)
-    codes = check_groups(groups, y, X, n_rows=num_samples(y)).codes()
-    train = (X, y, codes)
+    check_cv(cv)
+    codes = check_groups(groups, y, X, n_rows=count_rows(y, "y")).codes()
+    if count_rows(X) != len(codes):
+        raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
+    labels = label_array(y)
+    train = (X, labels, codes)
     if X_test is None:
-        splits = make_splits(cv, label_array(y), codes, single=False)
+        splits = make_splits(cv, labels, codes, single=False)
         check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
@@ -158,7 +167,7 @@ def compare_rankers(
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
         if len(models) == 1:
             fixed = {}
-        splits = make_splits(cv, label_array(y), codes, single=False) if fixed else []
+        splits = make_splits(cv, labels, codes, single=False) if fixed else []
         if fixed:
             check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) + len(fixed) * len(splits), verbose) as bar:

@@ -9,6 +9,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import safe_indexing
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.training_data import TrainingRows
 
 
@@ -25,6 +26,11 @@ class FoldScores(NamedTuple):
 def fit_and_score(estimator, data: TrainingRows, gains, train, test, keep) -> FoldScores:
     """Fit on the training rows and score the held-out rows."""
     begin = time.perf_counter()
+    if not data.judged[train].any():
+        raise InputError(
+            f"y has no judged row among the {len(train)} rows that a fold of the cross-validation "
+            "learns from: lower cv, or give more labels."
+        )
     try:
         fitted = data.fit(estimator, train)
     except ValueError as error:
