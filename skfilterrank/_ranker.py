@@ -12,7 +12,8 @@ from skfilterrank._core.checks import count_rows, find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.exceptions import InputError
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 
 # A parameter in a docstring: its line, and the indented lines below.
 _PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
@@ -187,9 +188,19 @@ class RankerMixin:
         """
         check_is_fitted(self)
         groups = find_groups(groups, y, X)
-        if groups is None and not self.fitted_with_groups_:
+        is_guessed = groups is None and not self.fitted_with_groups_
+        if is_guessed:
             groups = np.arange(count_rows(X))
         scores = self._without_filtered(self.predict(X, groups=groups))
+        if is_guessed and not np.isneginf(scores).any():
+            warn_user(
+                f"{type(self).__name__}.score was given no query ids: each row is taken for a "
+                "query of its own, so that every ranker that filters nothing scores the same. Give "
+                "y as a Series with an index level 'qid', which keeps them through model "
+                "selection; or pass groups=, there with "
+                "sklearn.set_config(enable_metadata_routing=True).",
+                FitWarning,
+            )
         return self._score_measure().utility(y, scores, groups=groups, gains=self.gains)
 
     def _score_measure(self) -> ParsedMeasure:

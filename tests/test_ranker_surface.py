@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from all_estimators import CASES, rows
-from skfilterrank.exceptions import InputError
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import (
     forbidden_at_k,
@@ -269,3 +270,13 @@ def test_the_empty_list_has_a_score(data):
     assert empty.score(X, y, groups=groups) == expected
     model = FilterOnly(RankAndFilter(LogisticRegression(), k=3, cv=2), random_state=0)
     assert model.fit(X, y, groups=groups)._score_measure().text == "ndcg_f@3"
+
+
+def test_a_score_that_cannot_tell_rankers_apart_is_warned_of():
+    X, y, groups, _ = make_rank_and_filter(n_queries=30, random_state=0)
+    ranker = QueryRanker(Ridge()).fit(X, y)
+    with pytest.warns(FitWarning, match=r"QueryRanker\.score was given no query ids"):
+        ranker.score(X, y)
+    search = GridSearchCV(QueryRanker(Ridge()), {"estimator__alpha": [1e9, 1.0]}, cv=2)
+    with pytest.warns(FitWarning, match="index level 'qid'"):
+        search.fit(X, y)

@@ -1,12 +1,13 @@
 """Read an order of systems: values by system, ranks, or a list of names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from numbers import Number
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import counted
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge, merge_means
 from skfilterrank.comparison._orders.preference_orders import SystemOrder
@@ -27,9 +28,9 @@ class Order:
             systems, values = order.systems, -order.rank
         elif isinstance(order, pd.DataFrame):
             column = choose_measure(order.columns, None, name)
-            systems, values = order.index, order[column]
+            systems, values = order.index, _oriented(order[column])
         elif isinstance(order, pd.Series):
-            systems, values = order.index, order
+            systems, values = order.index, _oriented(order)
         elif isinstance(order, Mapping):
             systems, values = order.keys(), list(order.values())
         else:
@@ -65,9 +66,15 @@ def values_of_both(first, second, names=("first", "second")):
     return first.values, second.values, first.systems
 
 
+def _oriented(values):
+    """Values by system, greater is better, of a Series that may be named after a measure."""
+    known = known_measure(values.name)
+    return -values if known is not None and not known.greater_is_better else values
+
+
 def _listed(order, name):
     """Names in a list, best first."""
-    is_names = not isinstance(order, str) and hasattr(order, "__iter__")
+    is_names = hasattr(order, "__iter__") and not isinstance(order, str | Set)
     # Values of systems without their names, where a list of whole numbers may be names.
     if isinstance(order, np.ndarray) and order.dtype.kind in "biufc":
         raise InputError(

@@ -50,11 +50,13 @@ class SystemScores(Result):
         Query ids, each another, of any type. None takes those of the DataFrame, or numbers from 0.
     measure : str, default="score"
         Name of the measure.
-    greater_is_better : bool, default=True
-        False where a lower value is better, as with "recall_error".
-    is_preference : bool, default=False
+    greater_is_better : bool or None, default=None
+        False where a lower value is better, as with "recall_error". None asks the measure table,
+        and is True for a name that is not in it.
+    is_preference : bool or None, default=None
         Whether values only order the systems of a query, so that the size of a difference means
-        nothing. Comparisons then use tests of signs and ranks unless told otherwise.
+        nothing. Comparisons then use tests of signs and ranks unless told otherwise. None is True
+        for "lexirecall" and "lexiprecision" and False for all others.
     missing : {"raise", "drop"} or float, default="raise"
         What becomes of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
@@ -129,13 +131,13 @@ class SystemScores(Result):
         systems: Iterable[Hashable] | None = None,
         queries: Iterable[Hashable] | None = None,
         measure: str = "score",
-        greater_is_better: bool = True,
-        is_preference: bool = False,
+        greater_is_better: bool | None = None,
+        is_preference: bool | None = None,
         missing: str | float = "raise",
         dropped_queries: tuple = (),
     ):
         is_named = systems is not None or queries is not None
-        if isinstance(values, pd.DataFrame):
+        if isinstance(values, pd.DataFrame) or is_long(values):
             values = values if is_named else systems_by_queries(values)
             systems = values.index if systems is None else systems
             queries = values.columns if queries is None else queries
@@ -145,6 +147,11 @@ class SystemScores(Result):
             warn_of_shape(array.shape)
         systems = _names(systems, array.shape[0], "systems", "rows", as_text=True)
         queries = _names(queries, array.shape[1], "queries", "columns")
+        known = known_measure(measure)
+        if greater_is_better is None:
+            greater_is_better = getattr(known, "greater_is_better", True)
+        if is_preference is None:
+            is_preference = getattr(known, "name", None) in _PREFERENCES
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
         array, is_filled, is_dropped = _settled(array, systems, queries, missing)
@@ -239,17 +246,15 @@ class SystemScores(Result):
         if is_long(scores):
             scores, measure = one_measure(scores, measure, name)
             return cls._measured(scores, measure, missing)
-        params = {} if measure is None else {"measure": measure}
-        return cls(scores, greater_is_better=greater_is_better(measure), missing=missing, **params)
+        if measure is None:
+            return cls(scores, missing=missing)
+        return cls._measured(scores, measure, missing)
 
     @classmethod
     def _measured(cls, table, measure, missing):
         """Values that a measure returned; of a lexicographic one only their order."""
-        scores = cls(
-            table, measure=measure, greater_is_better=greater_is_better(measure), missing=missing
-        )
-        known = known_measure(measure)
-        if known is None or known.name not in _PREFERENCES or scores.n_systems < 2:
+        scores = cls(table, measure=measure, missing=missing)
+        if not scores.is_preference or scores.n_systems < 2:
             return scores
         shares = (rankdata(scores.oriented, axis=0) - 1) / (scores.n_systems - 1)
         return scores.with_values(shares, greater_is_better=True, is_preference=True)
@@ -522,8 +527,3 @@ def has_queries(values) -> bool:
     if isinstance(values, Mapping):
         return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
     return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)
-
-
-def greater_is_better(measure) -> bool:
-    """Whether greater is better by the measure table; True for names that are not in it."""
-    return getattr(known_measure(measure), "greater_is_better", True)

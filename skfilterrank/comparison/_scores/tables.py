@@ -9,7 +9,8 @@ from skfilterrank._core.measure_names import known_measure
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
-_AXES = {"qid": "query", "query": "query", "topic": "query", "run": "system", "system": "system"}
+_AXES = dict.fromkeys(("qid", "query", "query_id", "topic", "topic_id"), "query")
+_AXES |= dict.fromkeys(("run", "system", "model"), "system")
 
 
 def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
@@ -31,6 +32,11 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
             f"columns of values are measures, {brief_list(table.columns)}, where those of a table "
             "of systems x queries are queries: give the values of one measure for each system "
             "and query, such as evaluate_runs or score_predictions makes."
+        )
+    if rows is not None and rows == columns:
+        raise InputError(
+            f"both axes of values are named as {rows} ids, {brief(table.index.name)} and "
+            f"{brief(table.columns.name)}: name one of them 'system' and the other 'qid'."
         )
     if rows is None and columns is None:
         warn_of_shape(table.shape)
