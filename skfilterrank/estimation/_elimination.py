@@ -47,7 +47,8 @@ def elimination_order(sizes: np.ndarray, random_state) -> np.ndarray:
     lots, places = random_state.uniform(size=(2, n_rows)).tolist()
     # Ascending, the first n_free rows are those that are not certain of their places any more, and
     # `free` are those of them that are left.
-    free, n_free, gone = [], 0, []
+    free: list[int] = []
+    n_free, gone = 0, []
     for n in range(n_rows - 1, -1, -1):
         begin = n_free
         while n_free < n_rows and ordered[n_free] * (n - n_rows + n_free + 1) < sums[n_free + 1]:
