@@ -273,7 +273,7 @@ def test_the_empty_list_has_a_score(data):
 
 
 def test_a_score_that_cannot_tell_rankers_apart_is_warned_of():
-    X, y, groups, _ = make_rank_and_filter(n_queries=30, random_state=0)
+    X, y, *_ = make_rank_and_filter(n_queries=30, random_state=0)
     ranker = QueryRanker(Ridge()).fit(X, y)
     with pytest.warns(FitWarning, match=r"QueryRanker\.score was given no query ids"):
         ranker.score(X, y)
