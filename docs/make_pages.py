@@ -37,6 +37,13 @@ per query, in the order of the sorted query ids. The names below, with a cut-off
 wanted, such as `"ndcg_f@10"` or `"rbp(persistence=0.95)"`, work in `make_ranking_scorer`, in
 `RankAndFilter(measure=...)`, in `evaluate`, on the command line, and in ir_measures.
 
+Names may be written in any case. The table also has names of trec_eval, ir_measures and papers,
+which work wherever a measure is named: `"MAP"`, `"P_5"`, `"MRR@10"`, and so `"nDCG@10"` and
+`"RBP(p=0.9)"`. A column of results is called what was written. For labels from 0 up, each gives the
+number of the tool whose name it is, but [`rbp`](#rbp) is not trec_eval's. Labels below 0, which
+trec_eval takes for not judged, are forbidden documents: `ndcg_cut_10` and the measures of relevant
+or not give its numbers there too, while `ndcg@10`, `bpref` and `infAP` do not.
+
 * **Filtered** documents have the score -inf: they are not in the list, and the places close up.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out
   first with `unjudged="drop"`. Measures that are defined by them say what they do. Ideal and
@@ -118,10 +125,11 @@ def module_of(measure) -> str:
 def table(names) -> list[str]:
     """The lines of a table of measures."""
     return [
-        "| name | better | range | what |",
-        "| --- | --- | --- | --- |",
+        "| name | also | better | range | what |",
+        "| --- | --- | --- | --- | --- |",
         *(
             f"| [`{name}{'@k' if MEASURES[name].takes_k else ''}`](#{name}) | "
+            f"{', '.join(f'`{alias}`'.replace('@', 'k') for alias in MEASURES[name].aliases)} | "
             f"{'higher' if MEASURES[name].greater_is_better else 'lower'} | "
             f"{value_range(MEASURES[name])} | {plain(MEASURES[name].summary)} |"
             for name in names

@@ -69,8 +69,11 @@ class Measure:
         tested against each other.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's documents changes the measure.
-    trec_eval : tuple of str
-        What trec_eval calls it; "@" stands for the cut-off.
+    aliases : tuple of str
+        Other names, by which trec_eval, ir_measures and papers call the same numbers; "@" stands
+        for the cut-off of names that do not have it behind "@", such as "P_@".
+    option_aliases : mapping of str to str
+        Other names of options, with their own.
     title : str
         The name as the field writes it.
     """
@@ -89,7 +92,8 @@ class Measure:
     ties: tuple[str, ...] = TIES
     additive: Callable | None = None
     order_matters: str = "always"
-    trec_eval: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    option_aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
 
     def __reduce__(self):
@@ -220,7 +224,7 @@ class ParsedMeasure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The string form."""
+        """The string form by the names of the measure table, whatever it was read from."""
         options = ",".join(f"{name}={value}" for name, value in self.options.items())
         cutoff = "" if self.k is None else f"@{self.k}"
         return f"{self.measure.name}{f'({options})' if options else ''}{cutoff}"
@@ -241,7 +245,8 @@ def declare_measure(
     reads_unjudged=False,
     additive=None,
     order_matters="always",
-    trec_eval=(),
+    aliases=(),
+    option_aliases=None,
     title=None,
 ):
     """Enter a measure into the measure table, and make its public function.
@@ -291,7 +296,8 @@ def declare_measure(
             reads_unjudged=reads_unjudged,
             additive=additive,
             order_matters=order_matters,
-            trec_eval=trec_eval,
+            aliases=aliases,
+            option_aliases=MappingProxyType(dict(option_aliases or {})),
             title=title or name,
         )
         return function

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
@@ -11,6 +12,8 @@ _MOST_DIGITS = 18
 _PARSED = re.compile(
     r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
 )
+# trec_eval's P_5, which it also writes P.5.
+_CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 
 
 def get_measure_names() -> list[str]:
@@ -20,7 +23,9 @@ def get_measure_names() -> list[str]:
     -------
     list of str
         The names that :func:`make_ranking_scorer`, `RankAndFilter(measure=)` and the command line
-        understand; those with a cut-off may be followed by "@k".
+        understand; those with a cut-off may be followed by "@k". They may be written in any case,
+        and ``docs/measures.md`` has the names by which other tools call some of them, such as
+        "map", "P_5" or "MRR@10".
 
     Examples
     --------
@@ -44,18 +49,25 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
         )
     if not given:
         raise InputError("measures is empty: name at least one, such as 'ndcg_f@10'.")
-    parsed = {}
+    unknown = [each for each in given if isinstance(each, str) and known_measure(each) is None]
+    if unknown:
+        raise _unknown(unknown)
+    parsed: dict[str, ParsedMeasure] = {}
+    texts: dict[tuple, str] = {}
     for each in given:
         call = parse_measure(each)
         text = each if isinstance(each, str) else call.text
-        if text in parsed:
-            raise InputError(f"measures names {brief(text)} twice: name each once.")
-        parsed[text] = call
+        known = call.measure.name, call.k, tuple(sorted(call.options.items()))
+        if known in texts:
+            other = texts[known]
+            names = "" if other == text else f", as {brief(other)} and {brief(text)}"
+            raise InputError(f"measures names {brief(call.text)} twice{names}: name each once.")
+        parsed[text], texts[known] = call, text
     return parsed
 
 
 def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
-    """Read a measure: its function, or text, such as "ndcg_f@10", "rbp(persistence=0.9)@100"."""
+    """Read a measure: its function, or text, such as "ndcg_f@10", "RBP(p=0.9)@100", "P_5"."""
     if isinstance(text, ParsedMeasure):
         return text
     entry = getattr(text, "measure", None)
@@ -68,13 +80,14 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
-    if parts is None or parts["name"] not in MEASURES:
-        raise InputError(
-            f"{brief(text)} is not a measure: expected one of {', '.join(get_measure_names())}, "
-            "with a cut-off such as 'ndcg_f@10' where wanted."
-        )
-    entry, depth = MEASURES[parts["name"]], parts["depth"]
+    found = parts and _find(parts["name"])
+    if parts is None or found is None:
+        raise _unknown([text])
+    entry, cut = found
     options = _parse_options(entry, parts["options"], text)
+    if cut is not None and parts["depth"] is not None:
+        raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
+    depth = parts["depth"] if cut is None else cut
     if depth is None:
         return ParsedMeasure(entry, None, options)
     if not entry.takes_k:
@@ -91,8 +104,58 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
 
 
 def known_measure(name) -> Measure | None:
-    """The measure of values that go by this name, such as "ap" of "ap@10"; None for other names."""
-    return MEASURES.get(str(name).partition("(")[0].partition("@")[0])
+    """The measure of values that go by this name, such as "ap" of "MAP@10"; None for others."""
+    found = _find(str(name).partition("(")[0].partition("@")[0])
+    return found and found[0]
+
+
+def spellings() -> dict[str, tuple[str, Measure]]:
+    """Every name of every measure, by its lower case: how it is written, and the measure.
+
+    "@" stands for a cut-off that is written another way than behind "@", as in "P_@".
+    """
+    return {
+        name.lower(): (name, entry)
+        for entry in MEASURES.values()
+        for name in (entry.name, *entry.aliases)
+    }
+
+
+def _find(name):
+    """The measure of a name, and the cut-off of such as "P_5"; None where there is none."""
+    if name in MEASURES:  # As most are, without the table of all others.
+        return MEASURES[name], None
+    known, name = spellings(), name.lower()
+    if name in known:
+        return known[name][1], None
+    cut = _CUT.fullmatch(name)
+    if cut is None or f"{cut[1]}_@" not in known:
+        return None
+    return known[f"{cut[1]}_@"][1], cut[2]
+
+
+def _unknown(texts):
+    """The error of all texts that name no measure."""
+    return InputError(
+        f"{' '.join(map(_not_a_measure, texts))} The names are in "
+        "skfilterrank.metrics.get_measure_names() and skfilterrank evaluate --list-measures; a "
+        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'."
+    )
+
+
+def _not_a_measure(text):
+    """A sentence, with the names that are near."""
+    known, near = spellings(), {}
+    name = re.split("[(@]", str(text))[0].lower()
+    stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
+    if cut and stem in known:
+        near[stem] = f"{known[stem][0]}@{depth}"
+    else:
+        for each in get_close_matches(f"{stem}_@" if cut else name, known):
+            written, entry = known[each]
+            near.setdefault(entry.name, written.replace("@", depth))
+    hint = f": did you mean {' or '.join(map(brief, near.values()))}?" if near else "."
+    return f"{brief(text)} is not a measure{hint}"
 
 
 def _parse_options(entry, text, whole):
@@ -100,6 +163,7 @@ def _parse_options(entry, text, whole):
     options = {}
     for part in split_at_commas(text or ""):
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        key = entry.option_aliases.get(key, key)
         if not equals or key not in entry.options:
             allowed = ", ".join(f"{name}=..." for name in entry.options) or "none"
             raise InputError(
@@ -109,8 +173,11 @@ def _parse_options(entry, text, whole):
         if key in options:
             raise InputError(f"{brief(whole)} gives {key} twice: give it once.")
         options[key] = _number_or_word(value)
-    entry.bind(None, options)
-    return options
+    checked = entry.bind(None, options).keywords
+    for name in options:
+        if isinstance(checked[name], ParsedMeasure):
+            options[name] = checked[name].text
+    return {name: options[name] for name in entry.options if name in options}
 
 
 def split_at_commas(text):

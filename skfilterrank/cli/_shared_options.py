@@ -177,7 +177,7 @@ class _ListMeasures(argparse.Action):
         super().__init__(option_strings, dest=argparse.SUPPRESS, nargs=0, help=help)
 
     def __call__(self, parser, namespace, values, option_string=None):
-        from skfilterrank.cli._measure_names import describe_measures
+        from skfilterrank.cli._list_measures import describe_measures
 
         show(describe_measures(n_items=N_ITEMS))
         parser.exit()

@@ -8,7 +8,8 @@ import numpy as np
 
 from skfilterrank._core.checks import check_flag, is_finite_number
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import MEASURES, declare_measure
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.measure_names import known_measure
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 
@@ -27,8 +28,8 @@ def register_measure(
     Parameters
     ----------
     name : str
-        Name in the measure table: letters, digits and "_". It may be followed by a cut-off and
-        options, as in "name(option=2)@10".
+        Name in the measure table: letters, digits and "_", and no name of another measure in any
+        case. It may be followed by a cut-off and options, as in "name(option=2)@10".
     value_range : tuple of two floats, optional
         Smallest and largest possible value; any number where it is left out.
     greater_is_better : bool, default=True
@@ -90,8 +91,9 @@ def register_measure(
         )
 
     def enter(function):
-        known = MEASURES.get(name)
-        if known is not None and _origin(known.function) != _origin(function):
+        known = known_measure(name)
+        taken = known and (known.name != name or _origin(known.function) != _origin(function))
+        if taken:
             raise InputError(f"name={brief(name)} is taken by {'.'.join(_origin(known.function))}.")
         options = list(inspect.signature(function).parameters.values())[2:]
         for option in options:

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.checks import as_list, check_count, check_counts, check_random_state
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.robustness._recall_levels import resolve_measure
 
@@ -225,8 +226,11 @@ def _comparisons(measures, exposure, persistence):
         raise InputError(
             f"measures must be a sequence of measures, e.g. ['tse'], got {brief(measures)}."
         )
-    compare = {}
-    for measure in as_list(measures, "measures", "measures, e.g. ['tse']"):
+    compare, measures = {}, as_list(measures, "measures", "measures, e.g. ['tse']")
+    texts = [each for each in measures if isinstance(each, str) and each not in _PREFERENCES]
+    if texts:
+        parse_measures(texts)  # Which raises for all of them at once.
+    for measure in measures:
         name = measure if isinstance(measure, str) else getattr(measure, "__name__", repr(measure))
         if name in compare or name == "tied":
             raise InputError(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfilterrank._core.checks import check_count
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 
 _CHUNK = 2**20
@@ -69,27 +70,17 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     >>> tie_probability("lexirecall", 1000, 10)
     3.796...e-24
     """
-    if isinstance(measure, str) and k is None and measure.startswith("recall@"):
-        name, _, depth = measure.partition("@")
-        measure, k = (name, int(depth)) if depth.isdecimal() else (measure, None)
+    entry, k, _ = parse_measure(measure).with_cutoff(k)
     n_items = check_count(n_items, "n_items")
     n_relevant = check_count(n_relevant, "n_relevant", most=n_items)
-    if not isinstance(measure, str) or measure not in _PROBABILITIES:
+    if entry.name not in _PROBABILITIES:
         raise InputError(
-            "measure must be 'tse', 'recall' (with k, or 'recall@k' without), 'r_precision' or "
-            f"'lexirecall', got {brief(measure)}, k={brief(k)}: use simulate_ties for others."
+            "measure must be 'tse', 'recall', 'r_precision' or 'lexirecall', got "
+            f"{brief(measure)}: use simulate_ties for others."
         )
-    if measure == "recall":
-        if k is None:
-            raise InputError(
-                "k is missing: measure='recall' needs the depth to look at, e.g. 1000."
-            )
-        k = min(check_count(k, "k"), n_items)
-    elif k is not None:
-        raise InputError(
-            f"k is the depth of measure='recall', but measure is {brief(measure)}, k={brief(k)}."
-        )
-    return float(_PROBABILITIES[measure](n_items, n_relevant, k))
+    if entry.name == "recall" and k is None:
+        raise InputError("k is missing: measure='recall' needs the depth to look at, e.g. 1000.")
+    return float(_PROBABILITIES[entry.name](n_items, n_relevant, k and min(k, n_items)))
 
 
 def _last_position(n_items, n_relevant, _):

@@ -96,7 +96,7 @@ def test_query_ids_in_the_index(rows):
     ("measures", "params", "message"),
     [
         ([], {}, "measures is empty: name at least one"),
-        (["ap", "map"], {}, "'map' is not a measure: expected one of"),
+        (["ap", "mapp"], {}, "'mapp' is not a measure: did you mean 'MAP'"),
         (["ap", "ap"], {}, "measures names 'ap' twice"),
         (
             ["ap"],
@@ -114,7 +114,7 @@ def test_query_ids_in_the_index(rows):
         (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
         (["rbp"], {"persistence": 2}, "persistence must be a number between"),
         (["rbp(persistence=2)"], {}, "persistence must be a number between"),
-        (["rbp(p=0.5)"], {}, r"'p=0.5' in 'rbp\(p=0.5\)' is not an option of 'rbp': it has pers"),
+        (["rbp(q=0.5)"], {}, r"'q=0.5' in 'rbp\(q=0.5\)' is not an option of 'rbp': it has pers"),
         (["dcg(p=0.5)"], {}, r"is not an option of 'dcg': it has none"),
         (["lexirecall"], {"ties": "average"}, "ties='average' is not possible for 'lexirecall'"),
         (["ap"], {"ties": "first"}, "ties must be 'average'"),

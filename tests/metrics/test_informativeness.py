@@ -150,7 +150,7 @@ class TestFromValues:
     [
         ({"y_scores": [1, 2, 3, 4]}, "y_scores must be a dict .* got list"),
         ({"y_scores": {}}, "y_scores must be a dict .* of at least one system"),
-        ({"measure": "map"}, "'map' is not a measure"),
+        ({"measure": "mapp"}, "'mapp' is not a measure"),
         ({"measure": "forbidden"}, "higher is better, got 'forbidden'"),
         ({"measure": "qwa"}, "'qwa' has no cut-off"),
         ({"k": ()}, "k is empty"),

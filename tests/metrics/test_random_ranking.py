@@ -290,7 +290,7 @@ class TestAnyMeasure:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"measure": "map"}, "'map' is not a measure: expected one of"),
+            ({"measure": "mapp"}, "'mapp' is not a measure: did you mean 'MAP'"),
             ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of 'dcg@3'"),
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off, got k=5"),
             ({"k": 0}, "k must be None"),

@@ -478,7 +478,7 @@ class TestMaking:
     @pytest.mark.parametrize(
         ("args", "params", "message"),
         [
-            (("ndcg_g",), {}, "'ndcg_g' is not a measure: expected one of .*dcg, "),
+            (("ndcg_g",), {}, "'ndcg_g' is not a measure: did you mean 'ndcg_f'"),
             (("",), {}, "'' is not a measure"),
             ((None,), {}, "None is not a measure"),
             ((3,), {}, "3 is not a measure"),

@@ -263,7 +263,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"measure": "map"}, "'map' is not a measure"),
+            ({"measure": "mapp"}, "'mapp' is not a measure"),
             ({"measure": "ul_normalized"}, "measure must be another measure than 'ul_normalized'"),
             ({"measure": "forbidden"}, "one for which higher is better, got 'forbidden'"),
             ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of 'dcg@3'"),
@@ -334,8 +334,8 @@ class TestByName:
         assert parse_measure(text).text == text
 
     def test_an_option_that_is_wrong(self):
-        with pytest.raises(ValueError, match="'map' is not a measure"):
-            make_ranking_scorer("ul_normalized(measure=map)@10")
+        with pytest.raises(ValueError, match="'mapp' is not a measure"):
+            make_ranking_scorer("ul_normalized(measure=mapp)@10")
 
 
 class TestSimulatedBounds:

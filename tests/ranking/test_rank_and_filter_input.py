@@ -281,7 +281,7 @@ class TestBadInput:
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),
             ({"target": "gains"}, "target must be one of 'auto', .*, got 'gains'"),
-            ({"measure": "map"}, "'map' is not a measure: expected one of"),
+            ({"measure": "mapp"}, "'mapp' is not a measure: did you mean 'MAP'"),
             ({"measure": "ndcg_f@5", "k": 3}, "k=3 contradicts the cut-off of 'ndcg_f@5'"),
             ({"cv": 1}, "cv must be None, a number of folds from 2 up.*got 1"),
             ({"cv": 1.5}, "cv must be None.*got 1.5"),

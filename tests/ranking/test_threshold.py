@@ -360,7 +360,7 @@ def test_large_data_equals_brute_force_at_some_thresholds():
         ({"y_score": [np.inf, 1]}, r"y_score holds 1 \+inf"),
         ({"k": 0}, "k must be None"),
         ({"k": 2, "measure": "ndcg_f@3"}, "k=2 contradicts the cut-off of 'ndcg_f@3'"),
-        ({"measure": "ndcg_g"}, "'ndcg_g' is not a measure: expected one of"),
+        ({"measure": "ndcg_g"}, "'ndcg_g' is not a measure: did you mean"),
         ({"undefined": "skip"}, "undefined must be a finite number or 'drop'"),
         ({"gains": {1: 1}}, "no entry in gains: -1"),
     ],

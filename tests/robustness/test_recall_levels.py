@@ -150,7 +150,7 @@ def test_positions_are_checked(positions, message):
         recall_level_metric(positions)
 
 
-@pytest.mark.parametrize("measure", ["AP", "recall@", "recall@0", None, 3, "ap(persistence=0.9)"])
+@pytest.mark.parametrize("measure", ["A P", "recall@", "recall@0", None, 3, "ap(persistence=0.9)"])
 def test_unknown_measure(measure):
     with pytest.raises(ValueError, match=r"is not a measure|must be a positive|is not an option"):
         recall_level_metric([1, 2], measure)

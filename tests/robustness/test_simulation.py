@@ -173,8 +173,13 @@ def test_callables_name_their_column():
         ({"n_items": 0}, "n_items must be"),
         ({"n_items": 100, "n_queries": 0}, "n_queries must be"),
         ({"n_items": 100, "measures": "ap"}, "measures must be a sequence"),
-        ({"n_items": 100, "measures": ["ap", "ap"]}, "measures must have distinct names"),
-        ({"n_items": 100, "measures": ["map"]}, "'map' is not a measure"),
+        ({"n_items": 100, "measures": ["tse", "tied"]}, "'tied' is not a measure"),
+        ({"n_items": 100, "measures": ["random"] * 2}, "measures must have distinct names"),
+        (
+            {"n_items": 100, "measures": ["ap", "MAP"]},
+            "measures names 'ap' twice, as 'ap' and 'MAP'",
+        ),
+        ({"n_items": 100, "measures": ["mapp", "zz"]}, "'mapp' is not a measure.* 'zz' is not a"),
     ],
 )
 def test_parameters_are_checked(arguments, message):

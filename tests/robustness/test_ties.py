@@ -114,11 +114,11 @@ def test_depth_beyond_the_corpus():
     ("arguments", "message"),
     [
         (("ap", 10, 3), "^measure must be 'tse'.*simulate_ties"),
-        ((None, 10, 3), "^measure must be"),
-        ((np.mean, 10, 3), "^measure must be"),
-        (("recall@x", 10, 3), "^measure must be"),
+        ((None, 10, 3), "^None is not a measure"),
+        ((np.mean, 10, 3), "^<function mean .*> is not a measure"),
+        (("recall@x", 10, 3), "^the cut-off in 'recall@x' must be"),
         (("recall", 10, 3), "^k is missing"),
-        (("recall@0", 10, 3), "^k must be a whole number from 1 up"),
+        (("recall@0", 10, 3), "^the cut-off in 'recall@0' must be"),
         (("tse", 10, 11), "^n_relevant must be a whole number from 1 to 10"),
         (("tse", 0, 1), "^n_items must be"),
         (("tse", 10.0, 1), "^n_items must be"),
@@ -130,7 +130,7 @@ def test_parameters_are_checked(arguments, message):
 
 
 def test_k_is_of_recall_alone():
-    with pytest.raises(ValueError, match=r"^k is the depth of measure='recall'"):
+    with pytest.raises(ValueError, match=r"^'tse' has no cut-off, got k=5"):
         tie_probability("tse", 10, 3, k=5)
-    with pytest.raises(ValueError, match=r"^measure must be"):
+    with pytest.raises(ValueError, match=r"^k=5 contradicts the cut-off of 'recall@3'"):
         tie_probability("recall@3", 10, 3, k=5)

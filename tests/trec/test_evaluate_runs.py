@@ -212,7 +212,7 @@ def test_the_pool_is_that_of_the_judgments(files):
         ({"ties": "random"}, "ties must be one of 'docno', 'average', 'worst', 'best', 'stable', "),
         ({"missing": "zero"}, "missing must be one of 'raise', 'drop', 'empty', got 'zero'"),
         ({"unjudged": "skip"}, "unjudged must be one of"),
-        ({"measures": "map"}, "'map' is not a measure"),
+        ({"measures": "mapp"}, "'mapp' is not a measure"),
         ({"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
         ({"bogus": 1}, "bogus is not an option of any of the measures ndcg: no measure has it"),
         ({"normalize": "k", "measures": "ap"}, "normalize='k' divides by the cut-off"),

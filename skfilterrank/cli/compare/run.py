@@ -5,9 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.gains import as_gains
-from skfilterrank._core.measure import MEASURES as KNOWN
-from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.cli._measure_names import parse_names
+from skfilterrank._core.measure_names import known_measure, parse_measures
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
@@ -80,7 +78,7 @@ def _measure(arguments):
             "that were measured before: compare --scores FILE."
         )
     arguments.qrels, *paths = arguments.files
-    names = parse_names(arguments.measures or MEASURES)
+    measures = parse_measures(arguments.measures or MEASURES)
     runs = named_runs(paths, arguments.qrels)
     if len(runs) < 2:
         raise InputError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
@@ -94,10 +92,10 @@ def _measure(arguments):
     index = QrelsIndex(qrels)
     params = {"gains": gains, "unjudged": arguments.unjudged, "precision": arguments.precision}
     try:
-        found = score_systems(
+        scores = score_systems(
             runs,
             index,
-            list(dict.fromkeys(names.values())),
+            measures,
             missing=arguments.missing,
             ties=arguments.ties,
             undefined=arguments.undefined,
@@ -108,8 +106,7 @@ def _measure(arguments):
         )
     except MissingValuesError as error:
         raise InputError(_lacking(error, len(runs), arguments)) from None
-    scores = {text: found[name] for text, name in names.items()}
-    k = {text: parse_measure(name).k for text, name in names.items()}
+    k = {text: measure.k for text, measure in measures.items()}
     labels = qrels["label"].dropna().unique()
     return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
 
@@ -233,6 +230,5 @@ def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments):
                 "(--n-resamples), fewer pairs (--baseline) or more topics"
             )
     for name in scores:
-        bare = name.partition("(")[0].partition("@")[0]
-        if arguments.scores and bare not in KNOWN and arguments.verbose:
+        if arguments.scores and known_measure(name) is None and arguments.verbose:
             tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")

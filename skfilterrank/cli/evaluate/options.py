@@ -12,9 +12,10 @@ _EPILOG = """\
 measures:
   A name of --list-measures, a cut-off after @, and options in parentheses, which
   shells want quoted: -m ndcg_f@20 -m 'rbp(persistence=0.95)@100'. Names of
-  trec_eval are understood too: map, ndcg_cut_10, P_10, recall_100, Rprec,
-  recip_rank, infAP. Columns are named as you write them. A document is relevant
-  where its gain is above 0, and forbidden where it is below 0.
+  trec_eval and ir_measures are understood too, in any case: map, ndcg_cut_10,
+  P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
+  you write them. A document is relevant where its gain is above 0, and forbidden
+  where it is below 0.
 
 formats:
   table  for people, four digits: a line for each run; with --per-query a table

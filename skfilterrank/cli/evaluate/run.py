@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
@@ -28,9 +27,9 @@ _SHOWN = 3
 
 def run(arguments) -> int:
     """Evaluate the runs; 1 where some of them could not be."""
-    names = parse_names(arguments.measures or MEASURES)
+    measures = parse_measures(arguments.measures or MEASURES)
     runs = named_runs(arguments.runs, arguments.qrels)
-    order = _order(names, arguments)
+    order = _order(measures, arguments)
     if not arguments.keep_going:
         check_paths(runs.values())
     qrels = read_judgments(arguments)
@@ -42,7 +41,7 @@ def run(arguments) -> int:
     evaluations = iter_evaluations(
         runs,
         QrelsIndex(qrels),
-        list(dict.fromkeys(names.values())),
+        measures,
         n_jobs=arguments.jobs,
         verbose=_shows_progress(arguments),
         on_error="yield" if arguments.keep_going else "raise",
@@ -55,7 +54,7 @@ def run(arguments) -> int:
         n_items=arguments.n_items,
     )
     notes = _Notes(len(runs))
-    values: Iterable[RunValues] = _run_values(evaluations, names, arguments.per_query, notes)
+    values: Iterable[RunValues] = _run_values(evaluations, arguments.per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
     with results(arguments) as (format, write):
@@ -66,14 +65,14 @@ def run(arguments) -> int:
     return 1 if notes.failed else 0
 
 
-def _run_values(evaluations, names, per_query, notes) -> Iterator[RunValues]:
-    """Values of each run, by the names as they were written; what has none is told."""
+def _run_values(evaluations, per_query, notes) -> Iterator[RunValues]:
+    """Values of each run; what has none is told."""
     for evaluation in evaluations:
         if evaluation.error is not None:
             notes.fail(evaluation.error)
             continue
         notes.add(evaluation)
-        values = evaluation.values[list(names.values())].set_axis(list(names), axis=1)
+        values = evaluation.values
         yield RunValues(
             evaluation.name,
             values.mean(),
@@ -123,19 +122,20 @@ class _Notes:
         return f"{len(counts)} of {count(self.n_runs, 'run')} ({', '.join(shown)})"
 
 
-def _order(names, arguments):
+def _order(measures, arguments):
     """Key that sorts runs, the best first; None keeps them as they are given."""
-    text = arguments.sort
-    if text is None:
+    if arguments.sort is None:
         return None
     if arguments.per_query:
         raise InputError("--sort orders runs by their means: leave out it or --per-query.")
-    if text not in names:
+    wanted = parse_measure(arguments.sort)
+    text = next((text for text, each in measures.items() if each == wanted), None)
+    if text is None:
         raise InputError(
-            f"--sort {brief(text)} is not one of the measures asked for: choose from "
-            f"{', '.join(names)}."
+            f"--sort {brief(arguments.sort)} is not one of the measures asked for: choose from "
+            f"{', '.join(measures)}."
         )
-    sign = -1 if parse_measure(names[text]).measure.greater_is_better else 1
+    sign = -1 if wanted.measure.greater_is_better else 1
 
     def key(run):
         value = run.means[text]

@@ -2,7 +2,7 @@
 
 import json
 
-from skfilterrank.cli._measure_names import parse_names
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import results, tell
@@ -15,7 +15,7 @@ from skfilterrank.judgments import pseudo_qrels, rank_systems
 
 def run(arguments) -> int:
     """Print the runs, best first."""
-    names = parse_names(arguments.measures or [MEASURE])
+    measures = parse_measures(arguments.measures or [MEASURE])
     _check_output(arguments)
     teams = None if arguments.teams is None else read_teams(arguments.teams)
     runs = read_named_runs(arguments.runs, arguments)
@@ -27,13 +27,7 @@ def run(arguments) -> int:
         "ties": arguments.ties,
         "random_state": arguments.seed,
     }
-    measures = list(dict.fromkeys(names.values()))
     found = rank_systems(runs, arguments.method, measure=measures, **params)
-    if measures[0] in found:
-        written = {name: found[name] for name in measures}
-        found = found.drop(columns=measures)
-        for text, name in names.items():
-            found[text] = written[name]
     if teams is not None:
         tell(f"{len(found)} of {len(runs)} runs: the first by name of each team")
     if arguments.out_qrels is not None:

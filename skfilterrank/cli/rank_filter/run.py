@@ -4,11 +4,10 @@ from typing import Any
 
 from sklearn.model_selection import GroupKFold
 
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
-from skfilterrank.cli._measure_names import parse_names
 from skfilterrank.cli._models import make_models
 from skfilterrank.cli._output import describe, draw, format_report
 from skfilterrank.cli._streams import progress, results, tell
@@ -101,8 +100,7 @@ def _measure_and_cutoff(arguments):
         raise InputError(
             f"--measure names {len(arguments.measures)} measures, and thresholds are tuned by one."
         )
-    (name,) = parse_names(arguments.measures or [MEASURE]).values()
-    measure = parse_measure(name)
+    (measure,) = parse_measures(arguments.measures or [MEASURE]).values()
     if measure.measure.takes_k:
         measure = measure.with_cutoff(arguments.k or None)
     return measure, measure.k or (K if arguments.k == 0 else arguments.k)

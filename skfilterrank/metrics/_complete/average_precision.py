@@ -167,7 +167,7 @@ def sum_precision_score():
 @declare_measure(
     "ap",
     average_precision,
-    trec_eval=("map", "map_cut_@"),
+    aliases=("MAP", "map_cut_@"),
     additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),

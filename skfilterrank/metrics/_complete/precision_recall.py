@@ -86,7 +86,7 @@ def success(block: ListBlock, k):
 @declare_measure(
     "precision",
     precision,
-    trec_eval=("P_@",),
+    aliases=("P", "P_@", "set_P"),
     additive=precision_sum,
     order_matters="with k",
     undefined="never",
@@ -148,7 +148,7 @@ def precision_at_k_score():
 @declare_measure(
     "recall",
     recall,
-    trec_eval=("recall_@",),
+    aliases=("R", "recall_@", "set_recall"),
     additive=recall_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",
@@ -203,7 +203,7 @@ def recall_at_k_score():
 @declare_measure(
     "r_precision",
     r_precision,
-    trec_eval=("Rprec",),
+    aliases=("Rprec",),
     additive=r_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -248,7 +248,7 @@ def r_precision_score():
 @declare_measure(
     "rr",
     reciprocal_rank,
-    trec_eval=("recip_rank",),
+    aliases=("MRR", "recip_rank"),
     additive=partial(first_relevant_sum, worth=reciprocal),
     undefined="no document of the query is relevant",
     value_range=(0, 1),
@@ -305,7 +305,7 @@ def reciprocal_rank_score():
 @declare_measure(
     "success",
     success,
-    trec_eval=("success_@",),
+    aliases=("success_@",),
     additive=partial(first_relevant_sum, worth=np.ones_like),
     order_matters="with k",
     undefined="no document of the query is relevant",

@@ -76,6 +76,7 @@ def _satisfied(gains, max_grade):
     undefined="never",
     value_range=(0, 1),
     options={"persistence": check_share, "relevance": one_of("binary", "graded")},
+    option_aliases={"p": "persistence"},
 )
 def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
@@ -103,9 +104,13 @@ def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     -----
     ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
     the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
-    gain itself, which [1]_ allows between 0 and 1. (Some tools multiply by labels above 1, which
-    leaves the range.) The places after the end of the list, or after `k`, count as not
-    relevant; what they could have added at most is the residual ``p**min(k, length)``. A query with
+    gain itself, which [1]_ allows between 0 and 1. trec_eval's ``rbp`` is
+    ``"rbp(persistence=0.9)"`` where all labels are 0 or 1; graded labels it divides by the topic's
+    greatest, which has no name here. ir_measures' ``RBP(p=0.9, rel=1)`` is ``"RBP(p=0.9)"``; where
+    it gets no ``rel``, it multiplies by labels above 1, which leaves the range.
+
+    The places after the end of the list, or after `k`, count as not relevant; what they could have
+    added at most is the residual ``p**min(k, length)``. A query with
     nothing relevant scores 0.
 
     Filtered documents close up, and where none are left the user finds nothing: filtering relevant

@@ -116,8 +116,8 @@ def ndcg_score():
 @declare_measure(
     "ndcg_0",
     partial(kernels.between, bounds=kernels.ndcg_0_bounds, lowest=0.0),
-    # It takes negative labels for 0.
-    trec_eval=("ndcg_cut_@",),
+    # trec_eval takes negative labels for 0.
+    aliases=("ndcg_cut_@",),
     title="nDCG_0",
     additive=partial(kernels.dcg_sum, bounds=kernels.ndcg_0_bounds, lowest=0.0),
     undefined="no judged document has a positive gain",

@@ -140,7 +140,7 @@ def check_inclusion_probability(inclusion_probability, n_rows):
 @declare_measure(
     "inferred_ap",
     inferred_ap,
-    trec_eval=("infAP",),
+    aliases=("infAP",),
     additive=inferred_ap_sum,
     undefined="the query has no relevant document",
     value_range=(0, 1),

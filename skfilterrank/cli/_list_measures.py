@@ -1,0 +1,21 @@
+"""What ``--list-measures`` prints."""
+
+from skfilterrank._core.measure import MEASURES
+from skfilterrank.metrics import get_measure_names
+
+
+def describe_measures(**defaults) -> str:
+    """Each measure: how it is written, with the command's own defaults, what it is, its aliases."""
+    lines = []
+    for name in get_measure_names():
+        entry = MEASURES[name]
+        known = entry.defaults | defaults
+        options = ",".join(f"{option}={known[option]}" for option in entry.options)
+        written = f"{name}{f'({options})' if options else ''}{'[@k]' if entry.takes_k else ''}"
+        worse = "" if entry.greater_is_better else " (lower is better)"
+        lines.append(f"{written}\n    {entry.summary}{worse}\n")
+        aliases = [alias.replace("@", "K") for alias in entry.aliases]
+        aliases += [f"{alias}= for {option}=" for alias, option in entry.option_aliases.items()]
+        if aliases:
+            lines.append(f"    Also {', '.join(aliases)}.\n")
+    return f"{''.join(lines)}\nNames may be written in any case.\n"

@@ -1,0 +1,187 @@
+"""Names of measures: those of other tools, in any case, and what they are taken for."""
+
+import pickle
+import shutil
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import (
+    known_measure,
+    parse_measure,
+    parse_measures,
+    spellings,
+)
+from skfilterrank.comparison import score_systems
+from skfilterrank.metrics import evaluate, make_ranking_scorer, register_measure
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.trec import evaluate_run
+from tests.support.trec_runs import random_run
+
+NAMES = {
+    "AP": "ap",
+    "MAP": "ap",
+    "map_cut_5": "ap@5",
+    "nDCG@10": "ndcg@10",
+    "ndcg_cut.10": "ndcg_0@10",
+    "NDCG_F@3": "ndcg_f@3",
+    "P@5": "precision@5",
+    "P_5": "precision@5",
+    "set_P": "precision",
+    "R@100": "recall@100",
+    "recall_100": "recall@100",
+    "RR@10": "rr@10",
+    "MRR": "rr",
+    "mrr@10": "rr@10",
+    "recip_rank": "rr",
+    "Rprec": "r_precision",
+    "Bpref": "bpref",
+    "infAP": "inferred_ap",
+    "ERR@20": "err@20",
+    "RBP(p=0.9)": "rbp(persistence=0.9)",
+    "rbp(relevance=graded, p=0.9)@3": "rbp(persistence=0.9,relevance=graded)@3",
+    "UL_normalized(variant=v1,measure=MAP)": "ul_normalized(measure=ap,variant=v1)",
+    "Success@5": "success@5",
+    "Judged@10": "judged@10",
+    "ndcg_0": "ndcg_0",
+}
+
+
+def frames(qrels, run):
+    """Judgments and run as tables."""
+    judged = [(qid, docno, label) for qid in qrels for docno, label in qrels[qid].items()]
+    shown = [(qid, docno, score) for qid in run for docno, score in run[qid].items()]
+    return (
+        pd.DataFrame(judged, columns=["qid", "docno", "label"]),
+        pd.DataFrame(shown, columns=["qid", "docno", "score"]),
+    )
+
+
+@pytest.mark.parametrize(("text", "canonical"), NAMES.items())
+def test_names(text, canonical):
+    parsed = parse_measure(text)
+    assert parsed.text == canonical
+    assert parsed == parse_measure(canonical)
+    assert pickle.loads(pickle.dumps(parsed)) == parsed
+    assert known_measure(text) is parsed.measure
+
+
+def test_no_name_has_two_meanings():
+    assert len(spellings()) == sum(1 + len(entry.aliases) for entry in MEASURES.values())
+
+
+@given(st.data())
+def test_any_name_in_any_case(data):
+    known = spellings()
+    lower = data.draw(st.sampled_from(sorted(known)))
+    written, entry = known[lower]
+    k = data.draw(st.integers(1, 1000)) if entry.takes_k else None
+    if "@" in written:
+        k = k or 1
+        written = written.replace("@", str(k))
+    elif k is not None:
+        written += f"@{k}"
+    upper = data.draw(st.lists(st.booleans(), min_size=len(written), max_size=len(written)))
+    text = "".join(c.upper() if up else c.lower() for c, up in zip(written, upper))
+    parsed = parse_measure(text)
+    assert (parsed.measure, parsed.k, parsed.options) == (entry, k, {})
+    assert parse_measure(parsed.text) == parsed
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1, 2, 4], [-2, 0, 0, 1, 3]], ids=str)
+def test_every_name_of_trec_eval_has_its_number(labels):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run, _ = random_run(0, labels)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, pytrec_eval.supported_measures)
+    theirs = pd.DataFrame.from_dict(evaluator.evaluate(run), orient="index")
+    names = [name for name in theirs if known_measure(name) is not None]
+    cut = ("map_cut", "ndcg_cut", "P", "recall", "success")
+    assert {name.rstrip("0123456789").rstrip("_") for name in names} == {
+        *cut,
+        *("map", "ndcg", "Rprec", "recip_rank", "bpref", "infAP", "set_P", "set_recall"),
+    }
+    if min(labels) < 0:
+        # Forbidden documents are judged here, and not there; nDCG is told by its name.
+        names = [name for name in names if name not in ("ndcg", "bpref", "infAP")]
+    table, frame = frames(qrels, run)
+    ours = evaluate_run(frame, table, names)
+    assert list(ours) == names
+    for name in names:
+        np.testing.assert_allclose(ours[name], theirs[name][ours.index], atol=1e-9, err_msg=name)
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in perl")
+def test_names_of_ir_measures_have_its_numbers():
+    names = ["AP", "MAP@10", "nDCG@10", "P@5", "R@10", "RR", "MRR@3", "Rprec", "Bpref", "infAP"]
+    names += ["Success@5", "Judged@10", "ERR@20"]
+    qrels, run, _ = random_run(1, [0, 0, 1, 2, 4])
+    # gdeval wants numbers for topics, and not all of its programs order equal scores alike.
+    qrels, run = ({qid[1:]: rows for qid, rows in each.items()} for each in (qrels, run))
+    for shown in run.values():
+        shown |= {docno: score + place / 1000 for place, (docno, score) in enumerate(shown.items())}
+    table, frame = frames(qrels, run)
+    ours = evaluate_run(frame, table, names)
+    for name in names:
+        theirs = {
+            each.query_id: each.value
+            for each in ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run)
+        }
+        # gdeval prints five digits.
+        np.testing.assert_allclose(ours[name], pd.Series(theirs)[ours.index], atol=1e-5)
+
+
+def test_wherever_a_measure_is_named():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(120, 2)), np.repeat(np.arange(12), 10)
+    y = np.sign(np.round(X[:, 0] + 0.3 * rng.normal(size=120)))
+    table = evaluate(y, X[:, 0], ["MAP", "P_5", "nDCG@3"], groups=groups)
+    expected = evaluate(y, X[:, 0], ["ap", "precision@5", "ndcg@3"], groups=groups)
+    assert list(table) == ["MAP", "P_5", "nDCG@3"]
+    np.testing.assert_array_equal(table, expected)
+
+    model = LogisticRegression()
+    fitted, same = (
+        RankAndFilter(model, measure=name).fit(X, y, groups=groups)
+        for name in ("NDCG_f@3", "ndcg_f@3")
+    )
+    assert fitted.threshold_ == same.threshold_
+    scorer = pickle.loads(pickle.dumps(make_ranking_scorer("MRR@5")))
+    assert repr(scorer) == "make_ranking_scorer('rr@5')"
+
+    qrels, run, _ = random_run(0, [-1, 0, 1])
+    judged, shown = frames(qrels, run)
+    runs = {"a": shown, "b": shown.assign(score=-shown["score"])}
+    scores = score_systems(runs, judged, ["Forbidden@3", "P_5"])
+    assert scores["Forbidden@3"].measure == "Forbidden@3"
+    assert not scores["Forbidden@3"].greater_is_better
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["P_5", "rr", "P@5"], "measures names 'precision@5' twice, as 'P_5' and 'P@5'"),
+        (["rbp(p=0.5)", "RBP(p=0.50)"], r"twice, as 'rbp\(p=0.5\)' and 'RBP\(p=0.50\)'"),
+        (["mapp", "ap", "ndgc_cut_7"], "^'mapp' is not .* 'MAP'. 'ndgc_cut_7' is .* 'ndcg_cut_7'"),
+        (["nDCG_f_10"], r"'nDCG_f_10' is not a measure: did you mean 'ndcg_f@10'\?"),
+        (["P_5@3"], "'P_5@3' has two cut-offs: write 'precision@5'"),
+        (["P_0"], "the cut-off in 'P_0' must be a positive whole number"),
+        (["RBP(p=0.9,rel=1)"], "'rel=1' in .* is not an option of 'rbp': it has persistence=..., "),
+        (["rbp(p=0.9,persistence=0.9)"], "gives persistence twice"),
+        (["gm_map", "iprec_at_recall_0.10"], "'gm_map' is not .* 'iprec_at_recall_0.10' is not"),
+    ],
+)
+def test_what_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        parse_measures(given)
+
+
+@pytest.mark.parametrize("name", ["mrr", "Ap", "P_5", "recip_rank"])
+def test_another_name_is_taken(name):
+    with pytest.raises(ValueError, match=f"name='{name}' is taken by skfilterrank.metrics"):
+        register_measure(name)(lambda ranked, pool: 1.0)
