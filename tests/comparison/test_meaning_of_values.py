@@ -11,7 +11,7 @@ VALUES = pd.DataFrame(
     index=pd.Index(["bad", "good", "fair"], name="run"),
     columns=pd.Index(list("abcd"), name="qid"),
 )
-LONG = VALUES.unstack().swaplevel()
+LONG = VALUES.unstack().swaplevel()  # noqa: PD010
 
 
 def test_lower_is_better_where_the_table_says_so():
