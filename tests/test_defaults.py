@@ -1,34 +1,15 @@
 """What a docstring says is the default is the default, of every public function and class."""
 
 import ast
-import importlib
 import inspect
-import pkgutil
 import re
 
 import pytest
 
-import skfilterrank
+from public_names import public
 
 # A line of numpydoc such as "k : int or None, default=10".
 PARAMETERS = re.compile(r"^([\w, *]+) : (.+)$", re.MULTILINE)
-
-
-def public():
-    """Every public function and class, and the public methods of classes."""
-    found = {}
-    for part in filter(lambda part: part.ispkg, pkgutil.iter_modules(skfilterrank.__path__)):
-        module = importlib.import_module(f"skfilterrank.{part.name}")
-        for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
-            if callable(thing):
-                found[f"{part.name}.{name}"] = thing
-            for method, function in inspect.getmembers(thing) if inspect.isclass(thing) else ():
-                # scikit-learn adds methods that ask for metadata.
-                is_method = inspect.isfunction(function) or inspect.ismethod(function)
-                if method in vars(thing) and method[0] != "_" and is_method:
-                    found[f"{part.name}.{name}.{method}"] = function
-    return found
 
 
 @pytest.mark.parametrize(("name", "thing"), public().items())

@@ -9,8 +9,15 @@ import pytest
 from skfilterrank.comparison import label_degradation, score_systems
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_run, read_runs, write_qrels, write_run
-from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table, statap_prior
-from skfilterrank.ranking import fuse_runs
+from skfilterrank.judgments import (
+    MaxRepSelector,
+    PoolingSelector,
+    pseudo_qrels,
+    rank_systems,
+    rank_table,
+    statap_prior,
+)
+from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs
 from skfilterrank.trec import evaluate_runs, iter_evaluations
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})
@@ -118,6 +125,12 @@ def test_a_bad_run_is_named(function, change, message):
         function(RUNS | {"two": RUNS["two"].drop(columns="score")})
 
 
+@pytest.mark.parametrize("name", ["evaluate_runs", "score_systems"])
+def test_judgments_do_not_come_first(name):
+    with pytest.raises(SkfilterrankError, match="runs come first, then judgments"):
+        ON_JUDGMENTS[name](QRELS, RUNS, "ap")
+
+
 @pytest.mark.parametrize("name", ON_JUDGMENTS)
 def test_kinds_of_judgments(name, tmp_path):
     expected = ON_JUDGMENTS[name](RUNS, QRELS, "ap")
@@ -127,3 +140,32 @@ def test_kinds_of_judgments(name, tmp_path):
         pd.testing.assert_frame_equal(ON_JUDGMENTS[name](RUNS, qrels, "ap"), expected)
     with pytest.raises(SkfilterrankError, match="qrels must be a data frame, a path or an open f"):
         ON_JUDGMENTS[name](RUNS, [1], "ap")
+
+
+def test_learned_fusion_takes_files(paths, tmp_path):
+    write_qrels(tmp_path / "qrels.txt", QRELS)
+    expected = fuse_learned(RUNS, QRELS, fusion="logistic", cv=None)
+    for runs in (paths, dict(zip(RUNS, paths)), tuple(map(str, paths))):
+        fused = fuse_learned(runs, tmp_path / "qrels.txt", fusion="logistic", cv=None)
+        pd.testing.assert_frame_equal(fused, expected)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (LinearRankFusion(), r"X must hold the scores .* fuse_learned\(runs, qrels, fusion="),
+        (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
+    ],
+)
+def test_estimators_of_rows_say_what_is_for_runs(estimator, message):
+    with pytest.raises(SkfilterrankError, match=message):
+        estimator.fit(RUNS, QRELS)
+
+
+def test_rank_tables_are_no_vectors():
+    table = rank_table(RUNS).fillna(9)
+    with pytest.raises(SkfilterrankError, match=r"X must hold texts, .*, and is a rank table"):
+        MaxRepSelector().fit(table)
+    MaxRepSelector().fit(table.rename_axis(columns=None))
+    with pytest.raises(SkfilterrankError, match="rank_table makes one of a path or a list of"):
+        PoolingSelector().fit(["one.txt", "two.txt"])

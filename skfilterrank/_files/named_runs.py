@@ -17,7 +17,10 @@ def named_runs(runs, *, least: int = 1) -> dict:
     if isinstance(runs, Mapping):
         found = dict(runs)
     elif hasattr(runs, "columns") or hasattr(runs, "read"):
-        raise InputTypeError(f"runs must be {_EXPECTED}, got one {type(runs).__name__}: name it.")
+        got = f"got one {type(runs).__name__}: name it."
+        if "label" in getattr(runs, "columns", ()):
+            got = "got judgments, with a column 'label': runs come first, then judgments."
+        raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
     else:
         found = {}
         for run in (
@@ -25,7 +28,8 @@ def named_runs(runs, *, least: int = 1) -> dict:
         ):
             if not is_path(run):
                 raise InputTypeError(
-                    f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}."
+                    f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}: "
+                    "nothing names what is no path, so give a dict."
                 )
             name = name_of_path(run)
             if name in found:
@@ -38,6 +42,17 @@ def named_runs(runs, *, least: int = 1) -> dict:
         plural = "s" * (least > 1)
         raise InputError(f"runs must hold at least {least} run{plural}, got {len(found)}.")
     return found
+
+
+def are_runs(systems) -> bool:
+    """Whether these are runs in some form, rather than scores: paths, open files or frames."""
+    if isinstance(systems, Mapping):
+        systems = systems.values()
+    elif is_path(systems):
+        return True
+    elif not isinstance(systems, list | tuple):
+        return False
+    return any(is_path(run) or hasattr(run, "read") or hasattr(run, "columns") for run in systems)
 
 
 def name_of_path(path) -> str:

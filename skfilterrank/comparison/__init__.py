@@ -1,5 +1,8 @@
 """Systems against systems: which is better, how sure one can be, and which measure can tell."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.comparison._measure_quality.agreement import Agreement, agreement, fraction_tied
 from skfilterrank.comparison._measure_quality.conflicts import MeasureConflicts, conflicts
 from skfilterrank.comparison._measure_quality.discriminative_power import (
@@ -65,3 +68,6 @@ __all__ = [
     "tau_ap_b",
     "topic_set_size",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

@@ -31,6 +31,9 @@ the machine is of them.
 reason. They are kept as certain, and a sample is drawn from the rest.
 """
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import EstimatedDifferences, Estimates, MeasureEstimate
 from skfilterrank.estimation._machine import MachineReport, machine_report
@@ -47,3 +50,6 @@ __all__ = [
     "estimate",
     "machine_report",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

@@ -1,5 +1,8 @@
 """Features of judged tables with text columns, and of queries, as scikit-learn transformers."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.features._query_scaler import QueryScaler
 from skfilterrank.features._tables import (
     ColumnsEqual,
@@ -19,3 +22,6 @@ __all__ = [
     "TextVectors",
     "make_text_features",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

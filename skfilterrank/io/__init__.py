@@ -1,5 +1,8 @@
 """Reading judged documents, writing filtered runs, keeping models."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.io._letor import LetorData, read_letor, write_letor
 from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._runs import read_runs
@@ -26,3 +29,6 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

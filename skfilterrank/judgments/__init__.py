@@ -1,5 +1,8 @@
 """Judging less: which documents to judge, labels nobody made, systems without judgments."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judging import Answer, Question, judge
 from skfilterrank.judgments._active.judgment_log import read_judgment_log
@@ -41,3 +44,6 @@ __all__ = [
     "similarity_join",
     "statap_prior",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

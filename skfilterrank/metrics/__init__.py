@@ -2,9 +2,11 @@
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import get_measure_names
+from skfilterrank._names import names_of
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import (
     RandomRankingBound,
@@ -60,3 +62,6 @@ for _measure in MEASURES.values():
     if _measure.function.__module__.startswith(f"{__name__}."):
         globals()[_measure.function.__name__] = _measure.function
         __all__ += [_measure.function.__name__]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

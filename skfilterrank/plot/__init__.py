@@ -1,5 +1,8 @@
 """Pictures, in the manner of scikit-learn's displays; they need matplotlib."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.plot._critical_difference import CriticalDifferenceDisplay
 from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay
 from skfilterrank.plot._pairwise_comparison import PairwiseComparisonDisplay
@@ -16,3 +19,6 @@ __all__ = [
     "StabilityCurveDisplay",
     "ThresholdCurveDisplay",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

@@ -1,5 +1,8 @@
 """Estimators that rank each query's documents and leave out the forbidden ones."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank._ranker import RankerMixin
 from skfilterrank.ranking._boosting.adarank import AdaRankRanker
 from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
@@ -61,3 +64,6 @@ __all__ = [
     "threshold_curve",
     "xgboost_early_stopping",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

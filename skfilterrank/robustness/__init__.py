@@ -1,5 +1,8 @@
 """Recall as robustness: worst cases, orientation and ties of measures, as functions."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.robustness._orientation import metric_orientation
 from skfilterrank.robustness._recall_levels import recall_level_metric
 from skfilterrank.robustness._simulation import simulate_agreement, simulate_ties
@@ -20,3 +23,6 @@ __all__ = [
     "worst_case_provider",
     "worst_case_searcher",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

@@ -22,7 +22,7 @@ def simulate_agreement(
     measures: Sequence = ("tse", "recall@1000", "r_precision", "ap", "ndcg", "random"),
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
-    random_state=None,
+    random_state=0,
 ) -> pd.DataFrame:
     """How often a measure prefers the one of two random rankings with the better worst case.
 
@@ -43,7 +43,7 @@ def simulate_agreement(
         Exposure of a position, for "tse".
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for "rbp".
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of the rankings; an int repeats exactly.
 
     Returns
@@ -117,7 +117,7 @@ def simulate_ties(
     measures: Sequence = ("lexirecall", "tse", "recall@1000", "r_precision", "ap", "ndcg"),
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
-    random_state=None,
+    random_state=0,
 ) -> pd.DataFrame:
     """How often two random rankings are equal when only their first places are returned.
 
@@ -139,7 +139,7 @@ def simulate_ties(
         Exposure of a position, for "tse".
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for "rbp".
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Seed of the rankings; an int repeats exactly.
 
     Returns

@@ -1,5 +1,8 @@
 """Evaluation of TREC runs: runs and judgments in, measures of every topic out."""
 
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
 from skfilterrank.trec._evaluate import (
     RunEvaluation,
     evaluate_run,
@@ -15,3 +18,6 @@ __all__ = [
     "iter_evaluations",
     "register_with_ir_measures",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

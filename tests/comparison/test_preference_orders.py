@@ -1,5 +1,6 @@
 """Systems in one order over all queries."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -18,8 +19,17 @@ VALUES = st.tuples(st.integers(2, 5), st.integers(1, 5)).flatmap(
 )
 
 
+def as_given(values, **params):
+    """The order of systems without names, in the rows' own order."""
+    found = order_systems(values, **params)
+    place = np.argsort(list(map(int, found.systems)))
+    parts = {name: getattr(found, name)[place] for name in ("scores", "rank", "low", "high")}
+    wins = found.n_wins[np.ix_(place, place)]
+    return dataclasses.replace(found, systems=tuple(map(str, sorted(place))), n_wins=wins, **parts)
+
+
 def scores_of(values, method, **params):
-    return order_systems(values, method=method, n_resamples=0, **params).scores
+    return as_given(values, method=method, n_resamples=0, **params).scores
 
 
 def outcome(one, other):
@@ -88,14 +98,14 @@ def test_methods_differ():
     # a is the best of three queries of five and the worst of two: it beats each other one by
     # majority, while b is never worse than second.
     values = np.array([[4, 4, 4, 1, 1], [3, 3, 3, 4, 4], [2, 2, 1, 3, 3], [1, 1, 2, 2, 2]])
-    order = {method: order_systems(values, method=method).rank[:2].tolist() for method in METHODS}
+    order = {method: as_given(values, method=method).rank[:2].tolist() for method in METHODS}
     assert order["win_rate"] == order["borda"] == [2, 1]
     assert order["copeland"] == order["mc4"] == [1, 2]
 
 
 @given(VALUES)
 def test_numbers_of_preferences(values):
-    found = order_systems(values, n_resamples=0).n_wins
+    found = as_given(values, n_resamples=0).n_wins
     for i, j in itertools.product(range(len(values)), repeat=2):
         assert found[i, j] == (values[i] > values[j]).sum()
 
@@ -103,21 +113,21 @@ def test_numbers_of_preferences(values):
 @pytest.mark.parametrize("method", METHODS)
 @given(values=VALUES, data=st.data())
 def test_invariances(method, values, data):
-    expected = order_systems(values, method=method, n_resamples=0)
+    expected = as_given(values, method=method, n_resamples=0)
     turned = data.draw(st.permutations(range(len(values))))
     queries = data.draw(st.permutations(range(values.shape[1])))
-    found = order_systems(values[turned][:, queries], method=method, n_resamples=0)
+    found = as_given(values[turned][:, queries], method=method, n_resamples=0)
     assert found.rank.tolist() == expected.rank[turned].tolist()
     # Each query may have a scale of its own.
     rescaled = np.exp(values) * np.arange(1, values.shape[1] + 1) - 5
-    found = order_systems(rescaled, method=method, n_resamples=0)
+    found = as_given(rescaled, method=method, n_resamples=0)
     assert found.rank.tolist() == expected.rank.tolist()
     # All the other way round; for MC4 that is another walk.
     if method != "mc4":
-        found = order_systems(-values, method=method, n_resamples=0)
+        found = as_given(-values, method=method, n_resamples=0)
         assert found.rank.tolist() == (len(values) + 1 - expected.rank).tolist()
     # Every query twice.
-    doubled = order_systems(np.hstack([values, values]), method=method, n_resamples=0)
+    doubled = as_given(np.hstack([values, values]), method=method, n_resamples=0)
     np.testing.assert_allclose(doubled.scores, expected.scores, atol=1e-12)
 
 
@@ -134,10 +144,10 @@ def test_intervals_over_all_resamples(method):
     # Three queries have 27 resamples, all alike: quantiles of ranks can be had exactly.
     values = np.array([[3, 2, 1], [2, 4, 3], [1, 3, 4], [4, 1, 2]])
     ranks = [
-        order_systems(values[:, list(drawn)], method=method, n_resamples=0).rank
+        as_given(values[:, list(drawn)], method=method, n_resamples=0).rank
         for drawn in itertools.product(range(3), repeat=3)
     ]
-    found = order_systems(values, method=method, n_resamples=4000, confidence=0.8)
+    found = as_given(values, method=method, n_resamples=4000, confidence=0.8)
     tail = np.quantile(ranks, [0.1, 0.9], axis=0, method="inverted_cdf")
     near = np.quantile(ranks, [0.13, 0.87], axis=0, method="inverted_cdf")
     far = np.quantile(ranks, [0.07, 0.93], axis=0, method="inverted_cdf")
@@ -205,9 +215,23 @@ def test_table_and_text():
     assert kendall_tau(table["score"], list(table.index)) == pytest.approx(1)
 
 
+def test_the_best_come_first():
+    # By the first measure b is before a and c, which tie; by the second, c before b and a.
+    one = SystemScores([[1, 2], [3, 3], [2, 1]], systems=["a", "b", "c"])
+    other = SystemScores([[1, 1], [2, 2], [3, 3]], systems=["a", "b", "c"])
+    first, second = order_systems(one), order_systems(other)
+    assert first.systems == tuple(first.to_frame().index) == ("b", "a", "c")
+    assert first.rank.tolist() == [1, 2.5, 2.5]
+    assert first.scores.tolist() == [1, 0.25, 0.25]
+    assert first.n_wins.tolist() == [[0, 2, 2], [0, 0, 1], [0, 1, 0]]
+    assert second.systems == ("c", "b", "a")
+    assert kendall_tau(list(second.systems), second) == pytest.approx(1)
+    assert kendall_tau(list(first.systems), list(second.systems)) == pytest.approx(-1 / 3)
+
+
 def test_one_query():
     values = np.array([[3.0], [1.0], [2.0]])
-    found = order_systems(values, n_resamples=0)
+    found = as_given(values, n_resamples=0)
     assert found.rank.tolist() == [1, 3, 2]
     assert np.isnan(found.low).all()
     assert "low" not in str(found)

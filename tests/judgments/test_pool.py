@@ -51,7 +51,7 @@ def test_ranks_by_hand():
         index=pd.MultiIndex.from_tuples(
             [("1", "d1"), ("1", "d2"), ("1", "d3"), ("2", "d1")], names=["qid", "docno"]
         ),
-    )
+    ).rename_axis(columns="run")
     pd.testing.assert_frame_equal(table, expected, check_index_type=False)
     assert table.index.is_monotonic_increasing
     assert table.index.is_unique

@@ -441,7 +441,7 @@ class TestBadInput:
                 "cv='prefit' is not for fuse_learned",
             ),
             ((runs, qrels), {"groups": groups}, "groups is for scores"),
-            ((runs, y), {}, "y_true must be a DataFrame of judgments"),
+            ((runs, y), {}, "y_true must be judgments for runs"),
             ((runs, qrels.drop(columns="label")), {}, "y_true has no column 'label'"),
             (
                 (runs, pd.concat([qrels, qrels[:1]])),

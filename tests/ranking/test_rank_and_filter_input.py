@@ -317,6 +317,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"(LGBM|XGB)Ranker needs queries: pass groups="):
             self.fit(data, estimator, groups=None)
 
+    def test_groups_that_a_search_kept(self, data):
+        search = GridSearchCV(RankAndFilter(LambdaRankRanker()), {"k": [3]}, cv=GroupKFold(2))
+        with pytest.raises(ValueError, match="model selection, groups= reaches the folds alone"):
+            search.fit(data.X, data.y, groups=data.groups)
+
     @pytest.mark.parametrize(
         ("estimator", "name"),
         [

@@ -28,7 +28,8 @@ class SystemOrder(Result):
     measure : str
         Name of the measure.
     systems : tuple of str
-        Names of the systems, as in the scores.
+        Names of the systems, the best first, tied ones as in the scores: the order of all that is
+        here.
     scores : ndarray of shape (n_systems,), dtype float64
         What the systems are ordered by, greater is better; its meaning is that of the method.
     rank : ndarray of shape (n_systems,), dtype float64
@@ -57,11 +58,10 @@ class SystemOrder(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each system, the best first: "rank", "low", "high" and "score"."""
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {"rank": self.rank, "low": self.low, "high": self.high, "score": self.scores},
             index=pd.Index(self.systems, name="system"),
         )
-        return table.sort_values("rank", kind="stable")
 
     def _summary(self):
         return (
@@ -199,15 +199,17 @@ def order_systems(
         tail = (1 - confidence) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
+    rank = _ranks(observed)
+    order = np.argsort(rank, kind="stable")
     return SystemOrder(
         method=method,
         measure=scores.measure,
-        systems=scores.systems,
-        scores=observed,
-        rank=_ranks(observed),
-        low=low,
-        high=high,
-        n_wins=np.array([(each > values).sum(axis=1) for each in values]),
+        systems=tuple(scores.systems[system] for system in order),
+        scores=observed[order],
+        rank=rank[order],
+        low=low[order],
+        high=high[order],
+        n_wins=np.array([(values[system] > values[order]).sum(axis=1) for system in order]),
         confidence=confidence,
         n_queries=n_queries,
         n_resamples=n_resamples,

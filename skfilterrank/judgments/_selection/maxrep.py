@@ -1,6 +1,7 @@
 """MAXREP: judge first the documents that represent best what is probably relevant."""
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
@@ -166,6 +167,12 @@ class MaxRepSelector(TopicSelector):
         check_threshold(self.threshold)
         check_choice(self.metric, "metric", ("cosine", "precomputed"))
         check_max_terms(self.max_terms)
+        if isinstance(X, pd.DataFrame) and X.columns.name == "run":
+            raise InputError(
+                "X must hold texts, vectors or similarities of documents, and is a rank table, "
+                "whose ranks say nothing of what documents are about: give the texts of the "
+                "documents in its index, with prior=statap_prior of the table."
+            )
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _prepare(self, X, index):

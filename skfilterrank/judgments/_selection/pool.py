@@ -29,7 +29,8 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     -------
     table : DataFrame of shape (n_documents_of_all_pools, n_runs)
         Index levels "qid" and "docno", sorted. One float64 column for each run, in the order of
-        `runs`: the rank of the document, from 1, NaN where the run does not return it.
+        `runs`, the axis named "run": the rank of the document, from 1, NaN where the run does not
+        return it.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
     >>> b = pd.DataFrame({"qid": "1", "docno": ["d3", "d1"], "score": [0.5, 0.5]})
     >>> rank_table({"a": a, "b": b})
-                 a    b
+    run          a    b
     qid docno
     1   d1     1.0  2.0
         d2     2.0  NaN
@@ -91,7 +92,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         verify_integrity=False,
     )
     # Transposed, each column of the frame is one stretch of memory.
-    table = pd.DataFrame(ranks.T, columns=names, copy=False)
+    table = pd.DataFrame(ranks.T, columns=pd.Index(names, name="run"), copy=False)
     return table.set_axis(index.remove_unused_levels(), axis=0)
 
 
@@ -106,7 +107,7 @@ def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.D
         if name == "X" and not are_runs(runs):  # a list may be one of texts
             raise InputError(
                 "X must be a rank table, or a dict {name: path, open file or data frame} of runs, "
-                f"got {type(runs).__name__}."
+                f"got {type(runs).__name__}. rank_table makes one of a path or a list of paths."
             )
         return rank_table(runs, depth=depth)
     depth = check_depth(depth)

@@ -25,7 +25,7 @@ from skfilterrank._core.checks import (
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.judgments._selection.pool import as_rank_table
+from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
 
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
@@ -86,6 +86,12 @@ class TopicSelector(BaseEstimator):
 
     def _read(self, X):
         """X as the strategy wants it, before rows are counted: hook."""
+        if are_runs(X):
+            raise InputError(
+                f"X must hold the documents for {type(self).__name__}, one in each row, and is a "
+                "dict, of runs: rank_table(runs) has their documents in its index, and "
+                "prior=statap_prior(runs) tells what the runs say of each."
+            )
         return X
 
     def _prepare(self, X, index):

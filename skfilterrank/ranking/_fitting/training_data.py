@@ -145,7 +145,9 @@ def _number_queries(estimator, groups, n_rows, without_groups):
         name = type(estimators_inside(estimator)[-1]).__name__
         raise InputError(
             f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
-            "with an index level named 'qid'."
+            "with an index level named 'qid'. Inside scikit-learn's model selection, groups= "
+            "reaches the folds alone and such a Series the ranker too; with "
+            "sklearn.set_config(enable_metadata_routing=True), groups= reaches both."
         )
     if without_groups is not None:
         warn_user(

@@ -1,7 +1,6 @@
 """Learned fusion of runs or scores in one call."""
 
 import warnings
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,10 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._files.files import is_path
+from skfilterrank._files.named_runs import are_runs
 from skfilterrank.exceptions import InputError, UnjudgedWarning, brief, brief_list
+from skfilterrank.io import read_qrels
 from skfilterrank.ranking._fitting.splits import (
     check_cv,
     check_each_held_out_once,
@@ -44,13 +46,14 @@ def fuse_learned(
 
     Parameters
     ----------
-    systems : dict of str to DataFrame, or dict of arrays, DataFrame or array (n_rows, n_systems)
-        Runs by name as in :func:`fuse_runs`, or scores of the same rows as in
+    systems : runs, or dict of arrays, DataFrame or array of shape (n_rows, n_systems)
+        Runs as :func:`skfilterrank.io.read_runs` takes them: a path, a list of paths, or a dict of
+        names and paths, open files or DataFrames. Or scores of the same rows as in
         :func:`fuse_scores`.
-    y_true : DataFrame, or array-like of shape (n_rows,)
-        For runs the judgments, with columns (or index levels) "qid", "docno" and "label", as
-        :func:`skfilterrank.io.read_qrels` returns them. For scores the label of each row, NaN
-        where unjudged; a Series may carry the query ids in an index level "qid".
+    y_true : path, open file or DataFrame, or array-like of shape (n_rows,)
+        For runs the judgments, as :func:`skfilterrank.io.read_qrels` reads them; a DataFrame has
+        the columns (or index levels) "qid", "docno" and "label". For scores the label of
+        each row, NaN where unjudged; a Series may carry the query ids in an index level "qid".
     groups : array-like of shape (n_rows,), default=None
         Query id of each row of scores; None looks for an index level "qid". Runs bring their own.
     fusion : {"coordinate_ascent", "logistic"}, estimator or LinearRankFusion
@@ -119,7 +122,7 @@ def fuse_learned(
     if fusion.random_state is None:
         fusion.set_params(random_state=random_state)
     how = {"cv": cv, "unjudged": unjudged, "n_jobs": n_jobs, "verbose": verbose}
-    if not _are_runs(systems):
+    if not are_runs(systems):
         matrix = as_score_matrix(systems)
         n_rows = len(matrix.values)
         index = check_groups(groups, y_true, systems, n_rows=n_rows)
@@ -129,13 +132,6 @@ def fuse_learned(
     table = score_table(systems)
     index, _ = table_index(table)
     return as_run(table, _fused(fusion, table.to_numpy(), _labels(table, y_true), index, **how))
-
-
-def _are_runs(systems):
-    """Whether the systems are frames rather than scores."""
-    return isinstance(systems, Mapping) and any(
-        isinstance(run, pd.DataFrame) or hasattr(run, "get_column") for run in systems.values()
-    )
 
 
 def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
@@ -194,11 +190,13 @@ def _checked_splits(cv, gains, numbers):
 
 def _labels(table, qrels):
     """Label of each row of a score table, NaN where unjudged."""
+    if is_path(qrels) or hasattr(qrels, "read"):
+        qrels = read_qrels(qrels)
     if not isinstance(qrels, pd.DataFrame):
         if not hasattr(qrels, "get_column"):
             raise InputError(
-                "y_true must be a DataFrame of judgments for runs, with columns 'qid', 'docno' and "
-                f"'label', got {type(qrels).__name__}."
+                "y_true must be judgments for runs, a path, an open file, or a DataFrame with "
+                f"columns 'qid', 'docno' and 'label', got {type(qrels).__name__}."
             )
         qrels = pd.DataFrame({name: qrels[name].to_list() for name in qrels.columns})
     levels = [level for level in qrels.index.names if level not in (None, *qrels.columns)]

@@ -9,6 +9,7 @@ from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.checks import check_choice, check_groups, find_groups, refuse_mask
 from skfilterrank._core.gains import Gains
+from skfilterrank._files.named_runs import are_runs
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
@@ -156,8 +157,8 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
         check_choice(self.normalize, "normalize", NORMALIZATIONS)
         check_choice(self.filtered, "filtered", FILTERED)
         learner = self._make_learner()
-        groups = self._find_groups(X, y, groups)
         scores = self._check_X(X, reset=True)
+        groups = self._find_groups(X, y, groups)
         # What the weights are learned for, whatever the parameters are set to before the next fit.
         self._normalize, self._filtered = self.normalize, self.filtered
         if groups is None:
@@ -256,6 +257,12 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
     def _check_X(self, X, *, reset):
         """Scores, -inf where not retrieved."""
         refuse_mask(X)
+        if are_runs(X):
+            raise InputError(
+                "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "
+                "fuse_learned(runs, qrels, fusion=LinearRankFusion(...)) learns from runs and "
+                "fuses them."
+            )
         scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         retrieved = scores > -np.inf
         names = getattr(self, "feature_names_in_", None)

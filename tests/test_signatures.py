@@ -1,0 +1,103 @@
+"""Public signatures use one word, one order and one default for one thing."""
+
+import inspect
+import itertools
+
+import pytest
+from sklearn.base import BaseEstimator
+
+from public_names import public
+from skfilterrank._core.results import Result
+
+# Words that have another for the same thing, which the library uses.
+OTHER_WORDS = {
+    "scoring": "measure",
+    "metric": "measure",
+    "eval_measure": "measure",
+    "scorings": "measures",
+    "metrics": "measures",
+    "skip": "missing='drop'",
+    "on_missing": "missing",
+    "level": "alpha, confidence or max_risk",
+    "tag": "name",
+    "qid": "query or groups",
+    "seed": "random_state",
+    "normalise": "normalize",
+    "topk": "k",
+}
+# Of these, each is before those right of it, where they may be given by place.
+ORDERS = [
+    ("model", "models", "X", "y", "groups"),
+    ("y_true", "y_score", "y_scores", "measure", "measures", "groups"),
+    ("path", "qrels"),
+    ("path", "run"),
+    ("runs", "qrels", "measures"),
+    ("run", "qrels", "measures"),
+    ("runs", "method"),
+]
+# May be given by place though there is a default: data, or what the class or method is named for.
+BY_PLACE = {
+    *("y", "groups", "ax", "input_features", "scores", "n_select", "method", "measure"),
+    *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
+    *("what", "target", "other", "n_items"),
+}
+GENERATORS = ("make_rank_and_filter",)
+
+
+def is_filled_in(thing):
+    """Whether it is a result or a record, which the library makes itself."""
+    return inspect.isclass(thing) and (issubclass(thing, Result) or hasattr(thing, "_fields"))
+
+
+SIGNATURES = {
+    name: inspect.signature(thing).parameters
+    for name, thing in public().items()
+    if not is_filled_in(thing) and not name.endswith("_request")  # scikit-learn's own
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_words(name):
+    # Distances have a metric, as in scikit-learn.
+    allowed = {"metric"} if name == "judgments.MaxRepSelector" else set()
+    found = (SIGNATURES[name].keys() & OTHER_WORDS.keys()) - allowed
+    assert not found, {word: OTHER_WORDS[word] for word in found}
+    assert not {"alpha", "confidence"} <= SIGNATURES[name].keys()
+    assert "skip" not in [parameter.default for parameter in SIGNATURES[name].values()]
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_orders(name):
+    by_place = [word for word, each in SIGNATURES[name].items() if each.kind <= 1]
+    place = {word: number for number, word in enumerate(by_place)}
+    for order in ORDERS:
+        for first, second in itertools.pairwise(word for word in order if word in place):
+            assert place[first] < place[second], f"{first} after {second}"
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_what_is_no_data_is_given_by_name(name):
+    for parameter in SIGNATURES[name].values():
+        if parameter.kind == parameter.POSITIONAL_OR_KEYWORD and parameter.default is not (
+            parameter.empty
+        ):
+            assert parameter.name in BY_PLACE
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_defaults(name):
+    thing, given = public()[name], SIGNATURES[name]
+    is_estimator = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+    draws = is_estimator or name.rpartition(".")[2] in GENERATORS
+    expected = {
+        "random_state": None if draws else 0,
+        "verbose": 0,
+        "n_jobs": None,
+        "gains": None,
+        "groups": None,
+    }
+    for word, default in expected.items():
+        if word in given and given[word].default is not inspect.Parameter.empty:
+            assert given[word].default == default, word
+    if "alpha" in given and "scores" in given:
+        assert given["alpha"].default == 0.05
