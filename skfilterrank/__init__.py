@@ -10,4 +10,4 @@ __getattr__ = names_of(__name__)
 
 def __dir__():
     """Public names, those of the parts included."""
-    return sorted([*globals(), *PARTS])
+    return sorted({*globals(), *PARTS})

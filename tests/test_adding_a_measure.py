@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skfilterrank.exceptions import SkfilterrankError
-from skfilterrank.metrics import get_measure_names, register_measure
+from skfilterrank.metrics import get_measure_names, ndcg_score, register_measure
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
@@ -175,3 +175,12 @@ class TestAFunctionOfOnesOwn:
             @register_measure("again")
             def again(ranked, pool):
                 return 0.0
+
+
+def test_functions_that_are_no_function_of_a_list_and_a_pool():
+    with pytest.raises(TypeError, match="must take two arguments first"):
+        register_measure("of_one")(lambda ranked: 0.0)
+    with pytest.raises(TypeError, match="must take two arguments first"):
+        register_measure("of_options")(lambda ranked, *, pool=None: 0.0)
+    with pytest.raises(ValueError, match="is a measure already"):
+        register_measure("twice")(ndcg_score)

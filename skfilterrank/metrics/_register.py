@@ -8,7 +8,7 @@ import numpy as np
 
 from skfilterrank._core.checks import check_flag, is_finite_number
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.measure import Measure, declare_measure
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
@@ -52,7 +52,7 @@ def register_measure(
         If the name is taken or cannot be written; when called, if a value is not a number, and as
         the other measures.
     TypeError
-        If the function has an option without a default.
+        If the function does not take the list and the pool, or has an option without a default.
 
     Notes
     -----
@@ -95,7 +95,15 @@ def register_measure(
         taken = known and (known.name != name or _origin(known.function) != _origin(function))
         if taken:
             raise InputError(f"name={brief(name)} is taken by {'.'.join(_origin(known.function))}.")
-        options = list(inspect.signature(function).parameters.values())[2:]
+        if isinstance(getattr(function, "measure", None), Measure):
+            raise InputError(f"{brief(function)} is a measure already: register its list function.")
+        parameters = list(inspect.signature(function).parameters.values())
+        options = parameters[2:]
+        if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
+            raise InputTypeError(
+                f"{brief(function)} must take two arguments first, the gains of the returned list "
+                "and those of the pool."
+            )
         for option in options:
             if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
                 raise InputTypeError(

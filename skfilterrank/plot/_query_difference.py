@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_count
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge_values
-from skfilterrank.comparison import SystemScores
+from skfilterrank.comparison import PairwiseComparison, SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._axes import (
     BETTER,
@@ -76,7 +76,7 @@ class QueryDifferenceDisplay:
 
     Examples
     --------
-    >>> from skfilterrank.comparison import SystemScores
+    >>> from skfilterrank.comparison import PairwiseComparison, SystemScores
     >>> from skfilterrank.plot import QueryDifferenceDisplay
     >>> scores = SystemScores([[0.9, 0.5, 0.2], [0.1, 0.6, 0.3]], systems=["new", "old"],
     ...                       queries=["q1", "q2", "q3"], measure="ap")
@@ -98,6 +98,37 @@ class QueryDifferenceDisplay:
         self.measure = measure
         self.is_preference = is_preference
         self.leader, self.deciding, self.n_needed = self._decide()
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: PairwiseComparison,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        ax=None,
+        **kwargs,
+    ) -> Self:
+        """Draw two systems of what was compared already.
+
+        Parameters
+        ----------
+        comparison : PairwiseComparison
+            Pairs of systems.
+        first, second, ax, **kwargs
+            As for :meth:`from_scores`.
+
+        Returns
+        -------
+        QueryDifferenceDisplay
+            The drawn display.
+
+        Raises
+        ------
+        ValueError, ImportError
+            As for :meth:`from_scores`.
+        """
+        return cls.from_scores(comparison.scores, first, second, ax=ax, **kwargs)
 
     @classmethod
     def from_scores(

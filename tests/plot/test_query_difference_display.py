@@ -236,3 +236,11 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
         QueryDifferenceDisplay.from_scores(scores())
+
+
+def test_from_comparison():
+    comparison = compare_systems(scores())
+    drawn = QueryDifferenceDisplay.from_comparison(comparison, "a")
+    expected = QueryDifferenceDisplay.from_scores(scores(), "a")
+    assert (drawn.first, drawn.second) == (expected.first, expected.second)
+    pd.testing.assert_series_equal(drawn.differences, expected.differences)

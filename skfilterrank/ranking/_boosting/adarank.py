@@ -1,5 +1,7 @@
 """AdaRankRanker: boosting of single features by a measure of the table."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -178,7 +180,7 @@ class AdaRankRanker(BoostedRanker):
     @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
-    ) -> "AdaRankRanker":
+    ) -> AdaRankRanker:
         """Choose and weigh features.
 
         Parameters

@@ -1,5 +1,7 @@
 """CoordinateAscentRanker: a linear model of the documents that optimizes a measure itself."""
 
+from __future__ import annotations
+
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
@@ -226,7 +228,7 @@ class CoordinateAscentRanker(FeatureRanker):
     @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
-    ) -> "CoordinateAscentRanker":
+    ) -> CoordinateAscentRanker:
         """Optimize the weights.
 
         Parameters

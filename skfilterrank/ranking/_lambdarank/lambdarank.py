@@ -1,5 +1,7 @@
 """LambdaRankRanker: boosted trees that learn the order of any gains, forbidden ones included."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral
 
@@ -202,7 +204,7 @@ class LambdaRankRanker(FeatureRanker):
     @all_or_nothing
     def fit(
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
-    ) -> "LambdaRankRanker":
+    ) -> LambdaRankRanker:
         """Grow the trees.
 
         Parameters

@@ -1,5 +1,7 @@
 """OrdinalRanker: one binary classifier for each step between two gains."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 
@@ -134,7 +136,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         self.measure = measure
 
     @all_or_nothing
-    def fit(self, X, y: ArrayLike, groups=None, **fit_params) -> "OrdinalRanker":
+    def fit(self, X, y: ArrayLike, groups=None, **fit_params) -> OrdinalRanker:
         """Fit one classifier for each level but the highest.
 
         Parameters
