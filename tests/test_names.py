@@ -14,6 +14,7 @@ import skfilterrank.metrics
     ("part", "name", "near"),
     [
         ("trec", "evaluate", "skfilterrank.metrics.evaluate"),
+        ("trec", "evaluate", "skfilterrank.trec.evaluate_runs"),
         ("metrics", "make_scorer", "skfilterrank.metrics.make_ranking_scorer"),
         ("datasets", "load_letor", "skfilterrank.io.read_letor"),
         ("comparison", "compare_runs", "skfilterrank.comparison.compare_systems"),

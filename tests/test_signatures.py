@@ -39,7 +39,7 @@ ORDERS = [
 BY_PLACE = {
     *("y", "groups", "ax", "input_features", "scores", "n_select", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
-    *("what", "target", "other", "n_items"),
+    *("what", "target", "first", "second", "other", "n_items"),
 }
 GENERATORS = ("make_rank_and_filter",)
 
