@@ -92,6 +92,7 @@ def check(path, odd):
 @example(argument=("metrics.ndcg_f_score", "y_score"), label="None")
 @example(argument=("metrics.ndcg_f_score", "groups"), label="Arrow texts")
 @example(argument=("metrics.ndcg_f_score", "y_true"), label="huge in it")
+@example(argument=("comparison.score_predictions", "groups"), label="longdouble")
 def test_one_odd_argument(argument, label):
     path, name = argument
     check(path, {name: label})

@@ -105,7 +105,10 @@ class GroupIndex:
     def labels(self) -> pd.Index:
         """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
         if self._labels is None:
-            self._labels = pd.Index(self.query_ids, name="qid", tupleize_cols=False)
+            ids = self.query_ids
+            # pandas has no longer floats: an index of them fails when it is used.
+            ids = ids.astype(np.float64) if ids.dtype == np.longdouble else ids
+            self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
         return self._labels
 
     def row_order(self) -> np.ndarray:

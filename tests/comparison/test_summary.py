@@ -106,7 +106,7 @@ def test_intervals_end_where_the_measure_does():
         ("ap", 10, -np.inf, np.inf),  # no average precision
         ("ndcg", 1, -np.inf, np.inf),  # below 0 with negative gains
     ):
-        scores = SystemScores(factor * values, measure=measure)
+        scores = SystemScores(factor * values, measure=measure, greater_is_better=True)
         found = compare_systems(scores).systems()
         expected = (factor * plain[["low", "high"]]).clip(least, greatest)
         np.testing.assert_allclose(found[["low", "high"]], expected)

@@ -18,7 +18,6 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.splits import (
-    check_cv,
     check_each_held_out_once,
     is_prefit,
     make_splits,
@@ -148,11 +147,10 @@ def compare_rankers(
     ... )
     """
     _check_models(models)
-    check_cv(cv)
-    codes = check_groups(groups, y, X, n_rows=count_rows(y, "y")).codes()
+    labels = label_array(y)
+    codes = check_groups(groups, y, X, n_rows=len(labels)).codes()
     if count_rows(X) != len(codes):
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
-    labels = label_array(y)
     train = (X, labels, codes)
     if X_test is None:
         splits = make_splits(cv, labels, codes, single=False)

@@ -41,6 +41,7 @@ def make_splits(
     `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
     ends the message where there are too few queries for folds.
     """
+    check_cv(cv)
     cv = _DEFAULT_FOLDS if cv is None else cv
     if isinstance(cv, Real):
         n_needed = int(cv) if isinstance(cv, Integral) else 2
