@@ -19,14 +19,20 @@ FUNCTIONS = public_calls.public_functions()
 # What only says how much is done at once, and where files go, is not of the search.
 LEFT_OUT = {"n_jobs", "verbose", "path"}
 # Models that are handed the rows check them in their own words.
-OF_MODELS = {("ranking.compare_rankers", "X"), ("ranking.compare_rankers", "X_test")}
+OF_MODELS = {
+    ("ranking.compare_rankers", "X"),
+    ("ranking.compare_rankers", "X_test"),
+    ("ranking.score_difference", "X"),
+}
 # What messages say for an argument that holds several things, or goes by another name inside.
 OTHER_WORDS = {
     "runs": ("run",),
     "measures": ("measure",),
     "measure": ("measure",),
     "y_scores": ("y_score",),
-    "systems": ("y_scores", "run"),
+    "systems": ("y_scores", "y_score", "run"),
+    "fusion": ("learner",),
+    "k": ("cut-off",),
     "scores": ("values",),
     "first": ("values", "run"),
     "second": ("values", "run"),

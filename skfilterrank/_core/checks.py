@@ -184,14 +184,18 @@ def check_flag(value, name: str) -> None:
         raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
 
+# Booleans are numbers to Python, and durations to numpy.
+_NO_NUMBERS = (bool, np.bool_, np.timedelta64)
+
+
 def is_whole_number(value) -> bool:
     """Whether a value is a whole number; True and False are none."""
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
 def is_finite_number(value) -> bool:
     """Whether a value is a real number that float64 can hold."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    is_number = isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
     return is_number and abs(value) <= sys.float_info.max
 
 

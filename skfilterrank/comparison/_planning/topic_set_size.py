@@ -316,10 +316,10 @@ def _residuals(scores, pair):
 
 def _places(scores, pair):
     """Places of the two systems of a pair."""
-    names = as_list(pair, "pair", "two names")
+    names = list(map(str, as_list(pair, "pair", "two names")))
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"pair must name two systems, got {brief(pair)}.")
-    return known_places(list(map(str, names)), scores.systems, "pair")
+    return known_places(names, scores.systems, "pair")
 
 
 def _check_n_systems(n_systems, scores, design):

@@ -154,6 +154,7 @@ class SystemScores(Result):
             is_preference = getattr(known, "name", None) in _PREFERENCES
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
+        dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))
         array, is_filled, is_dropped = _settled(array, systems, queries, missing)
         array.flags.writeable = False
         vars(self).update(

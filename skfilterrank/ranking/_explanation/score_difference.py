@@ -154,7 +154,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     rows = [
         check_count(row, name, least=0, most=n_rows - 1)
         for name, row in (("document", document), ("other", other))
-        if row is not None
+        if row is not None or name == "document"
     ]
     groups = find_groups(groups, X)
     if groups is not None:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tqdm.auto import tqdm
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, check_random_state, count_rows
+from skfilterrank._core.checks import check_flag, check_groups, check_random_state, count_rows
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
@@ -147,6 +147,7 @@ def compare_rankers(
     ... )
     """
     _check_models(models)
+    check_flag(refit, "refit")
     labels = label_array(y)
     codes = check_groups(groups, y, X, n_rows=len(labels)).codes()
     if count_rows(X) != len(codes):

@@ -118,6 +118,7 @@ def fuse_learned(
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
     fusion = clone(fusion) if isinstance(fusion, LinearRankFusion) else LinearRankFusion(fusion)
+    fusion._make_learner()  # refuses what is none
     check_random_state(random_state)
     if fusion.random_state is None:
         fusion.set_params(random_state=random_state)
