@@ -99,6 +99,14 @@ def check(path, odd):
 @example(argument=("metrics.ndcg_f_score", "groups"), label="Arrow texts")
 @example(argument=("metrics.ndcg_f_score", "y_true"), label="huge in it")
 @example(argument=("comparison.score_predictions", "groups"), label="longdouble")
+@example(argument=("comparison.label_degradation", "shares"), label="durations")
+@example(argument=("ranking.compare_rankers", "refit"), label="DataFrame")
+@example(argument=("ranking.compare_rankers", "cv"), label="text")
+@example(argument=("ranking.compare_rankers", "y"), label="NaN in it")
+@example(argument=("ranking.fuse_learned", "fusion"), label="generator")
+@example(argument=("ranking.score_difference", "document"), label="None")
+@example(argument=("comparison.SystemScores", "dropped_queries"), label="None")
+@example(argument=("comparison.topic_set_size", "pair"), label="polars DataFrame")
 def test_one_odd_argument(argument, label):
     path, name = argument
     check(path, {name: label})

@@ -99,10 +99,10 @@ def as_number_array(values, name: str) -> np.ndarray | None:
     return None if flat is None else flat.reshape(values.shape)
 
 
-def label_array(y, name: str = "y") -> np.ndarray:
+def label_array(y) -> np.ndarray:
     """Labels as scikit-learn takes them, NaN where missing."""
-    column = as_column(y, name, "label")
-    numbers = as_numbers(column, name)
+    column = as_column(y, "y", "label")
+    numbers = as_numbers(column, "y")
     return np.asarray(column) if numbers is None else numbers
 
 

@@ -83,8 +83,3 @@ def gains_of_labels(labels, arguments):
                 "--unjudged-label"
             )
     return gains
-
-
-def count(number, noun) -> str:
-    """A number with its noun, in the plural where it is not one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

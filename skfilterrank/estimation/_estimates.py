@@ -365,9 +365,14 @@ class EstimatedDifferences(Result):
     confidence: float
     target: str
 
-    def significant(self, alpha: float = 0.05) -> np.ndarray:
-        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,)."""
-        return self.p_adjusted <= check_share(alpha, "alpha")
+    def significant(self, alpha: float | None = None) -> np.ndarray:
+        """Whether the adjusted p value of each pair is at most alpha, shape (n_pairs,).
+
+        None takes what the confidence of the intervals leaves.
+        """
+        # 1 - 0.95 is not 0.05 in binary numbers.
+        own = round(1 - self.confidence, 12)
+        return self.p_adjusted <= (own if alpha is None else check_share(alpha, "alpha"))
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each pair, runs by name."""
@@ -389,7 +394,7 @@ class EstimatedDifferences(Result):
         return f"{self.measure} of {pairs} of {counted(len(self.runs), 'run')}"
 
     def _head(self):
-        n_sure = int(np.count_nonzero(self.significant(round(1 - self.confidence, 12))))
+        n_sure = int(np.count_nonzero(self.significant()))
         return (
             f"{self.measure}: {n_sure:,} of {len(self.first):,} differences are significant for "
             f"{self.target}"

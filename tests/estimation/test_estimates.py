@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from label_samples import collection, with_labels
-from skfilterrank.estimation import RankedPool, draw_sample, estimate
+from skfilterrank.estimation import EstimatedDifferences, RankedPool, draw_sample, estimate
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
 
@@ -122,3 +122,22 @@ def test_results_show_and_keep(estimates):
     pd.testing.assert_frame_equal(again.to_frame(), estimates.to_frame())
     with pytest.raises(InputError, match="measure must be one of"):
         estimates.order()
+
+
+def test_pairs_are_significant_at_the_level_that_the_confidence_leaves():
+    pairs = EstimatedDifferences(
+        measure="ap",
+        runs=("a", "b", "c"),
+        first=np.array([0, 0]),
+        second=np.array([1, 2]),
+        difference=np.array([0.1, 0.2]),
+        low=np.array([0.0, 0.1]),
+        high=np.array([0.2, 0.3]),
+        p_value=np.array([0.08, 0.01]),
+        p_adjusted=np.array([0.08, 0.02]),
+        correction="holm",
+        confidence=0.9,
+        target="these topics",
+    )
+    assert pairs.significant().tolist() == [True, True]
+    assert pairs.significant(0.05).tolist() == [False, True]

@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.results import interval_text
+from skfilterrank._core.results import counted, interval_text
 from skfilterrank.cli._output import align_columns
-from skfilterrank.cli._run_files import count
 from skfilterrank.comparison import (
     MeasureConflicts,
     PairwiseComparison,
@@ -72,7 +71,7 @@ FORMATS = {"table": table, "csv": csv, "json": json_lines}
 def describe(name, comparison, alpha) -> str:
     """What was compared and how."""
     scores = comparison.scores
-    parts = [count(scores.n_systems, "run"), count(scores.n_queries, "topic")]
+    parts = [counted(scores.n_systems, "run"), counted(scores.n_queries, "topic")]
     if scores.dropped_queries:
         parts[-1] += f" ({len(scores.dropped_queries)} left out)"
     parts.append(comparison.test_text())
@@ -95,7 +94,7 @@ def describe_agreement(comparisons, alpha) -> list[str]:
         n = found.counts
         lines.append(
             f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
-            f"{count(found.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{counted(found.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
             f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
             f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
         )
@@ -183,7 +182,7 @@ def _pairs(comparison, alpha):
         for row in shown.itertuples()
     ]
     n_significant = pairs["significant"].sum()
-    lines = [f"{n_significant:,} of {count(len(pairs), 'pair')} differ (p <= {alpha:g})"]
+    lines = [f"{n_significant:,} of {counted(len(pairs), 'pair')} differ (p <= {alpha:g})"]
     lines += contradictions(comparison, alpha)
     lines += align_columns(rows)
     if len(pairs) > len(shown):

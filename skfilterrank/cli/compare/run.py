@@ -6,10 +6,10 @@ import numpy as np
 
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import known_measure, parse_measures
+from skfilterrank._core.results import counted
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
-    count,
     gains_of_labels,
     named_runs,
     read_judgments,
@@ -191,7 +191,7 @@ def _lacking(error, n_runs, arguments):
     shown = [f"{name}: {_listed(topics)}" for name, topics in list(lacking.items())[:_SHOWN]]
     if len(lacking) > len(shown):
         shown.append("...")
-    many = f"{len(lacking)} of {count(n_runs, 'run')}" if n_runs else count(len(lacking), "run")
+    many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
     ways = "--missing drop leaves these topics out for all runs"
     if not arguments.scores:
         ways += ", --missing empty counts them as empty lists"
@@ -213,7 +213,7 @@ def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments):
     for name, values in scores.items():
         if values.dropped_queries:
             tell(
-                f"{name}: {count(len(values.dropped_queries), 'topic')} left out: "
+                f"{name}: {counted(len(values.dropped_queries), 'topic')} left out: "
                 f"{_listed(values.dropped_queries)}"
             )
     if arguments.correction and any(each.is_family_wise for each in comparisons.values()):
@@ -225,9 +225,10 @@ def _tell_settings(comparisons: dict[str, PairwiseComparison], arguments):
         if best > arguments.alpha:
             tell(
                 f"{name}: no difference could be significant: with "
-                f"{count(each.scores.n_queries, 'topic')} and {count(len(each.first), 'pair')} no "
-                f"p value of this test is below {best:.2g}; take another test, more resamples "
-                "(--n-resamples), fewer pairs (--baseline) or more topics"
+                f"{counted(each.scores.n_queries, 'topic')} and "
+                f"{counted(len(each.first), 'pair')} no p value of this test is below "
+                f"{best:.2g}; take another test, more resamples (--n-resamples), fewer pairs "
+                "(--baseline) or more topics"
             )
     for name in scores:
         if arguments.scores and known_measure(name) is None and arguments.verbose:

@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.results import counted
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
-from skfilterrank.cli._run_files import count, read_named_runs
+from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import data_output, progress, tell
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 from skfilterrank.io import read_qrels, write_qrels
@@ -71,7 +72,7 @@ def _pool(arguments) -> pd.DataFrame:
                 f"{brief(pool['qid'].iloc[0])}, it has such as {brief(qrels['qid'].iloc[0])}."
             )
         if n_unknown := pool["qid"][~known].nunique():
-            tell(f"{count(n_unknown, 'topic')} of the runs without judgments: left out")
+            tell(f"{counted(n_unknown, 'topic')} of the runs without judgments: left out")
         table = pd.concat([qrels, pool[known]], ignore_index=True)
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():
@@ -81,7 +82,7 @@ def _pool(arguments) -> pd.DataFrame:
         )
     if n_negative := int((table["label"] < 0).sum()):
         tell(
-            f"{count(n_negative, 'label')} below 0, forbidden documents; where they mean "
+            f"{counted(n_negative, 'label')} below 0, forbidden documents; where they mean "
             "unjudged, say so by --unjudged-label"
         )
     topics = pd.factorize(table["qid"])[0]
@@ -115,7 +116,7 @@ def _write(table, arguments):
 def _tell(predictor, found, table, has_text, arguments):
     """What was predicted, and what was not."""
     imputed = found["label"][found["imputed"]]
-    text = f"predicted {count(len(imputed), 'label')} of {len(table):,}"
+    text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
     if len(imputed) and arguments.labels == "hard":
         counts = imputed.value_counts().sort_index()
         text += ": " + ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
@@ -132,16 +133,16 @@ def _tell(predictor, found, table, has_text, arguments):
         done = {"copy": "copied", "pool": "model of all topics", "leave": "left unjudged"}[
             getattr(arguments, done)
         ]
-        tell(f"{count(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
+        tell(f"{counted(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
     if n_empty := int(found["imputed"].to_numpy()[predictor.empty_texts_].sum()):
-        tell(f"{count(n_empty, 'text')} without a word to go by: labelled by the model's default")
+        tell(f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default")
     if not has_text.all():
         missing = table[~has_text]
         n_judged = int(missing["label"].notna().sum())
         docnos = list(dict.fromkeys(missing["docno"]))
         tell(
-            f"{count(len(docnos), 'document')} without text in {arguments.docs} "
-            f"({count(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
+            f"{counted(len(docnos), 'document')} without text in {arguments.docs} "
+            f"({counted(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
             f"left unjudged): {_some(docnos)}"
         )
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from skfilterrank._core.measure_names import parse_measure, parse_measures
+from skfilterrank._core.results import counted
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._run_files import (
     STDIN,
     check_paths,
-    count,
     gains_of_labels,
     named_runs,
     read_judgments,
@@ -112,14 +112,14 @@ class _Notes:
         if self.unjudged:
             tell(f"{self._runs(self.unjudged)} have topics without judgments: left out")
         if self.failed:
-            tell(f"{self.failed} of {count(self.n_runs, 'run')} could not be evaluated")
+            tell(f"{self.failed} of {counted(self.n_runs, 'run')} could not be evaluated")
 
     def _runs(self, counts):
         """How many runs, and the first of them with their number of topics."""
         shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
         if len(counts) > len(shown):
             shown.append("...")
-        return f"{len(counts)} of {count(self.n_runs, 'run')} ({', '.join(shown)})"
+        return f"{len(counts)} of {counted(self.n_runs, 'run')} ({', '.join(shown)})"
 
 
 def _order(measures, arguments):

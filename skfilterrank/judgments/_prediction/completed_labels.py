@@ -7,8 +7,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
@@ -24,6 +22,7 @@ from skfilterrank._sklearn_compat import (
     num_samples,
     safe_indexing,
 )
+from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import complete_labels
 
@@ -38,7 +37,7 @@ def _estimator_has(name):
     return has
 
 
-class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
+class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstimator):
     """Fit an estimator on labels of which the missing ones are predicted first.
 
     `fit` completes the labels from the rows it is given and from nothing else, so that in
@@ -246,23 +245,7 @@ class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
     @property
     def classes_(self) -> np.ndarray:
         """Classes of a classifier."""
-        return self._of_estimator("classes_")
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features the estimator was fitted on."""
-        return self._of_estimator("n_features_in_")
-
-    @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Names of the features the estimator was fitted on."""
-        return self._of_estimator("feature_names_in_")
-
-    def _of_estimator(self, name):
-        """An attribute of the fitted estimator."""
-        if "estimator_" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} is not fitted: no {name}.")
-        return getattr(self.estimator_, name)
+        return self._of_inner("classes_")
 
     def _ask(self, method, *data, groups=None):
         """Call a method of the fitted estimator, with the topics where it wants them."""
@@ -272,23 +255,6 @@ class CompletedLabels(RankerMixin, MetaEstimatorMixin, BaseEstimator):
         final = getattr(final_step(self.estimator_), method)
         takes_groups = "groups" in inspect.signature(final).parameters
         return call(*data, groups=groups) if takes_groups and groups is not None else call(*data)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where `groups` and fit parameters go.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing of this estimator and of the one inside.
-        """
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self.estimator,
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -347,14 +347,14 @@ def is_texts(X) -> bool:
     return any(isinstance(text, str) for text in X)
 
 
-def check_texts(texts, name: str = "X") -> list[str]:
+def check_texts(texts) -> list[str]:
     """Texts as a list of str; missing ones are empty, and a warning counts and lists them."""
     values = list(texts)
     is_text = np.array([isinstance(text, str) for text in values], dtype=bool)
     without = np.flatnonzero(~is_text)
     for row in without:
         if not pd.isna(values[row]):
-            raise InputError(f"{name} must hold texts, got {brief(values[row])} at row {row}.")
+            raise InputError(f"X must hold texts, got {brief(values[row])} at row {row}.")
         values[row] = ""
     if len(without):
         warn_user(

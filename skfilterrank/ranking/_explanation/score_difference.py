@@ -12,10 +12,10 @@ from skfilterrank._core.checks import check_count, check_groups, count_rows, fin
 from skfilterrank._core.results import Result, counted
 from skfilterrank._response import before_last, document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_indexing
+from skfilterrank._wrapping import WrapsFitted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._explanation.contributions import contributions
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._fitting.wrapping import WrapsFitted
 
 # Share of the score by which XGBoost, which adds up in float32, may miss it.
 _TOLERANCE = 1e-5

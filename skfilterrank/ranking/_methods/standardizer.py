@@ -7,7 +7,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank.ranking._fitting.wrapping import WrapsFitted
+from skfilterrank._wrapping import WrapsFitted
 
 
 class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

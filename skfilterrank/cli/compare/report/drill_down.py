@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from skfilterrank._core.results import counted
 from skfilterrank.cli.compare.output import in_order, number, p_value
 from skfilterrank.cli.compare.report.elements import (
     Html,
@@ -220,7 +221,7 @@ def _documents_of_topic(topic, found, pair, display, documents) -> Html:
     forbidden = found[found["gain"] < 0]
     moved = found[_moved(found)]
     judged = moved[moved["gain"] != 0]
-    title += f", {_count(judged, 'document')} with a gain moved"
+    title += f", {counted(len(judged), 'document')} with a gain moved"
     if documents.has_forbidden:
         first, second = (
             int((forbidden[rank] <= (documents.k or float("inf"))).sum())
@@ -290,7 +291,3 @@ def _place(rank):
     if pd.isna(rank):
         return number_cell(float("nan"), "–")
     return number_cell(int(rank), str(int(rank)))
-
-
-def _count(found, noun):
-    return f"{len(found):,} {noun}{'' if len(found) == 1 else 's'}"

@@ -6,9 +6,8 @@ from importlib.resources import files
 from string import Template
 
 import skfilterrank
-from skfilterrank._core.results import interval_text
+from skfilterrank._core.results import counted, interval_text
 from skfilterrank._files.files import open_for_writing
-from skfilterrank.cli._run_files import count
 from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
@@ -60,7 +59,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
     links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
     script = _text("js")
     page = _template("html").substitute(
-        title="Comparison of " + count(_n_systems(comparisons), "run"),
+        title="Comparison of " + counted(_n_systems(comparisons), "run"),
         style=_text("css"),
         script=script,
         script_hash=_hash_of(script),
