@@ -31,9 +31,10 @@ from skfilterrank.ranking import (
     make_ranker,
     threshold_curve,
 )
+from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.risk_steps import STEPS
 
+RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
 CONFIDENCE = 0.9
 LEVELS = (0.05, 0.1, 0.2)
 SIZES = (50, 200, 500, 2000)
@@ -51,7 +52,7 @@ class Population:
         self.groups = np.repeat(np.arange(len(self.sizes)), self.sizes)
         lists = RankedLists(self.gains, self.scores, groups=self.groups)
         self.curve = threshold_curve(self.gains, self.scores, groups=self.groups, k=k)
-        self._means = {risk: self._mean_steps(STEPS[risk](lists, k)) for risk in STEPS}
+        self._means = {risk: self._mean_steps(_steps(risk, lists, k)) for risk in RISKS}
 
     @staticmethod
     def _mean_steps(steps):
@@ -82,6 +83,12 @@ class Population:
         return first + np.arange(len(first)), np.repeat(np.arange(len(queries)), sizes)
 
 
+def _steps(risk, lists, k):
+    """Each query's loss at every threshold."""
+    (promise,) = read_promises(risk, 0.1, k)
+    return promise.steps(lists, None)
+
+
 def certificates(population, queries, levels):
     """{(risk, level): certificate or None} of some queries, and the tuned threshold."""
     rows, groups = population.draw(queries)
@@ -89,7 +96,7 @@ def certificates(population, queries, levels):
     k = population.k
     curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k)
     found = {}
-    for risk in STEPS:
+    for risk in RISKS:
         for level in levels:
             try:
                 found[risk, level] = certify(
@@ -105,13 +112,13 @@ def summary(population, draws, levels):
     records, tuned = [], []
     for queries in draws:
         found, best = certificates(population, queries, levels)
-        tuned.append([population.value(best), *(population.rate(risk, best) for risk in STEPS)])
+        tuned.append([population.value(best), *(population.rate(risk, best) for risk in RISKS)])
         for (risk, level), certificate in found.items():
             if certificate is None:
                 records.append((risk, level, np.nan, np.nan, np.nan))
                 continue
-            threshold, limit = certificate.threshold, certificate.limit
-            edge = np.nextafter(limit, np.inf) if risk != "false_reject_rate" else limit
+            threshold, is_upward = certificate.threshold, risk == "false_reject_rate"
+            edge = certificate.upper if is_upward else np.nextafter(certificate.lower, np.inf)
             records.append(
                 (
                     risk,
@@ -123,7 +130,7 @@ def summary(population, draws, levels):
             )
     columns = ["risk", "level", "rate", "rate at the limit", "ndcg_f"]
     table = pd.DataFrame(records, columns=columns)
-    tuned = pd.DataFrame(tuned, columns=["ndcg_f", *STEPS]).mean()
+    tuned = pd.DataFrame(tuned, columns=["ndcg_f", *RISKS]).mean()
     lines = []
     for (risk, level), part in table.groupby(["risk", "level"], sort=False):
         part = part.dropna()
@@ -210,7 +217,7 @@ def of_whole_models(repeats):
             rows = slice(first[i], first[i + 1])
             for form, params in FORMS.items():
                 population = None
-                for risk in STEPS:
+                for risk in RISKS:
                     model = RankAndFilter(
                         make(), k=k, threshold="risk", risk=risk, max_risk=level, **params
                     ).fit(X[rows], y[rows], groups=groups[rows])

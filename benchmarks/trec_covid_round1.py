@@ -118,10 +118,7 @@ def preferences(aligned):
     }
     sorted_out = PreferenceMatrix.from_positions(positions).preferences
     scores = np.array(
-        [
-            evaluate_run(run, None, ["lexirecall(scale=log)"]).to_numpy()[:, 0]
-            for run in aligned.values()
-        ]
+        [evaluate_run(run, None, ["lexirecall"]).to_numpy()[:, 0] for run in aligned.values()]
     )
     n_topics = len(next(iter(positions.values())))
     counts = dict.fromkeys(("compared", "different", "reversed", "tied", "score ties"), 0)

@@ -40,9 +40,20 @@ wanted, such as `"ndcg_f@10"` or `"rbp(persistence=0.95)"`, work in `make_rankin
 Names may be written in any case. The table also has names of trec_eval, ir_measures and papers,
 which work wherever a measure is named: `"MAP"`, `"P_5"`, `"MRR@10"`, and so `"nDCG@10"` and
 `"RBP(p=0.9)"`. A column of results is called what was written. For labels from 0 up, each gives the
-number of the tool whose name it is, but [`rbp`](#rbp) is not trec_eval's. Labels below 0, which
-trec_eval takes for not judged, are forbidden documents: `ndcg_cut_10` and the measures of relevant
-or not give its numbers there too, while `ndcg@10`, `bpref` and `infAP` do not.
+number of the tool whose name it is, of trec_eval 9 and 10, but [`rbp`](#rbp) is not trec_eval's,
+which is `"trec_rbp"`. Labels below 0, which trec_eval takes for not judged, are forbidden
+documents: `ndcg_cut_10` and the measures of relevant or not give its numbers there too, while
+`ndcg@10`, `bpref` and `infAP` do not.
+
+Gains are those of a call, for all of its measures. A name may tell its own, so that one call has
+`"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"ndcg@10"`:
+
+* `rel=2`: documents with a gain of 2 or more are relevant, with gain 1; others have gain 0, and
+  forbidden ones keep theirs. It is the `-l 2` of trec_eval and the `rel=2` of ir_measures.
+* `gains=exp2`, or a gain for each label, `gains={0:0,1:1,2:5}`, where `nan` means unjudged.
+  ir_measures' `dcg='exp-log2'` is `gains=exp2`.
+
+Both start from what `gains=` of the call, where there is any, has made of labels.
 
 * **Filtered** documents have the score -inf: they are not in the list, and the places close up.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out
@@ -62,6 +73,7 @@ def pages() -> dict[str, str]:
 def stub() -> str:
     """The public names of metrics, where editors look for them: measures enter when it runs."""
     lines = ["from numpy.typing import ArrayLike", "from skfilterrank._core.gains import Gains"]
+    lines += ["from skfilterrank._core.query_weights import QueryWeight"]
     lines += ["from skfilterrank._core.scoring import Scores", "import collections.abc"]
     for name in sorted(skfilterrank.metrics.__all__):
         thing = getattr(skfilterrank.metrics, name)

@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import count_rows, find_groups
+from skfilterrank._core.cut_queries import note_queries, warn_of_cut_queries
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
@@ -94,10 +96,10 @@ class RankerMixin:
     takes_unjudged = False
     fitted_with_groups_ = True
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
+    # scikit-learn's metadata routing brings `groups` and weights without being asked to.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
-    __metadata_request__score = {"groups": True}  # noqa: RUF012
+    __metadata_request__score = {"groups": True, "query_weight": True}  # noqa: RUF012
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -162,7 +164,7 @@ class RankerMixin:
         """
         raise NotImplementedError(f"{type(self).__name__} has no predict(X, groups=None).")
 
-    def score(self, X, y, groups=None) -> float:
+    def score(self, X, y, groups=None, *, query_weight: QueryWeight = None) -> float:
         """Mean of `measure` over the queries of X.
 
         Parameters
@@ -174,6 +176,9 @@ class RankerMixin:
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
             that was fitted without query ids takes each row for a query of its own.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            What each query counts in the mean, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`.
 
         Returns
         -------
@@ -188,6 +193,7 @@ class RankerMixin:
         """
         check_is_fitted(self)
         groups = find_groups(groups, y, X)
+        warn_of_cut_queries(self, groups)
         is_guessed = groups is None and not self.fitted_with_groups_
         if is_guessed:
             groups = np.arange(count_rows(X))
@@ -201,7 +207,9 @@ class RankerMixin:
                 "sklearn.set_config(enable_metadata_routing=True).",
                 FitWarning,
             )
-        return self._score_measure().utility(y, scores, groups=groups, gains=self.gains)
+        return self._score_measure().utility(
+            y, scores, groups=groups, gains=self.gains, query_weight=query_weight
+        )
 
     def _score_measure(self) -> ParsedMeasure:
         """The measure that `score` returns."""
@@ -218,6 +226,7 @@ class RankerMixin:
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
+        note_queries(self, groups)
         return groups
 
     def __sklearn_tags__(self):
@@ -229,11 +238,11 @@ class RankerMixin:
 def _completed(doc, said_once):
     """A docstring with the parameters of another in the place of lines such as "{groups}"."""
     known = {
-        found[1]: found[0] for found in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
+        match[1]: match[0] for match in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
     }
     return re.sub(
         r"^( *)\{(\w+)\}\n",
-        lambda found: textwrap.indent(known[found[2]].rstrip("\n") + "\n", found[1]),
+        lambda match: textwrap.indent(known[match[2]].rstrip("\n") + "\n", match[1]),
         doc,
         flags=re.MULTILINE,
     )

@@ -2,8 +2,10 @@
 
 import inspect
 import sys
+from functools import lru_cache
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
@@ -13,16 +15,20 @@ from skfilterrank._sklearn_compat import BaseSearchCV, feature_names
 from skfilterrank.exceptions import InputError, brief
 
 
-def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
+def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> np.ndarray:
     """Score the rows of X: higher is better, -inf where filtered.
 
     A classifier scores by its probability that the gain is above 0 (else by its decision
     function), anything else by what it predicts. Query ids go to the estimators whose `predict`
-    asks for them.
+    asks for them. `checked` says that the columns of X are those that were fitted on.
     """
-    check_columns(estimator, X)
+    if not checked:
+        check_columns(estimator, X)
     if groups is not None:
         estimator, X = last_step(estimator, X, groups)
+    if sparse.issparse(X) and not sparse.isspmatrix_csr(X):
+        # LightGBM and XGBoost take no other formats, and LightGBM's predict no sparse arrays.
+        X = sparse.csr_matrix(X)
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
     predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
@@ -30,15 +36,23 @@ def document_scores(estimator, X, *, groups=None, gains=None) -> np.ndarray:
 
 
 def check_columns(estimator, X) -> None:
-    """Stop LightGBM from scoring other columns than it was fitted on, or in another order.
+    """Stop LightGBM and CatBoost from scoring other columns than they were fitted on.
 
-    scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns.
+    scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns, and
+    CatBoost the first ones of more.
     """
     refuse_mask(X)
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[0][1]
-    lightgbm = sys.modules.get("lightgbm")
-    if lightgbm is None or not isinstance(estimator, lightgbm.LGBMModel):
+    name = type(estimator).__name__
+    if _is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
+        n_fitted = len(estimator.feature_names_)
+        if X.shape[1] != n_fitted:
+            raise InputError(
+                f"X has {X.shape[1]} features, but {name} is expecting {n_fitted} features as "
+                "input."
+            )
+    if not _is_model(estimator, "lightgbm", "LGBMModel"):
         return
     fitted = getattr(estimator, "feature_names_in_", None)
     names = feature_names(X)
@@ -47,9 +61,15 @@ def check_columns(estimator, X) -> None:
     # LightGBM writes a space in a name as an underscore.
     if [name.replace(" ", "_") for name in names] != list(fitted):
         raise InputError(
-            f"X must have the columns that {type(estimator).__name__} was fitted on, in their "
-            f"order, which are {brief(list(map(str, fitted)))}; got {brief(names.tolist())}."
+            f"X must have the columns that {name} was fitted on, in their order, which are "
+            f"{brief(list(map(str, fitted)))}; got {brief(names.tolist())}."
         )
+
+
+def _is_model(estimator, library, base):
+    """Whether an estimator is of a library, which is not imported for that."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(estimator, getattr(module, base))
 
 
 def last_step(estimator, X, groups=None):
@@ -73,9 +93,15 @@ def before_last(pipeline, X, groups=None):
 
 def _queries_for(method, groups):
     """Query ids, for a method that asks for them."""
-    if groups is None or "groups" not in inspect.signature(method).parameters:
+    if groups is None or not _takes_groups(getattr(method, "__func__", method)):
         return {}
     return {"groups": groups}
+
+
+@lru_cache(maxsize=256)
+def _takes_groups(function):
+    """Whether a function has a parameter `groups`, which takes long to see for a single query."""
+    return "groups" in inspect.signature(function).parameters
 
 
 def final_step(estimator):
@@ -83,6 +109,13 @@ def final_step(estimator):
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
+
+
+def has_method(estimator, name) -> bool:
+    """Whether an estimator has a method, at the latest once it is fitted."""
+    # An unfitted stack does not know what its default final estimator has.
+    is_default = getattr(estimator, "final_estimator", "given") is None
+    return hasattr(estimator, name) or (is_default and hasattr(type(estimator), name))
 
 
 def _classifier_scores(estimator, X, gains):

@@ -2,17 +2,42 @@
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+)
 
-from skfilterrank._sklearn_compat import BaseSearchCV
+from skfilterrank._core.checks import refuse_mask
+from skfilterrank._sklearn_compat import (
+    BaseSearchCV,
+    check_feature_names,
+    check_n_features,
+    fitted_end,
+)
+from skfilterrank.exceptions import InputError
 
 
-class WrapsFitted:
-    """Features as the fitted estimator inside knows them."""
+class _Wraps:
+    """What the fitted estimator inside knows."""
 
     def _fitted_inner(self):
         """The fitted estimator inside, or None."""
         return getattr(self, "estimator_", None)
+
+    def _of_inner(self, name, *, last=False):
+        """An attribute of the fitted estimator inside, or of what stands at its end."""
+        inner = self._fitted_inner()
+        if inner is None:
+            raise AttributeError(
+                f"{type(self).__name__} is not fitted: no fitted estimator has {name}."
+            )
+        return getattr(fitted_end(inner) if last else inner, name)
+
+
+class WrapsFitted(_Wraps):
+    """Features as the fitted estimator inside knows them."""
 
     @property
     def n_features_in_(self) -> int:
@@ -24,21 +49,32 @@ class WrapsFitted:
         """Names of the features the estimator was fitted on."""
         return self._of_inner("feature_names_in_")
 
-    def _of_inner(self, name, *, last=False):
-        """An attribute of the fitted estimator inside, or of what stands at its end."""
-        inner = self._fitted_inner()
-        if inner is None:
-            raise AttributeError(
-                f"{type(self).__name__} is not fitted: no fitted estimator has {name}."
-            )
-        while last and isinstance(inner, Pipeline | BaseSearchCV):
-            is_search = isinstance(inner, BaseSearchCV)
-            inner = inner.best_estimator_ if is_search else inner.steps[-1][1]
-        return getattr(inner, name)
 
+class WrapsEstimator(_Wraps):
+    """The columns of X, what the estimator inside knows, and what is routed to its `fit`."""
 
-class WrapsEstimator(WrapsFitted):
-    """What else the estimator inside knows, and what scikit-learn routes to its `fit`."""
+    def _remember_columns(self, X):
+        """Take note of the number and names of the columns that `fit` is given."""
+        vars(self).pop("n_features_in_", None)
+        if _takes_one_column(self._unfitted_inner()):
+            return
+        check_feature_names(self, X, reset=True)
+        check_n_features(self, X, reset=True)
+        if "n_features_in_" not in vars(self):
+            _refuse_numbers(X)
+
+    def _chooses_columns(self):
+        """Whether a transformer comes first, which may choose columns by name, and looks itself."""
+        return hasattr(_first_step(self._unfitted_inner()), "transform")
+
+    def _check_columns(self, X):
+        """Raise for other columns than `fit` was given, whatever the estimator makes of them."""
+        refuse_mask(X)
+        if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
+            check_feature_names(self, X, reset=False)
+            if hasattr(self, "n_features_in_"):
+                _refuse_numbers(X)
+            check_n_features(self, X, reset=False)
 
     def _unfitted_inner(self):
         """The estimator that is cloned and fitted."""
@@ -54,6 +90,10 @@ class WrapsEstimator(WrapsFitted):
         """Weights of the features, as the last step inside saw them, where it is linear."""
         return np.ravel(self._of_inner("coef_", last=True))
 
+    def _inside_routing(self):
+        """What the estimator inside asks scikit-learn for."""
+        return get_routing_for_object(self._unfitted_inner())
+
     def get_metadata_routing(self) -> MetadataRouter:
         """Tell scikit-learn where `groups` and fit parameters go.
 
@@ -66,7 +106,37 @@ class WrapsEstimator(WrapsFitted):
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                estimator=self._unfitted_inner(),
+                estimator=self._inside_routing(),
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
+        )
+
+
+def _first_step(estimator):
+    """What sees X first inside an estimator."""
+    while isinstance(estimator, Pipeline | BaseSearchCV | WrapsEstimator):
+        if isinstance(estimator, Pipeline):
+            steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
+            estimator = next(steps, None)
+        elif isinstance(estimator, WrapsEstimator):
+            estimator = estimator._unfitted_inner()
+        else:
+            estimator = estimator.estimator
+    return estimator
+
+
+def _takes_one_column(estimator):
+    """Whether what sees X first wants one number for each document, and looks for itself."""
+    first = _first_step(estimator)
+    return hasattr(first, "__sklearn_tags__") and get_tags(first).input_tags.one_d_array
+
+
+def _refuse_numbers(X):
+    """Raise for numbers in a row, where documents in a row are texts and the like."""
+    values = np.asarray(X) if len(getattr(X, "shape", (0,))) == 1 else None
+    if values is not None and values.ndim == 1 and values.dtype.kind in "biufc":
+        raise InputError(
+            "X must be 2-D, one row for each document and one column for each feature: Expected "
+            "2D array, got 1D array instead. Reshape your data either using X.reshape(-1, 1) if "
+            "there is one feature or X.reshape(1, -1) if there is one document."
         )

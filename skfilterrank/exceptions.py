@@ -2,6 +2,7 @@
 
 import re
 import reprlib
+from collections.abc import Mapping
 
 __all__ = [
     "DataWarning",
@@ -189,6 +190,16 @@ def brief(value) -> str:
 
 def brief_list(values) -> str:
     """Values as error messages list them: the first of them, and how many more there are."""
-    values = list(values)
-    shown = ", ".join(map(brief, values[:_MOST]))
-    return shown if len(values) <= _MOST else f"{shown} and {len(values) - _MOST:,} more"
+    is_mapping = isinstance(values, Mapping)
+    items = list(values.items() if is_mapping else values)
+    shown = ", ".join(
+        ": ".join(map(_brief_scalar, item)) if is_mapping else _brief_scalar(item)
+        for item in items[:_MOST]
+    )
+    return shown if len(items) <= _MOST else f"{shown} and {len(items) - _MOST:,} more"
+
+
+def _brief_scalar(value):
+    """A number or text of numpy's as Python writes it."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return brief(value.item() if kind and kind in "biufUS" and not value.ndim else value)

@@ -92,6 +92,7 @@ def test_lists_are_cut():
     assert brief_list([]) == ""
     assert brief_list(range(20)).endswith(", 19")
     assert brief_list(f"c{i}" for i in range(2021)).endswith(", 'c19' and 2,001 more")
+    assert brief_list({"a": np.int64(1), 2: np.str_("b")}) == "'a': 1, 2: 'b'"
     assert len(brief_list(["x" * 10**6] * 10**3)) < 2000
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._core.checks import check_groups, query_ids_of_index
+from skfilterrank._core.checks import check_groups, find_groups, query_ids_of_index
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank.exceptions import InputError
 
 # The same pattern in every type: each entry is the place of the id among IDS, sorted.
 PATTERNS = {
@@ -276,7 +277,24 @@ class TestCheckGroups:
         second = pd.DataFrame({"x": [0, 0]}, index=pd.Index(["c", "d"], name="qid"))
         assert check_groups(None, first, second, n_rows=2).query_ids.tolist() == ["a", "b"]
         assert check_groups(None, [0, 0], second, n_rows=2).query_ids.tolist() == ["c", "d"]
-        assert check_groups(["e", "e"], first, n_rows=2).query_ids.tolist() == ["e"]
+        assert check_groups(["e", "f"], first, n_rows=2).query_ids.tolist() == ["e", "f"]
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8),
+        st.booleans(),
+    )
+    def test_what_two_places_say_must_agree(self, pairs, given_groups):
+        left, right = (list(ids) for ids in zip(*pairs))
+        names = [f"q{number}" for number in left]
+        y = pd.Series(np.zeros(len(right)), index=pd.Index(right, name="qid"))
+        groups, carriers = names, [y]
+        if not given_groups:
+            groups, carriers = None, [pd.Series(0, index=pd.Index(names, name="qid")), y]
+        if len(set(left)) == len(set(right)) == len(set(pairs)):
+            assert find_groups(groups, *carriers) is not None
+        else:
+            with pytest.raises(InputError, match="name different queries"):
+                find_groups(groups, *carriers)
 
     def test_a_level_of_several(self):
         index = pd.MultiIndex.from_product([["x", "y"], [7, 8]], names=["docno", "qid"])

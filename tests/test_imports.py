@@ -27,6 +27,7 @@ LAYERS = {
     # Files as bytes, lines and names.
     "_files": 2,
     "_response": 2,
+    "_group_request": 2,
     "_wrapping": 2,
     "_ranker": 2,
     "io": 3,

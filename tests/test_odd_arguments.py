@@ -23,6 +23,7 @@ OF_MODELS = {
     ("ranking.compare_rankers", "X"),
     ("ranking.compare_rankers", "X_test"),
     ("ranking.score_difference", "X"),
+    ("ranking.search_by_preferences", "X"),
 }
 # What messages say for an argument that holds several things, or goes by another name inside.
 OTHER_WORDS = {

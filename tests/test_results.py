@@ -15,6 +15,7 @@ import skfilterrank
 from public_calls import call, public_functions
 from skfilterrank._core.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.estimation import Estimates
+from skfilterrank.ranking import RiskCertificate, RiskMonitor
 
 
 def kinds(base=Result):
@@ -32,6 +33,10 @@ def results_in(value):
         yield value
         if isinstance(value, Estimates):
             yield value.compare(value.measures[0])
+        if isinstance(value, RiskCertificate):
+            yield from value.promises.values()
+    elif isinstance(value, RiskMonitor):
+        yield value.status
     elif isinstance(value, dict):
         yield from (each for each in value.values() if isinstance(each, Result))
     elif inspect.isgenerator(value):

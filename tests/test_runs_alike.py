@@ -1,14 +1,31 @@
 """Every function with a parameter `runs` or `qrels` takes them alike."""
 
+import bz2
+import gzip
 import io
+import json
+import lzma
+from collections import namedtuple
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.comparison import label_degradation, score_systems
+from skfilterrank.cli import main
+from skfilterrank.comparison import label_degradation, moved_documents, score_systems
+from skfilterrank.estimation import draw_sample
 from skfilterrank.exceptions import SkfilterrankError
-from skfilterrank.io import QrelsIndex, read_run, read_runs, write_qrels, write_run
+from skfilterrank.io import (
+    QrelsIndex,
+    align,
+    read_qrels,
+    read_run,
+    read_runs,
+    write_qrels,
+    write_run,
+)
 from skfilterrank.judgments import (
     MaxRepSelector,
     PoolingSelector,
@@ -17,8 +34,8 @@ from skfilterrank.judgments import (
     rank_table,
     statap_prior,
 )
-from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs
-from skfilterrank.trec import evaluate_runs, iter_evaluations
+from skfilterrank.ranking import LinearRankFusion, fuse_learned, fuse_runs, score_table
+from skfilterrank.trec import evaluate_run, evaluate_runs, iter_evaluations
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})
 RUNS = {
@@ -41,6 +58,7 @@ ALONE = {
     "pseudo_qrels": pseudo_qrels,
     "rank_systems": rank_systems,
     "fuse_runs": fuse_runs,
+    "score_table": score_table,
 }
 FUNCTIONS = ALONE | {
     name: lambda runs, of=of: of(runs, QRELS, "ap") for name, of in ON_JUDGMENTS.items()
@@ -77,10 +95,287 @@ def test_kinds_of_runs(function, paths):
         pd.testing.assert_frame_equal(function({"one": paths[0], "two": handle}), expected)
 
 
-def test_frames_of_polars(function):
-    polars = pytest.importorskip("polars")
-    runs = {name: polars.DataFrame(run.to_dict("list")) for name, run in RUNS.items()}
-    pd.testing.assert_frame_equal(function(runs), function(RUNS))
+# Forms in which runs and judgments come: each makes one of a frame and of the name of its values.
+def by_topic(frame, value):
+    return {
+        qid: dict(zip(rows["docno"], rows[value].tolist())) for qid, rows in frame.groupby("qid")
+    }
+
+
+def named_tuples(frame, value):
+    names = ["query_id", "doc_id", "relevance" if value == "label" else value]
+    kind = namedtuple("Row", [*names, "iteration"])
+    return [kind(*row, "0") for row in frame[["qid", "docno", value]].itertuples(index=False)]
+
+
+def of_ranx(frame, value):
+    ranx = pytest.importorskip("ranx")
+    return (ranx.Qrels if value == "label" else ranx.Run)(by_topic(frame, value))
+
+
+def of_ir_measures(frame, value):
+    ir_measures = pytest.importorskip("ir_measures")
+    kind = ir_measures.Qrel if value == "label" else ir_measures.ScoredDoc
+    return (kind(*row) for row in frame[["qid", "docno", value]].itertuples(index=False))
+
+
+def of_ir_datasets(frame, value):
+    """As a dataset of ir_datasets, which downloads what it has."""
+    rows = named_tuples(frame, value)
+    return SimpleNamespace(qrels_iter=lambda: iter(rows), scoreddocs_iter=lambda: iter(rows))
+
+
+def of_pyterrier(frame, value):
+    return frame.assign(docid=range(len(frame)), query="some words", rank=7)
+
+
+def of_arrow(frame, value):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame)
+
+
+def of_polars(frame, value):
+    return pytest.importorskip("polars").DataFrame(frame.to_dict("list"))
+
+
+OBJECTS = {
+    "dict": by_topic,
+    "ranx": of_ranx,
+    "ranx frame": lambda frame, value: of_ranx(frame, value).to_dataframe(),
+    "ir_measures": of_ir_measures,
+    "list of named tuples": named_tuples,
+    "list of dicts": lambda frame, value: frame.to_dict("records"),
+    "ir_datasets": of_ir_datasets,
+    "pyterrier": of_pyterrier,
+    "arrow": of_arrow,
+    "arrow batches": lambda frame, value: of_arrow(frame, value).to_reader(max_chunksize=1),
+    "polars": of_polars,
+    "lazy polars": lambda frame, value: of_polars(frame, value).lazy(),
+}
+
+
+def trec(frame, value):
+    out = io.StringIO()
+    (write_qrels if value == "label" else write_run)(out, frame)
+    return out.getvalue().encode()
+
+
+def with_comments(frame, value):
+    lines = trec(frame, value).decode().splitlines()
+    more = "" if value == "label" else " and more"
+    return ("# of mine\n" + f"{more}\n# c\n\n".join(lines)).encode()
+
+
+def separated(frame, value, *, names=None, sep="\t"):
+    return frame.rename(columns=names or {}).to_csv(index=False, sep=sep).encode()
+
+
+def beir(frame, value):
+    if value == "score":
+        pytest.skip("BEIR has no files of runs")
+    return separated(frame, value, names={"qid": "query-id", "docno": "corpus-id", value: "score"})
+
+
+def ms_marco(frame, value):
+    if value == "label":
+        return separated(frame.assign(q0=0)[["qid", "q0", "docno", value]], value).split(b"\n", 1)[
+            1
+        ]
+    ranks = [{2.0: 1, 1.0: 2, 3.0: 1}[score] for score in frame["score"]]
+    return separated(frame.assign(score=ranks), value).split(b"\n", 1)[1]
+
+
+def binary(way, frame, value):
+    pytest.importorskip("pyarrow")
+    out = io.BytesIO()
+    getattr(frame, way)(out)
+    return out.getvalue()
+
+
+def zstd(frame, value):
+    return pytest.importorskip("zstandard").compress(trec(frame, value))
+
+
+FILES = {
+    "trec": trec,
+    "comments": with_comments,
+    "byte order mark": lambda *of: b"\xef\xbb\xbf" + trec(*of),
+    "gzip": lambda *of: gzip.compress(trec(*of)),
+    "bzip2": lambda *of: bz2.compress(trec(*of)),
+    "xz": lambda *of: lzma.compress(trec(*of)),
+    "zstd": zstd,
+    "ms marco": ms_marco,
+    "beir": beir,
+    "csv": partial(separated, sep=","),
+    "tsv of ir_measures": partial(separated, names={"qid": "query_id", "docno": "doc_id"}),
+    "header between spaces": partial(separated, sep=" "),
+    "zipped csv below a comment": lambda *of: gzip.compress(b"# x\n" + separated(*of, sep=",")),
+    "json": lambda *of: json.dumps(by_topic(*of)).encode(),
+    "indented json": lambda *of: json.dumps(by_topic(*of), indent=1).encode(),
+    "json list": lambda frame, _: json.dumps(frame.to_dict("records")).encode(),
+    "json lines": lambda frame, _: frame.to_json(orient="records", lines=True).encode(),
+    "parquet": partial(binary, "to_parquet"),
+    "arrow file": partial(binary, "to_feather"),
+}
+
+
+@pytest.fixture(params=[*OBJECTS, *FILES])
+def form(request, tmp_path):
+    """What makes a source of the form of a frame, new each time: an iterator is read once."""
+    if request.param in OBJECTS:
+        return OBJECTS[request.param]
+
+    def write(frame, value):
+        path = tmp_path / f"{value}{len(list(tmp_path.iterdir()))}"
+        path.write_bytes(FILES[request.param](frame, value))
+        return path
+
+    return write
+
+
+# Those of MS MARCO are ranks.
+draw = partial(draw_sample, measures="precision@2", n_select=2)
+RANKED = {
+    name: run.assign(score=-run.groupby("qid")["score"].rank(ascending=False))
+    for name, run in RUNS.items()
+}
+
+
+def test_every_form_of_runs_at_every_door(form, request):
+    form(RUNS["one"], "score")  # where packages are absent
+    is_by_rank = "ms marco" in request.node.name
+    for function in FUNCTIONS.values():
+        runs = {name: form(run, "score") for name, run in RUNS.items()}
+        pd.testing.assert_frame_equal(function(runs), function(RANKED if is_by_rank else RUNS))
+    for one in (
+        lambda run: evaluate_run(run, QRELS, "ap"),
+        lambda run: align(run, QRELS).to_frame(),
+        lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
+        lambda run: read_run(run)[["qid", "docno"]],
+        lambda run: moved_documents(run, RUNS["two"], QRELS),
+        lambda run: draw({"one": run, "two": RUNS["two"]}, QRELS),
+        lambda run: fuse_learned({"a": run, "b": RUNS["two"]}, QRELS, fusion="logistic", cv=None),
+    ):
+        expected = (RANKED if is_by_rank else RUNS)["one"]
+        pd.testing.assert_frame_equal(one(form(RUNS["one"], "score")), one(expected))
+
+
+def test_every_form_of_judgments_at_every_door(form):
+    form(QRELS, "label")
+    run = RUNS["one"]
+    doors = {name: partial(of, RUNS) for name, of in ON_JUDGMENTS.items()} | {
+        "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
+        "align": lambda qrels, _: align(run, qrels).to_frame(),
+        "evaluate_run": partial(evaluate_run, run),
+        "read_qrels": lambda qrels, _: read_qrels(qrels),
+        "moved_documents": lambda qrels, _: moved_documents(run, RUNS["two"], qrels),
+        "fuse_learned": lambda qrels, _: fuse_learned(RUNS, qrels, fusion="logistic", cv=None),
+        "pool": lambda qrels, _: draw(RUNS, qrels),
+    }
+    for door in doors.values():
+        pd.testing.assert_frame_equal(door(form(QRELS, "label"), "ap"), door(QRELS, "ap"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_form_of_files_on_the_command_line(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def printed(words):
+        assert main(words) == 0
+        return capsys.readouterr().out
+
+    runs = RANKED if name == "ms marco" else RUNS
+    for folder, write in (("plain", trec), ("other", FILES[name])):
+        (tmp_path / folder).mkdir()
+        for run in RUNS:
+            made = trec(runs[run], "score") if folder == "plain" else trec(RUNS[run], "score")
+            if name != "beir" and folder == "other":
+                made = write(RUNS[run], "score")
+            (tmp_path / folder / run).write_bytes(made)
+        (tmp_path / folder / "qrels").write_bytes(write(QRELS, "label"))
+    for command in ("evaluate qrels one two", "compare qrels one two", "forecast one two"):
+        outputs = []
+        for folder in ("plain", "other"):
+            monkeypatch.chdir(tmp_path / folder)
+            outputs.append(printed([*command.split(), "--format", "csv"]))
+        assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (b"query-id\tcorpus-id\tscore\n1\ta\t1\n", "looks like a BEIR qrels file: judgments, w"),
+        (b"qid docno label\n1 a 1\n", "These look like judgments, where a run was expected"),
+        (
+            b"<top>\n<num> 1\n</top>\n",
+            r":1: this looks like TREC topics .* where a run was",
+        ),
+        (b"\n<!DOCTYPE html>\n", ":1: this looks like a web page"),
+        (b"2 qid:1 1:0.5 2:3\n", ":1: this looks like LETOR text .* read_letor reads it"),
+        ("1 Q0 a 1 2 x".encode("utf-16"), ":1: this looks like UTF-16 text.*convert it to UTF-8"),
+        (b"PK\x03\x04rest", ":1: this looks like a zip archive.*unpack it first"),
+        (b"PAR1\x15rest", "not a Parquet file, or is damaged"),
+        (
+            b"qid,docno,score\n1,a,2\n1,b,high\n",
+            ":3: the row holds 'high' in column 'score'",
+        ),
+        (b"#\nqid,docno,score\n1,a,2\n1,,3\n", ":4: the document id in column 'docno' is empty"),
+        (b"qid,docno,score\n1,a,2\n1,b,inf\n", ":3: the row holds the score inf; a score must be"),
+        (b"qid,docno,score\n1,a,2\n1,a,3\n", r":3: .*'a' twice in topic '1' \(first in line 2\)"),
+        (b"qid,docno,points\n1,a,2\n", "has no column 'score'; its columns are .* Rename one"),
+        (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
+        (b"qid,docno,score\n", "has no rows"),
+        (b'{"1": {"a": 2, "a": 3}}', "the file is not JSON .*the name 'a' is twice in one object"),
+        (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
+        (b'{"1": {"a": 2},\n "2": {"a" 1}}', ":2: the file is not JSON"),
+        (b'{"1": 2}', "has no column 'qid'|must be an object {topic: {document: number}}"),
+        (b'{"qid": "1", "docno": "a", "score": 1}\n1 Q0 b 2 3 x\n', ":2: the line is not JSON"),
+        (b"1 Q0 a 1 2 x\nqid,docno,score\n", ":2: 1 column where a run has 6"),
+        (b"1 0 a 1\n", ":1: 4 columns where a run has 6 .* a qrels has 4: if this is one, use"),
+    ],
+)
+def test_what_a_file_looks_like_is_told(run, message, tmp_path):
+    (tmp_path / "run").write_bytes(run)
+    for read in (read_run, partial(align, qrels=QRELS)):
+        with pytest.raises(SkfilterrankError, match=rf"(?s)run.*{message}|{message}"):
+            read(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        (b"qid docno score\n1 a 0.5\n", "This looks like a run, where judgments were expected"),
+        (b"q_id,doc_id,score\n1,a,0.5\n", ":2: .*a whole number: this looks like a run"),
+        (b"1 a 1\n", r":1: 3 columns where a qrels has 4 .* BEIR qrels have 3 under the header"),
+        (b"qid,docno,label\n1,a,2\n1,b,inf\n", ":3: the row holds the label inf; labels must be"),
+    ],
+)
+def test_what_a_file_of_judgments_looks_like_is_told(qrels, message, tmp_path):
+    (tmp_path / "qrels").write_bytes(qrels)
+    for read in (read_qrels, QrelsIndex):
+        with pytest.raises(SkfilterrankError, match=message):
+            read(tmp_path / "qrels")
+
+
+def test_names_of_runs_without_files(tmp_path):
+    expected = evaluate_runs(RUNS, QRELS, "ap")
+    named = [SimpleNamespace(name=name, to_pandas=run.copy) for name, run in RUNS.items()]
+    pd.testing.assert_frame_equal(evaluate_runs(named, QRELS, "ap"), expected)
+    with pytest.raises(SkfilterrankError, match="give two runs of the name 'one'"):
+        evaluate_runs([named[0], named[0]], QRELS, "ap")
+    for one in (by_topic(RUNS["one"], "score"), named[0], iter(named_tuples(RUNS["one"], "score"))):
+        with pytest.raises(SkfilterrankError, match=r"got one .*: name it, as in {'name': run}"):
+            evaluate_runs(one, QRELS, "ap")
+    with pytest.raises(
+        SkfilterrankError, match=r"named tuples of one kind.* or dicts, got Row, int"
+    ):
+        read_run(iter([*named_tuples(RUNS["one"], "score"), 3]))
+    for ending in (".tsv", ".parquet", ".json.zst", ".csv.bz2", ".txt.xz", ".gz"):
+        assert list(read_runs([write(tmp_path / f"my.run{ending}")])) == ["my.run"]
+
+
+def write(path):
+    path.write_bytes(trec(RUNS["one"], "score"))
+    return path
 
 
 @pytest.mark.parametrize("name", ["read_runs", "rank_table", "fuse_runs", "evaluate_runs"])

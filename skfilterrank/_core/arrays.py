@@ -165,16 +165,16 @@ def _of_foreign(values, name, entry):
     """What turns itself into a numpy array."""
     try:
         if hasattr(values, "to_numpy"):
-            found = values.to_numpy()
+            array = values.to_numpy()
         elif hasattr(values, "__array__"):
-            found = np.asarray(values)
+            array = np.asarray(values)
         else:
-            found = np.from_dlpack(values)
+            array = np.from_dlpack(values)
     except Exception as error:
         raise _unreadable(values, name, entry, error) from error
-    if not isinstance(found, np.ndarray):
-        raise _unreadable(values, name, entry, f"it turned into {type(found).__name__}")
-    return found
+    if not isinstance(array, np.ndarray):
+        raise _unreadable(values, name, entry, f"it turned into {type(array).__name__}")
+    return array
 
 
 def _unreadable(values, name, entry, why):

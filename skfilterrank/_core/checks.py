@@ -1,5 +1,6 @@
 """Checks of the arrays and parameters that the measures and estimators share."""
 
+import math
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -29,13 +30,48 @@ def query_ids_of_index(data):
 
 
 def find_groups(groups, *carriers):
-    """The given query ids, else those an index of the carriers holds, else None."""
-    if groups is not None:
-        return groups
-    for carrier in carriers:
-        if (query_ids := query_ids_of_index(carrier)) is not None:
-            return query_ids
-    return None
+    """The given query ids, else those an index of the carriers holds, else None.
+
+    Where they come from several places, they must tell the same rows apart.
+    """
+    held = [ids for each in carriers if (ids := query_ids_of_index(each)) is not None]
+    if groups is None:
+        if not held:
+            return None
+        groups, *held = held
+        name, others = "the index level 'qid' of y", "X"
+    else:
+        name, others = "groups", "y or X"
+    for ids in held:
+        if not _same_queries(groups, ids):
+            raise InputError(
+                f"{name} and the index level 'qid' of {others} name different queries: give query "
+                "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
+                "by, such as segments, are for the splitter alone; where metadata routing hands "
+                "them on, .set_fit_request(groups='qid') of the estimator and "
+                ".set_score_request(groups='qid') of the scorer take the query ids from "
+                "params={'groups': segments, 'qid': query_ids}."
+            )
+    return groups
+
+
+def _same_queries(left, right):
+    """Whether two arrays of query ids put the same rows together."""
+    try:
+        if not isinstance(left, GroupIndex):
+            left = np.asarray(left)
+            # Other lengths are told where they are compared with the rows.
+            if left.shape != right.shape or bool((left == np.asarray(right)).all()):
+                return True
+            left = GroupIndex.from_groups(left)
+        right = GroupIndex.from_groups(right)
+        if left.n_rows != right.n_rows:
+            return True
+    except (InputError, TypeError, ValueError):
+        # What is no query ids at all is told where they are numbered.
+        return True
+    pairs = left.codes() * np.int64(right.n_queries) + right.codes()
+    return left.n_queries == right.n_queries == len(np.unique(pairs))
 
 
 def check_groups(
@@ -51,8 +87,9 @@ def check_groups(
         if carrier.startswith("y_true"):
             text += (
                 " Inside scikit-learn's model selection, such a Series keeps its query ids "
-                "through every split; with sklearn.set_config(enable_metadata_routing=True), "
-                "groups can be passed instead."
+                "through every split, but not in tools that make an array of y, such as RFECV; "
+                "with sklearn.set_config(enable_metadata_routing=True), groups can be passed "
+                "instead, there too."
             )
         raise InputError(text)
     is_index = isinstance(query_ids, GroupIndex)
@@ -159,6 +196,15 @@ def refuse_mask(values, name: str = "X") -> None:
         )
 
 
+def refuse_query_column(names) -> None:
+    """Raise where a column of features holds the query ids."""
+    if names is not None and QID in names:
+        raise InputError(
+            "X has a column 'qid', which would be learned from as a feature: pass "
+            "groups=X['qid'] and X.drop(columns='qid'), or X.set_index('qid')."
+        )
+
+
 def count_rows(X, name: str = "X") -> int:
     """Number of rows of X, which must not be masked."""
     refuse_mask(X, name)
@@ -193,10 +239,22 @@ def is_whole_number(value) -> bool:
     return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
+def is_number(value) -> bool:
+    """Whether a value is a real number, NaN and infinity among them; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
+
+
 def is_finite_number(value) -> bool:
     """Whether a value is a real number that float64 can hold."""
-    is_number = isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
-    return is_number and abs(value) <= sys.float_info.max
+    try:
+        return is_number(value) and math.isfinite(float(value))
+    except OverflowError:  # a whole number or fraction that is too large
+        return False
+
+
+def is_level(value) -> bool:
+    """Whether a value is a real number that numbers can be compared with, or infinite."""
+    return is_finite_number(value) or (is_number(value) and abs(value) == np.inf)
 
 
 def check_share(value, name: str) -> float:

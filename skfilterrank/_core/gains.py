@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 Gains = str | Mapping | Callable | None
 
@@ -26,7 +26,7 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
     gains : None, "exp2", dict or callable, default=None
         None takes the label as the gain; "exp2" gives ``2**label - 1`` for labels from 0 up and
         the label itself below 0; a dict gives the gain of each label; a callable is called once
-        for each distinct label.
+        for each distinct label. A gain of NaN says that the label means unjudged.
     name : str, default="y_true"
         How messages call the labels.
 
@@ -39,7 +39,7 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
     ------
     ValueError
         If labels are not numbers and no mapping is given, if a label has no entry in `gains`, or
-        if a gain is infinite or not a number.
+        if a gain is infinite or no number.
     """
     check_gains(gains)
     column = as_column(y_true, name, "label")
@@ -68,7 +68,7 @@ def _numeric_labels(column, name):
     if numbers is None:
         distinct = [label for label in _distinct(column)[:5] if not _is_missing(label)]
         raise LabelsNotNumbers(
-            f"{name} holds labels that are not numbers ({_listing(distinct)}): pass gains, a "
+            f"{name} holds labels that are not numbers ({brief_list(distinct)}): pass gains, a "
             "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
         )
     # The sum is finite where all labels are: one pass for the usual case.
@@ -127,8 +127,8 @@ def _gains_of_labels(labels, gains, name):
         unknown = [label for label in labels if label not in gains]
         if unknown:
             raise InputError(
-                f"{name} holds labels with no entry in gains: {_listing(unknown)}; gains has "
-                f"{_listing(list(gains))}. Add the missing labels, or use NaN for unjudged rows."
+                f"{name} holds labels with no entry in gains: {brief_list(unknown)}; gains has "
+                f"{brief_list(list(gains))}. Add the missing labels, or use NaN for unjudged rows."
             )
         values = [gains[label] for label in labels]
     else:
@@ -139,22 +139,18 @@ def _gains_of_labels(labels, gains, name):
             raise InputError("gains gives something else than numbers.")
     except InputError:
         raise InputError(
-            f"gains must give one number per label, got {_listing(values)} for {_listing(labels)}."
+            f"gains must give one number per label, got {brief_list(values)} for "
+            f"{brief_list(labels)}."
         ) from None
     table = table.astype(np.float64)
-    bad = ~np.isfinite(table)
+    # None is what a mapping's get has for labels that it does not know.
+    is_float = np.array([isinstance(value, float | np.floating) for value in values], dtype=bool)
+    bad = np.isinf(table) | (np.isnan(table) & ~is_float)
     if bad.any():
         wrong = int(bad.argmax())
+        label = brief_list(labels[wrong : wrong + 1])
         raise InputError(
-            f"gains gives {table[wrong]} for label {_listing(labels[wrong : wrong + 1])}: a gain "
-            "must be finite."
+            f"gains gives {brief(values[wrong])} for label {label}: a gain must be a "
+            "finite number, or NaN where the label means unjudged."
         )
     return table
-
-
-def _listing(items, limit=8):
-    """A few items as text, and how many more there are."""
-    shown = ", ".join(
-        brief(item.item() if isinstance(item, np.generic) else item) for item in items[:limit]
-    )
-    return shown + (f" and {len(items) - limit} more" if len(items) > limit else "")

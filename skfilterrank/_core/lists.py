@@ -9,6 +9,7 @@ import pandas as pd
 from skfilterrank._core.arrays import as_column
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.own_gains import OwnGains
 from skfilterrank._core.queries import Block, GroupIndex
 from skfilterrank._core.relevant_cells import RelevantCells
 from skfilterrank._core.ties import Ties, find_ties, mean_products
@@ -53,15 +54,8 @@ class RankedLists:
         if n_rows == 0:
             raise InputError("y_true is empty: expected at least one row.")
         check_choice(unjudged, "unjudged", UNJUDGED)
-        # Whole columns are asked once, so that no block spends time on what does not occur.
-        lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
-        self.has_unjudged = bool(np.isnan(self.gains.max()))
-        self.has_forbidden = bool(lowest < 0)
-        if max(highest, -lowest) > _LARGEST_GAIN:
-            raise InputError(
-                f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
-                f"of float64: use gains up to {_LARGEST_GAIN:g}."
-            )
+        self._look_at_gains()
+        self.unjudged = unjudged
         if y_score is _NO_SCORES:
             y_score = None
         else:
@@ -74,6 +68,32 @@ class RankedLists:
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
         self.columns: dict[str, np.ndarray] = {}
+        # Of the queries in their mean; None where each counts the same.
+        self.weights: np.ndarray | None = None
+        # Gains of measures that have their own, shared by all that have the same rows.
+        self._with_gains: dict[OwnGains, tuple[np.ndarray, bool, bool]] = {}
+
+    def _look_at_gains(self):
+        """Ask whole columns once, so that no block spends time on what does not occur."""
+        lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
+        self.has_unjudged = bool(np.isnan(self.gains.max()))
+        self.has_forbidden = bool(lowest < 0)
+        if max(highest, -lowest) > _LARGEST_GAIN:
+            raise InputError(
+                f"y_true gives gains up to {max(highest, -lowest):g}, whose sums leave the range "
+                f"of float64: use gains up to {_LARGEST_GAIN:g}."
+            )
+
+    def with_gains(self, own: OwnGains) -> "RankedLists":
+        """The same rows with the gains that a measure has for itself."""
+        lists = copy(self)
+        if own not in self._with_gains:
+            lists.gains = own.of(self.gains)
+            lists._look_at_gains()
+            self._with_gains[own] = lists.gains, lists.has_unjudged, lists.has_forbidden
+        lists.gains, lists.has_unjudged, lists.has_forbidden = self._with_gains[own]
+        lists._with_gains = {}
+        return lists
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
         """The same rows with other scores, finite ones; those below the threshold are filtered."""
@@ -115,6 +135,7 @@ class ListBlock:
         self._cells_of_depth: dict[int, np.ndarray] = {}
         self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
+        self._with_gains: dict[OwnGains, ListBlock] = {}
 
     @cached_property
     def is_padded(self) -> bool:
@@ -144,6 +165,20 @@ class ListBlock:
     def with_ties(self, ties: str) -> "ListBlock":
         """The same lists under another rule for ties."""
         return self.relisted(self.sort_key, ties)
+
+    def with_gains(self, own: OwnGains) -> "ListBlock":
+        """The same lists with the gains that a measure has for itself."""
+        if own not in self._with_gains:
+            block = ListBlock(self._lists.with_gains(own), self.layout)
+            if "sort_key" in self.__dict__ or self._lists.scores is not None:
+                block.sort_key = self.sort_key
+                if self._lists.unjudged == "drop" and block.has_unjudged:
+                    block.sort_key = np.where(block.judged, self.sort_key, np.inf)
+                    block._lists.has_filtered = True
+                elif self.tie_rule not in ("worst", "best"):
+                    block.order = self.order
+            self._with_gains[own] = block
+        return self._with_gains[own]
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
         """Some of the lists alone, by their numbers in the block."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, update_wrapper
 from operator import attrgetter
@@ -15,16 +15,20 @@ from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
 from skfilterrank._core.checks import check_choice, check_k
-from skfilterrank._core.gains import Gains, check_gains
+from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._core.measure_docs import complete_documentation
+from skfilterrank._core.own_gains import OwnGains
+from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.scoring import (
     Scores,
+    check_average,
     check_undefined,
-    mean_over_queries,
+    mean_of,
     with_undefined,
 )
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 
 MEASURES: dict[str, Measure] = {}
 
@@ -63,19 +67,33 @@ class Measure:
         Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
     ties : tuple of str
         Rules for ties that the measure knows besides document ids, the default first.
+    ties_are_means : bool
+        Whether "average" is the mean of the values of the tied orders, and not the value of their
+        mean.
     additive : callable or None
         ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None where its
         options or the cut-off do not let it be one. The kernel stays what decides; the two are
         tested against each other.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's documents changes the measure.
+    over_queries : {"mean", "sum", "geometric mean"}
+        How one number is made of the values of all queries.
     aliases : tuple of str
         Other names, by which trec_eval, ir_measures and papers call the same numbers; "@" stands
         for the cut-off of names that do not have it behind "@", such as "P_@".
     option_aliases : mapping of str to str
         Other names of options, with their own.
+    presets : mapping of str to mapping
+        Options that aliases stand for.
     title : str
         The name as the field writes it.
+    with_forbidden : str
+        What to take instead where documents are forbidden, of a measure that is not made for them;
+        "{at}" stands for its cut-off, "{cut}" for that of trec_eval.
+    plain : Measure or None
+        The line of the table, of a measure that has gains of its own.
+    own_gains : OwnGains or None
+        What it makes of the gains that it is given.
     """
 
     name: str
@@ -90,15 +108,46 @@ class Measure:
     columns: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
     reads_unjudged: bool = False
     ties: tuple[str, ...] = TIES
+    ties_are_means: bool = True
     additive: Callable | None = None
     order_matters: str = "always"
+    over_queries: str = "mean"
     aliases: tuple[str, ...] = ()
     option_aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    presets: Mapping[str, Mapping] = field(default_factory=lambda: MappingProxyType({}))
     title: str = ""
+    with_forbidden: str = ""
+    plain: Measure | None = None
+    own_gains: OwnGains | None = None
 
     def __reduce__(self):
+        if self.plain is not None:
+            return Measure.with_gains, (self.plain, self.own_gains)
         # By its function: importing that fills the table, in every process.
         return attrgetter("measure"), (self.function,)
+
+    def with_gains(self, own_gains: OwnGains | None) -> Measure:
+        """The measure that looks at gains of its own; no sum, which sees those of all measures."""
+        if own_gains is None:
+            return self
+
+        def kernel(block, k, **options):
+            return self.kernel(block.with_gains(own_gains), k, **options)
+
+        def function(y_true, y_score, **given):
+            return own.score(y_true, y_score, **({"ties": self.ties[0]} | given))
+
+        own = replace(
+            self,
+            name=f"{self.name}({own_gains.text})",
+            function=update_wrapper(function, self.function),
+            kernel=kernel,
+            additive=None,
+            plain=self,
+            own_gains=own_gains,
+        )
+        function.measure = own  # type: ignore[attr-defined]  # functions of measures have it
+        return own
 
     @cached_property
     def defaults(self) -> dict:
@@ -135,12 +184,13 @@ class Measure:
         unjudged: str = "zero",
         undefined: float | str = 0.0,
         average: str | None = "mean",
+        query_weight: QueryWeight = None,
         **options,
     ) -> Scores:
         """Compute the measure from arrays: what its public function does."""
         kernel = self.bind(check_k(k), options)
         check_undefined(undefined)
-        check_choice(average, "average", ("mean", None))
+        check_average(average, query_weight)
         lists = self.ranked_lists(
             y_true,
             y_score,
@@ -150,8 +200,9 @@ class Measure:
             unjudged=unjudged,
             options=options,
         )
+        warn_of_forbidden([ParsedMeasure(self, k, {})], lists.gains)
         values = with_undefined(lists.per_query(kernel), undefined)
-        return values if average is None else mean_over_queries(values)
+        return mean_of(values, average, query_weight, lists.index, self.over_queries)
 
     def ranked_lists(
         self, y_true, y_score, *, groups, gains, ties, unjudged, options
@@ -179,6 +230,11 @@ class Measure:
         if isinstance(ties, str):
             check_choice(ties, "ties", self.ties)
         self.bind(None, params)
+
+    @property
+    def has_exact_mean(self) -> bool:
+        """Whether the value of a list of tied documents is the mean over all rankings of them."""
+        return "average" in self.ties and self.ties_are_means
 
     def check_ties(self, ties) -> None:
         """Raise for a rule that this measure does not know."""
@@ -214,20 +270,56 @@ class ParsedMeasure(NamedTuple):
             )
         return self._replace(k=k)
 
-    def utility(self, y_true, y_score, *, groups, gains=None, average="mean"):
+    def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
         """The measure by its own defaults, negated where lower is better."""
         cutoff = {"k": self.k} if self.measure.takes_k else {}
         value = self.measure.function(
-            y_true, y_score, groups=groups, gains=gains, average=average, **cutoff, **self.options
+            y_true,
+            y_score,
+            groups=groups,
+            gains=gains,
+            average=average,
+            query_weight=query_weight,
+            **cutoff,
+            **self.options,
         )
         return value if self.measure.greater_is_better else 0.0 - value
 
     @property
     def text(self) -> str:
         """The string form by the names of the measure table, whatever it was read from."""
-        options = ",".join(f"{name}={value}" for name, value in self.options.items())
+        options = [f"{name}={value}" for name, value in self.options.items()]
+        if self.measure.own_gains is not None:
+            options.insert(0, self.measure.own_gains.text)
         cutoff = "" if self.k is None else f"@{self.k}"
-        return f"{self.measure.name}{f'({options})' if options else ''}{cutoff}"
+        name = (self.measure.plain or self.measure).name
+        within = f"({','.join(options)})" if options else ""
+        return f"{name}{within}{cutoff}"
+
+
+def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
+    """Warn of measures that are not made for gains below 0, where labels give them some."""
+    odd = [each for each in measures if each.measure.with_forbidden]
+    if odd:
+        gained = as_gains(labels, gains)
+        odd = [each for each in odd if _any_below_0(each, gained)]
+    if not odd:
+        return
+    names, k = ", ".join(each.text for each in odd), odd[0].k
+    instead = odd[0].measure.with_forbidden.format(
+        at="" if k is None else f"@{k}", cut="" if k is None else f"_cut_{k}"
+    )
+    warn_user(
+        f"{names}: some gains are below 0, forbidden documents, for which the measure is not made: "
+        f"its values leave the range from 0 to 1. Take {instead}.",
+        DataWarning,
+    )
+
+
+def _any_below_0(parsed, gains):
+    """Whether a measure sees gains below 0."""
+    own = parsed.measure.own_gains
+    return bool(((gains if own is None else own.of(gains)) < 0).any())
 
 
 def declare_measure(
@@ -242,12 +334,16 @@ def declare_measure(
     options=None,
     columns=None,
     ties=TIES,
+    ties_are_means=True,
     reads_unjudged=False,
     additive=None,
     order_matters="always",
+    over_queries="mean",
     aliases=(),
     option_aliases=None,
+    presets=None,
     title=None,
+    with_forbidden="",
 ):
     """Enter a measure into the measure table, and make its public function.
 
@@ -293,12 +389,16 @@ def declare_measure(
             options=MappingProxyType(dict(options or {})),
             columns=MappingProxyType(dict(columns or {})),
             ties=ties,
+            ties_are_means=ties_are_means,
             reads_unjudged=reads_unjudged,
             additive=additive,
             order_matters=order_matters,
+            over_queries=over_queries,
             aliases=aliases,
             option_aliases=MappingProxyType(dict(option_aliases or {})),
+            presets=MappingProxyType(dict(presets or {})),
             title=title or name,
+            with_forbidden=with_forbidden,
         )
         return function
 

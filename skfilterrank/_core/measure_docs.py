@@ -13,7 +13,8 @@ _PARAMETERS = """
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain: None takes the label itself; "exp2" gives ``2**label - 1``
         from 0 up and the label itself below; a dict gives the gain of each label; a callable is
-        called once per distinct label. A gain below 0 marks a forbidden document.
+        called once per distinct label. A gain below 0 marks a forbidden document, NaN an unjudged
+        one.
     ties : {ties}
     unjudged : {{"zero", "drop"}}, default="zero"
         {unjudged}
@@ -22,6 +23,10 @@ _PARAMETERS = """
         queries out of the mean and gives NaN in the per-query values.
     average : {{"mean", None}}, default="mean"
         "mean" returns the mean over queries, None one value per query.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the mean, numbers from 0 up: a dict or a Series by query id, or
+        one weight per row, the same for all rows of a query. A query of weight 0 is left out, one
+        of weight 2 counts as two. None lets each query count the same.
 """
 
 _RETURNS = """

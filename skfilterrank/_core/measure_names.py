@@ -6,14 +6,27 @@ from difflib import get_close_matches
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.own_gains import own_gains
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 _MOST_DIGITS = 18
 _PARSED = re.compile(
     r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
 )
+# What stands for several measures: those that trec_eval prints unless told otherwise.
+_SEVERAL = {
+    "official": (
+        *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
+        "recip_rank",
+        *(f"iprec(recall={level / 10:g})" for level in range(11)),
+        *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+    )
+}
 # trec_eval's P_5, which it also writes P.5.
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
+# Options of every measure; "dcg" is how ir_measures writes gains of nDCG.
+_SHOWN_OF_ALL = ("rel", "gains")
+_OF_ALL = (*_SHOWN_OF_ALL, "dcg")
 
 
 def get_measure_names() -> list[str]:
@@ -42,6 +55,11 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
         return measures
     is_one = isinstance(measures, str) or callable(measures)
     given = [measures] if is_one else as_list(measures, "measures", "names")
+    given = [
+        each
+        for some in given
+        for each in (_SEVERAL.get(some, [some]) if isinstance(some, str) else [some])
+    ]
     if not all(isinstance(each, str) or callable(each) for each in given):
         raise InputError(
             f"measures must be a name or a list of names, such as ['ap', 'ndcg_f@10'], got "
@@ -53,16 +71,15 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
     if unknown:
         raise _unknown(unknown)
     parsed: dict[str, ParsedMeasure] = {}
-    texts: dict[tuple, str] = {}
+    texts: dict[str, str] = {}
     for each in given:
         call = parse_measure(each)
         text = each if isinstance(each, str) else call.text
-        known = call.measure.name, call.k, tuple(sorted(call.options.items()))
-        if known in texts:
-            other = texts[known]
+        if call.text in texts:
+            other = texts[call.text]
             names = "" if other == text else f", as {brief(other)} and {brief(text)}"
             raise InputError(f"measures names {brief(call.text)} twice{names}: name each once.")
-        parsed[text], texts[known] = call, text
+        parsed[text], texts[call.text] = call, text
     return parsed
 
 
@@ -73,18 +90,19 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     entry = getattr(text, "measure", None)
     if isinstance(entry, Measure) and entry.function is text:
         return ParsedMeasure(entry, None, {})
-    if isinstance(getattr(text, "_measure", None), Measure):
-        name = getattr(text, "name", None)
+    if isinstance(measures := getattr(text, "_measures", None), dict):
         raise InputError(
-            f"{brief(text)} is a scorer, and a name is wanted: write {brief(name)} "
-            "with its options in parentheses, such as 'rbp(persistence=0.95)@10'."
+            f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(measures)} "
+            "with options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
-    found = parts and _find(parts["name"])
-    if parts is None or found is None:
+    entry_and_cut = parts and _find(parts["name"])
+    if parts is None or entry_and_cut is None:
         raise _unknown([text])
-    entry, cut = found
-    options = _parse_options(entry, parts["options"], text)
+    entry, cut = entry_and_cut
+    options, own = _parse_options(entry, parts["options"], text)
+    options = {**entry.presets.get(parts["name"].lower(), {}), **options}
+    entry = entry.with_gains(own_gains(own, text))
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut
@@ -105,8 +123,8 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
 
 def known_measure(name) -> Measure | None:
     """The measure of values that go by this name, such as "ap" of "MAP@10"; None for others."""
-    found = _find(str(name).partition("(")[0].partition("@")[0])
-    return found and found[0]
+    entry_and_cut = _find(str(name).partition("(")[0].partition("@")[0])
+    return entry_and_cut and entry_and_cut[0]
 
 
 def spellings() -> dict[str, tuple[str, Measure]]:
@@ -159,37 +177,47 @@ def _not_a_measure(text):
 
 
 def _parse_options(entry, text, whole):
-    """Options of the string form: numbers and words, by name."""
-    options = {}
+    """Options of the string form, numbers and words by name, and those that all measures have."""
+    options, shared = {}, {}
     for part in split_at_commas(text or ""):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         key = entry.option_aliases.get(key, key)
-        if not equals or key not in entry.options:
-            allowed = ", ".join(f"{name}=..." for name in entry.options) or "none"
+        if not equals or key not in {*entry.options, *_OF_ALL}:
+            allowed = ", ".join(f"{name}=..." for name in (*entry.options, *_SHOWN_OF_ALL))
             raise InputError(
                 f"{brief(part.strip())} in {brief(whole)} is not an option of {brief(entry.name)}: "
                 f"it has {allowed}."
             )
-        if key in options:
+        if key in {**options, **shared}:
             raise InputError(f"{brief(whole)} gives {key} twice: give it once.")
-        options[key] = _number_or_word(value)
+        (options if key in entry.options else shared)[key] = _value(value)
     checked = entry.bind(None, options).keywords
     for name in options:
         if isinstance(checked[name], ParsedMeasure):
             options[name] = checked[name].text
-    return {name: options[name] for name in entry.options if name in options}
+    return {name: options[name] for name in entry.options if name in options}, shared
 
 
 def split_at_commas(text):
-    """The parts between commas that are in no parentheses."""
+    """The parts between commas that are in no parentheses or braces."""
     parts, depth = [""], 0
     for character in text:
-        depth += (character == "(") - (character == ")")
+        depth += (character in "({") - (character in ")}")
         if character == "," and depth == 0:
             parts.append("")
         else:
             parts[-1] += character
     return [part for part in parts if part.strip() or len(parts) > 1]
+
+
+def _value(text):
+    """A number, a word with or without quotes, or the values of labels in braces."""
+    if text[:1] == "{" and text[-1:] == "}":
+        pairs = [part.partition(":") for part in split_at_commas(text[1:-1])]
+        return {_value(label.strip()): _value(value.strip()) for label, _, value in pairs}
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    return _number_or_word(text)
 
 
 def _number_or_word(text):

@@ -6,6 +6,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.paper_tables import paper_table
 from skfilterrank._printable import printable
 
 _LONGEST = 120  # characters of a repr
@@ -28,6 +29,33 @@ class Result:
     def to_frame(self) -> pd.DataFrame:
         """One row: what the result holds, as columns."""
         return pd.DataFrame([self._fields()])
+
+    def to_latex(self) -> str:
+        """A `tabular` with the rules of the package booktabs: all rows of `to_frame`."""
+        return self._paper_text("latex")
+
+    def to_markdown(self) -> str:
+        """A table as GitHub and notebooks show it: all rows of `to_frame`."""
+        return self._paper_text("markdown")
+
+    def _paper_text(self, format) -> str:
+        table = self.to_frame()
+        if not isinstance(table.index, pd.RangeIndex) or table.index.name is not None:
+            table = table.reset_index()
+        head = [" ".join(map(str, as_tuple(name))).strip() for name in table.columns]
+        is_p = [name.startswith("p_") for name in head]
+        rows = [
+            [self._paper_cell(value, p) for value, p in zip(row, is_p)]
+            for row in table.itertuples(index=False, name=None)
+        ]
+        return paper_table(head, rows, format)
+
+    def _paper_cell(self, value, is_p) -> str:
+        if not isinstance(value, float | np.floating):
+            return str(value)
+        if value != value:
+            return "-"
+        return p_text(float(value)) if is_p else f"{value:.{self._digits}f}"
 
     def _fields(self) -> dict:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -79,6 +107,11 @@ class Result:
         n_more = len(table) - len(shown)
         more = f"... and {counted(n_more, 'more row')}, see to_frame()"
         return shown, style, [more] * (n_more > 0)
+
+
+def as_tuple(name) -> tuple:
+    """Levels of a name of a column, or the one that it has."""
+    return name if isinstance(name, tuple) else (name,)
 
 
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:

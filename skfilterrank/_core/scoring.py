@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skfilterrank._core.checks import is_finite_number
+from skfilterrank._core.checks import check_choice, is_finite_number
+from skfilterrank._core.query_weights import query_weights
 from skfilterrank.exceptions import InputError, brief
 
 # What a measure returns: the mean over queries, or one value per query with average=None.
@@ -30,7 +31,52 @@ def with_undefined(values, undefined) -> np.ndarray:
     return values
 
 
-def mean_over_queries(values) -> float:
-    """Mean of the queries that have a value; NaN where none has."""
-    counted = values[~np.isnan(values)]
-    return float(counted.mean()) if len(counted) else float("nan")
+def check_average(average, query_weight) -> None:
+    """A mean, or the values of all queries, which have no weights."""
+    check_choice(average, "average", ("mean", None))
+    if average is None and query_weight is not None:
+        raise InputError(
+            "query_weight weighs queries in their mean, and average=None asks for no mean: leave "
+            "one of the two out."
+        )
+
+
+def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores:
+    """What `average` asks for, of one value per query."""
+    if average is None:
+        return values
+    return OVER_QUERIES[over_queries](values, query_weights(query_weight, index))
+
+
+def mean_over_queries(values, weights=None) -> float:
+    """Mean of the queries that have a value; NaN where none has.
+
+    `weights` holds one number from 0 up for each query. Where those that count are all alike, the
+    mean is the plain one to the bit.
+    """
+    counted = ~np.isnan(values)
+    if weights is not None:
+        counted &= weights > 0
+        weights = weights[counted]
+    values = values[counted]
+    if not len(values):
+        return float("nan")
+    if weights is None or (weights == weights[0]).all():
+        return float(values.mean())
+    return float(np.average(values, weights=weights))
+
+
+def _sum(values, weights=None):
+    """Sum of the queries that have a value; with weights as many times their mean."""
+    if weights is None:
+        return float(np.nansum(values))
+    return mean_over_queries(values, weights) * np.count_nonzero(~np.isnan(values))
+
+
+def _geometric_mean(values, weights=None):
+    """Of no value below 0.00001, as trec_eval takes it."""
+    return float(np.exp(mean_over_queries(np.log(np.maximum(values, 1e-5)), weights)))
+
+
+# How one number is made of the values of all queries: the `over_queries` of measures.
+OVER_QUERIES = {"mean": mean_over_queries, "sum": _sum, "geometric mean": _geometric_mean}

@@ -1,4 +1,4 @@
-"""Opening what a caller passes: a path, a gzip file, or an open handle."""
+"""Opening what a caller passes: a path, a packed file, or an open handle."""
 
 import errno
 import gzip
@@ -7,17 +7,12 @@ import os
 import secrets
 import shutil
 import stat
-import zlib
 from contextlib import contextmanager, suppress
 
+from skfilterrank._files.packings import MAGIC_BYTES, packing_of, unpacked, unpacked_stream
 from skfilterrank.exceptions import FileFormatError, InputTypeError
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 1 << 25
-# What is unzipped at a time: where members are short, the rest of it is copied for each of them.
-_ZIPPED_BYTES = 1 << 16
-# Beyond both of them a file is refused; judgments and runs unzip to some 3 to 70 times their size.
-_MOST_BYTES, _MOST_TIMES = 1 << 30, 200
 
 
 def is_path(source):
@@ -43,7 +38,7 @@ def check_target(path, call, *, may_be_open=True):
 
 @contextmanager
 def open_for_reading(source):
-    """Yield a handle on a path (unzipped where it is gzip, whatever its name) or on a handle."""
+    """Yield a handle on a path (unpacked where it is packed, whatever its name) or on a handle."""
     if not is_path(source):
         if not hasattr(source, "read"):
             raise InputTypeError(
@@ -53,11 +48,8 @@ def open_for_reading(source):
         yield source
         return
     with open(source, "rb") as raw:
-        if raw.peek(2)[:2] != _GZIP_MAGIC:
-            yield raw
-            return
-        pieces = _unzipped(iter(lambda: raw.read(_ZIPPED_BYTES), b""), source_name(source))
-        yield io.BufferedReader(_Pieces(pieces), _ZIPPED_BYTES)
+        packing = packing_of(raw.peek(MAGIC_BYTES)[:MAGIC_BYTES])
+        yield raw if packing is None else unpacked_stream(raw, packing, source_name(source))
 
 
 @contextmanager
@@ -201,7 +193,7 @@ def _text_writer(handle):
 
 
 def read_bytes(source):
-    """Content of a path or handle as bytes, unzipped."""
+    """Content of a path or handle as bytes, unpacked."""
     if is_path(source):
         with open(source, "rb") as handle:
             data = handle.read()
@@ -217,73 +209,14 @@ def read_bytes(source):
                 ) from error
     if isinstance(data, str):
         return data.encode("utf-8")
-    if data[:2] != _GZIP_MAGIC:
-        return data
-    chunks = (data[i : i + _ZIPPED_BYTES] for i in range(0, len(data), _ZIPPED_BYTES))
-    return b"".join(_unzipped(chunks, source_name(source)))
-
-
-def most_bytes(n_zipped):
-    """How large the content of so many zipped bytes may be."""
-    return max(_MOST_BYTES, _MOST_TIMES * n_zipped)
-
-
-def _unzipped(chunks, name):
-    """Yield what is in the chunks of a gzip file, which may hold several members."""
-    member, n_zipped, n_bytes = None, 0, 0
-    try:
-        for chunk in chunks:
-            n_zipped += len(chunk)
-            while chunk:
-                if member is None:
-                    chunk = chunk.lstrip(b"\0")
-                    # zlib's own checksum: faster than the gzip module's stream.
-                    member = zlib.decompressobj(wbits=31) if chunk else None
-                    continue
-                piece = member.decompress(chunk)
-                n_bytes += len(piece)
-                if n_bytes > most_bytes(n_zipped):
-                    raise FileFormatError(
-                        f"the gzip file unzips to more than {_MOST_TIMES} times its size, and "
-                        f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if "
-                        "you know where it comes from, unzip it first, or pass gzip.open(path).",
-                        name,
-                    )
-                yield piece
-                chunk, member = (member.unused_data, None) if member.eof else (b"", member)
-        if member is not None:
-            raise EOFError("it ends before its end mark")
-    except (EOFError, zlib.error) as error:
-        raise FileFormatError(
-            f"the gzip file is damaged or cut short ({error}); copy it again.", name
-        ) from error
+    packing = packing_of(data[:MAGIC_BYTES])
+    return data if packing is None else unpacked(data, packing, source_name(source))
 
 
 def reason_of(error):
     """What another library's error says, on one line of at most 200 characters."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= 200 else f"{text[:197]}..."
-
-
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file to read from."""
-
-    def __init__(self, pieces):
-        self._pieces, self._rest = pieces, memoryview(b"")
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        n_bytes = min(len(buffer), len(self._rest))
-        buffer[:n_bytes] = self._rest[:n_bytes]
-        self._rest = self._rest[n_bytes:]
-        return n_bytes
 
 
 def decode(data, name, first_line=1):

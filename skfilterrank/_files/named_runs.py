@@ -7,57 +7,73 @@ from contextlib import contextmanager
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._files.files import is_path, read_bytes
+from skfilterrank._files.objects import as_table, is_by_topic, is_table
+from skfilterrank._files.tables import table_stem
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
-_EXPECTED = "a path, a list of paths, or a dict {name: path, open file or data frame}"
+_EXPECTED = "a path, a list of paths, or a dict {name: path, open file, data frame or other run}"
 
 
 def named_runs(runs, *, least: int = 1) -> dict:
     """The runs by their names: of a path, of a list of paths, or of a dict."""
-    if isinstance(runs, Mapping):
-        found = dict(runs)
-    elif hasattr(runs, "columns") or hasattr(runs, "read"):
-        got = f"got one {type(runs).__name__}: name it."
+    if isinstance(runs, Mapping) and not is_by_topic(runs):
+        named = dict(runs)
+    elif _is_one(runs):
+        got = f"got one {type(runs).__name__}: name it, as in {{'name': run}}."
         if "label" in getattr(runs, "columns", ()):
             got = "got judgments, with a column 'label': runs come first, then judgments."
         raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
     else:
-        found = {}
+        named = {}
         for run in (
             [runs] if is_path(runs) else as_list(runs, "runs", "paths, or a dict {name: run}")
         ):
-            if not is_path(run):
+            name = name_of_path(run) if is_path(run) else getattr(run, "name", None)
+            if not isinstance(name, str) or hasattr(run, "read"):
                 raise InputTypeError(
                     f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}: "
                     "nothing names what is no path, so give a dict."
                 )
-            name = name_of_path(run)
-            if name in found:
-                raise InputError(
-                    f"{os.fspath(run)} and {os.fspath(found[name])} give two runs of the name "
-                    f"{brief(name)}: pass a dict {{name: path}}, or rename a file."
+            if name in named:
+                both = " and ".join(
+                    os.fspath(each) if is_path(each) else f"a {type(each).__name__}"
+                    for each in (run, named[name])
                 )
-            found[name] = run
-    if len(found) < least:
+                raise InputError(
+                    f"{both} give two runs of the name {brief(name)}: pass a dict {{name: path}}, "
+                    "or rename a file."
+                )
+            named[name] = run
+    if len(named) < least:
         plural = "s" * (least > 1)
-        raise InputError(f"runs must hold at least {least} run{plural}, got {len(found)}.")
-    return found
+        raise InputError(f"runs must hold at least {least} run{plural}, got {len(named)}.")
+    return named
+
+
+def _is_one(runs) -> bool:
+    """Whether this is one run that nothing names, rather than several."""
+    if isinstance(runs, list | tuple) or is_path(runs):
+        return False
+    return is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
 
 
 def are_runs(systems) -> bool:
-    """Whether these are runs in some form, rather than scores: paths, open files or frames."""
+    """Whether these are runs in some form, rather than scores."""
+    if is_path(systems) or is_by_topic(systems):
+        return True
     if isinstance(systems, Mapping):
         systems = systems.values()
-    elif is_path(systems):
-        return True
     elif not isinstance(systems, list | tuple):
         return False
-    return any(is_path(run) or hasattr(run, "read") or hasattr(run, "columns") for run in systems)
+    return any(
+        is_path(run) or is_table(run) or hasattr(run, "read") or hasattr(run, "columns")
+        for run in systems
+    )
 
 
 def name_of_path(path) -> str:
     """Name of a run, after its file."""
-    return text_of_path(os.path.basename(path)).removesuffix(".gz").removesuffix(".txt")
+    return table_stem(text_of_path(os.path.basename(path)), ".txt")
 
 
 def text_of_path(path) -> str:
@@ -69,7 +85,11 @@ def for_any_process(run) -> tuple:
     """A path as it was given, and what a process in another folder can read."""
     if is_path(run):
         return run, os.path.abspath(run)
-    return None, io.BytesIO(read_bytes(run)) if hasattr(run, "read") else run
+    if hasattr(run, "read"):
+        return None, io.BytesIO(read_bytes(run))
+    # An iterator, or what cannot be copied into another process.
+    table = as_table(run, "score")
+    return None, run if table is None else table
 
 
 @contextmanager

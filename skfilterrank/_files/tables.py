@@ -4,11 +4,13 @@ import importlib.util
 import io
 import itertools
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import decode, reason_of
+from skfilterrank._files.packings import ENDINGS, unpacked_name
 from skfilterrank._files.separated import records_of
 from skfilterrank._json import parse_json
 from skfilterrank.exceptions import (
@@ -26,7 +28,7 @@ _SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
 # Beyond both of them lines of JSON are refused: cells, and cells for each value.
 _MOST_CELLS, _MOST_TIMES = 1 << 25, 100
 # A field that holds nan, as far as can be told without reading the fields: quotes may be inside.
@@ -38,7 +40,16 @@ _EXACT_NUMBERS = {} if _PANDAS_VERSION >= (3, 1) else {"float_precision": "round
 
 def is_table_name(path) -> bool:
     """Whether a file is a table with named columns, by its name."""
-    return str(path).lower().removesuffix(".gz").endswith(tuple(_SUFFIXES))
+    return unpacked_name(str(path)).lower().endswith(tuple(_SUFFIXES))
+
+
+def table_stem(name, *endings) -> str:
+    """Name of a file without the endings of a packing and of a table, or another one."""
+    name = unpacked_name(name)
+    for ending in (*_SUFFIXES, ".json", *endings):
+        if len(name) > len(ending) and name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return name
 
 
 def format_of_name(format, name):
@@ -48,14 +59,21 @@ def format_of_name(format, name):
         if format not in known:
             raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
         return format
-    stem = name.lower().removesuffix(".gz")
+    stem = unpacked_name(name).lower()
     for suffix, format in _SUFFIXES.items():
         if stem.endswith(suffix):
             return format
     raise InputError(
         f"the format of {name} cannot be told from its name: it ends in none of "
-        f"{', '.join(_SUFFIXES)} (with or without .gz). Pass format= one of {', '.join(known)}."
+        f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
+        f"{', '.join(known)}."
     )
+
+
+def read_format(data, name, ids, format):
+    """Table of bytes in a format, and a function from row position to line number."""
+    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
+    return read(data, name, ids, format)
 
 
 def read_separated(data, name, ids, format):
@@ -63,6 +81,7 @@ def read_separated(data, name, ids, format):
     separator = _SEPARATORS[format]
 
     text = decode(data, name)
+    _check_separator(text, separator, format, name)
     try:
         table = pd.read_csv(
             io.BytesIO(data),
@@ -84,8 +103,8 @@ def read_separated(data, name, ids, format):
     for place, (column, dtype) in enumerate(table.dtypes.items() if _NAN.search(text) else ()):
         if column not in ids and dtype.kind == "O":
             values = table.iloc[:, place]
-            if (found := _numbers_with_nan(values)) is not values:
-                read_again[column] = found
+            if (numbers := _numbers_with_nan(values)) is not values:
+                read_again[column] = numbers
     if read_again:
         # All at once: pandas puts in one column at a time by moving the others.
         rest = table.columns.difference(list(read_again), sort=False)
@@ -95,6 +114,21 @@ def read_separated(data, name, ids, format):
         return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
 
     return table, line_of
+
+
+def _check_separator(text, separator, format, name):
+    """Raise where the names of several columns stand together in one, by other separators."""
+    line, names = next(records_of(text, separator, name), (1, []))
+    others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
+    if others:
+        raise FileFormatError(
+            f"the names of columns are separated by {brief(others[0])}, where {format.upper()} has "
+            f"{brief(separator)}: write the table so, such as by pandas.read_csv(path, "
+            f"sep={brief(others[0])}).to_csv(path, sep={brief(separator)}, index=False), with "
+            "decimal=',' in read_csv where numbers have commas.",
+            name,
+            line,
+        )
 
 
 def _check_widths(records, name):
@@ -159,20 +193,30 @@ def read_jsonl(data, name, ids, format):
 
 def read_parquet(data, name, ids, format):
     """Table of Parquet bytes with named index levels as columns; rows stand for lines."""
+    return _read_by_pyarrow(data, name, "Parquet", partial(pd.read_parquet, engine="pyarrow"))
+
+
+def read_feather(data, name, ids):
+    """Table of the bytes of an Arrow (Feather) file; rows stand for lines."""
+    return _read_by_pyarrow(data, name, "Arrow", pd.read_feather)
+
+
+def _read_by_pyarrow(data, name, kind, read):
+    """Table of bytes that pyarrow knows to read."""
     if importlib.util.find_spec("pyarrow") is None:
         raise MissingPackageError(
             f"reading {name} needs pyarrow, which is not installed; "
             'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
         )
     try:
-        table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+        table = read(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 are an error only when the texts are taken out.
         table.select_dtypes("str").map(len, na_action="ignore")
     except Exception as error:  # damage can make pyarrow and pandas raise anything
         raise FileFormatError(
-            f"the file is not a Parquet file, or is damaged ({reason_of(error)}).", name
+            f"the file is not a {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
 

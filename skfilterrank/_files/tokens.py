@@ -9,6 +9,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 # So many bytes before and behind the texts can be loaded without leaving the buffer.
 PAD = 16
 _CHUNK_ROWS = 1 << 14
+# So few texts are taken out one by one.
+_FEW = 64
 # Texts of more bytes are compared as a whole, one by one: eight bytes of all texts at a time would
 # take as many steps as the longest has words.
 _LONG = 512
@@ -36,13 +38,14 @@ class Tokens:
     """Texts, one per row, each a stretch of a shared buffer of UTF-8 bytes.
 
     `data` is an array of uint8 with at least `PAD` bytes before the first and behind the last
-    text; `starts` and `lengths` have one entry per row.
+    text; `starts` and `lengths` have one entry per row. What hashes gives is kept.
     """
 
-    __slots__ = ("data", "lengths", "starts")
+    __slots__ = ("_hashes", "data", "lengths", "starts")
 
     def __init__(self, data, starts, lengths):
         self.data, self.starts, self.lengths = data, starts, lengths
+        self._hashes = {}
 
     @classmethod
     def from_texts(cls, texts):
@@ -76,8 +79,11 @@ class Tokens:
 
     def word(self, i):
         """The i-th eight bytes of each text, zero behind its end."""
-        words = load_words(self.data, np.minimum(self.starts + 8 * i, len(self.data) - 8))
-        left = np.clip(self.lengths - 8 * i, 0, 8)
+        if i == 0:
+            words, left = load_words(self.data, self.starts), np.minimum(self.lengths, 8)
+        else:
+            words = load_words(self.data, np.minimum(self.starts + 8 * i, len(self.data) - 8))
+            left = np.clip(self.lengths - 8 * i, 0, 8)
         if len(left) and left.min() < 8:
             words &= _FIRST_BYTES[left]
         return words
@@ -102,8 +108,13 @@ class Tokens:
 
     def hashes(self, salt=0):
         """A 64-bit number of each text: equal texts have equal numbers, others hardly ever."""
-        if len(self) > _CHUNK_ROWS:
-            return np.concatenate([chunk.hashes(salt) for chunk in self._chunks()])
+        if salt not in self._hashes:
+            parts = [chunk._hash(salt) for chunk in self._chunks()]
+            self._hashes[salt] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
+        return self._hashes[salt]
+
+    def _hash(self, salt):
+        """The numbers of one part."""
         # With the length, or a zero byte at the end would change nothing.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
         rows = np.flatnonzero(self.lengths <= _LONG)
@@ -128,12 +139,26 @@ class Tokens:
     def equal(self, other):
         """Whether each text is the text of the same row of the other tokens."""
         same = self.lengths == other.lengths
+        same &= self.word(0) == other.word(0)
+        return self._equal_behind(other, same)
+
+    def repeats(self):
+        """Whether the text of each row but the first is that of the row before."""
+        words, lengths = self.word(0), self.lengths
+        same = (words[1:] == words[:-1]) & (lengths[1:] == lengths[:-1])
+        return self.take(slice(1, None))._equal_behind(self.take(slice(-1)), same)
+
+    def _equal_behind(self, other, same):
+        """The rows of `same`, which are equal in length and first word, that are equal as a whole.
+
+        `same` is changed in place.
+        """
+        if self.lengths.max(initial=0) <= 8:
+            return same
         rows = np.flatnonzero(same & (self.lengths > _LONG))
         if len(rows):
             pairs = zip(self.take(rows).bytes(), other.take(rows).bytes())
             same[rows] = [one == two for one, two in pairs]
-        if min(self.n_words, other.n_words):
-            same &= self.word(0) == other.word(0)
         rows = np.flatnonzero(same & (self.lengths <= _LONG))
         for i in range(1, min(self.n_words, other.n_words)):
             rows = rows[self.lengths[rows] > 8 * i]
@@ -154,8 +179,7 @@ class Tokens:
         if not len(self):
             return np.zeros(0, dtype=np.int64), []
         # Equal texts mostly stand together: only the first row of each stretch is looked up.
-        same = self.take(slice(1, None)).equal(self.take(slice(-1)))
-        heads = np.concatenate(([0], np.flatnonzero(~same) + 1))
+        heads = np.concatenate(([0], np.flatnonzero(~self.repeats()) + 1))
         codes, distinct = pd.factorize(np.array(self.take(heads).tolist(), dtype=object))
         return np.repeat(codes, np.diff(heads, append=len(self))), distinct.tolist()
 
@@ -185,6 +209,8 @@ class Tokens:
 
     def tolist(self):
         """The texts as a list of str."""
+        if len(self) < _FEW:
+            return [text.decode("utf-8", "surrogatepass") for text in self.bytes()]
         texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
         if len(texts) == len(self):
             return texts

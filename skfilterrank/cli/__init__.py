@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import sys
 import warnings
 
 import skfilterrank
@@ -18,6 +19,10 @@ COMMANDS = {
     "apply": "rank and filter documents with a saved model",
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
+    "fuse": "make one TREC run of several",
+    "threshold": "find from which score on a reranker's documents are shown",
+    "filter": "leave out of a run what a saved filter leaves out",
+    "monitor": "test whether a filter still keeps its promises",
     "complete": "predict the labels that nobody made",
     "forecast": "predict the best TREC runs before anything is judged",
     "judge": "grade documents at the terminal",
@@ -58,10 +63,10 @@ class CommandParser(_Parser):
     def parse_known_args(self, args=None, namespace=None):
         """Parse, and let no output take the place of another file."""
         self.learn_arguments()
-        found = super().parse_known_args(args, namespace)
-        if message := overwritten(self._actions, found[0]):
+        parsed = super().parse_known_args(args, namespace)
+        if message := overwritten(self._actions, parsed[0]):
             self.error(message)
-        return found
+        return parsed
 
 
 def _module_of(command, name):
@@ -109,6 +114,7 @@ def _main(argv):
     with_traceback = False
     try:
         arguments = parser.parse_args(argv)
+        arguments.argv = sys.argv[1:] if argv is None else list(argv)
         with_traceback = arguments.traceback
         with warnings.catch_warnings():
             # Counted when the file is read.

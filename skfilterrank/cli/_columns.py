@@ -13,6 +13,9 @@ _WORDS_OF_TEXT = 3
 _SHARE_EQUAL = 0.01
 
 
+_QUERY_TEXT = "query_text"
+
+
 @dataclass
 class Columns:
     """Roles of the columns."""
@@ -82,21 +85,25 @@ def _guess_columns(table, search_text):
     """Tell texts of documents and queries, numbers, and pairs of ids that can be equal.
 
     A column that is the same in all rows of a query belongs to the query. The longest text that
-    is not is the document.
+    is not is the document. A column that is named "query_text" is what its name says, however
+    short the queries are.
     """
     groups = table.index.get_level_values("qid")
     of_query, of_document, numeric = {}, {}, []
     for column in table.columns:
         values = table[column]
-        if pd.api.types.is_numeric_dtype(values):
+        if pd.api.types.is_numeric_dtype(values) and column != _QUERY_TEXT:
             numeric.append(column)
             continue
         text = values.astype("str").fillna("")
         is_constant = bool((text == text.groupby(groups).transform("first")).all())
-        (of_query if is_constant else of_document)[column] = text.str.count(r"\S+").mean()
+        is_of_query = is_constant or column == _QUERY_TEXT
+        (of_query if is_of_query else of_document)[column] = text.str.count(r"\S+").mean()
     texts = {name: words for name, words in of_document.items() if words >= _WORDS_OF_TEXT}
     document = max(texts, key=texts.get) if texts and search_text else None
-    query = [name for name, words in of_query.items() if words >= _WORDS_OF_TEXT]
+    query = [
+        name for name, words in of_query.items() if words >= _WORDS_OF_TEXT or name == _QUERY_TEXT
+    ]
     same = [
         (mine, other)
         for mine in of_document

@@ -3,15 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import iter_line_chunks, read_bytes
-from skfilterrank._files.tables import (
-    format_of_name,
-    is_table_name,
-    read_jsonl,
-    read_parquet,
-    read_separated,
-    text_ids,
-)
+from skfilterrank._files.files import read_bytes
+from skfilterrank._files.forms import LINES, form_of, n_columns, read_texts
+from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
 from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io import read_qrels, read_run
 
@@ -49,29 +43,21 @@ def read_topics(path) -> pd.DataFrame:
 
 def read_pool(path):
     """Topics and documents of a table, judgments or a run; and the run, where it is one."""
-    if is_table_name(path):
+    content = read_bytes(path)
+    if is_table_name(path) or form_of(content) is not LINES:
         table = _read_by_id(path, TOPIC_NAMES, "topic", also=DOCUMENT_NAMES)
         index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
         return _unique(index, path), None
-    columns = next(
-        (
-            len(line.split())
-            for _, lines in iter_line_chunks(path)
-            for line in lines
-            if line.strip()
-        ),
-        0,
-    )
-    if columns not in (4, 6):
+    columns = n_columns(content)
+    if columns < 3 or columns == 5:
         raise FileFormatError(
-            f"{columns} columns in the first line; judgments have 4, runs 6, and the name of a "
-            "table of topics and documents ends in .csv, .tsv, .jsonl or .parquet.",
+            f"{columns} columns in the first line; judgments have 4, runs 6 (those of MS MARCO 3), "
+            "and a table of topics and documents names its columns in the first line.",
             path,
             1 if columns else None,
         )
     rows = (read_qrels if columns == 4 else read_run)(path)
-    index = pd.MultiIndex.from_frame(rows[["qid", "docno"]])
-    return index, rows if columns == 6 else None
+    return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None if columns == 4 else rows
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:
@@ -84,11 +70,11 @@ def joined(texts: pd.DataFrame) -> pd.Series:
 
 def without_repetition(texts) -> list[str]:
     """Texts that hold something, without those that the following one begins with."""
-    found = [text for text in texts if text]
+    given = [text for text in texts if text]
     return [
         text
-        for place, text in enumerate(found)
-        if place + 1 == len(found) or not found[place + 1].startswith(text)
+        for place, text in enumerate(given)
+        if place + 1 == len(given) or not given[place + 1].startswith(text)
     ]
 
 
@@ -97,9 +83,11 @@ def _read_by_id(path, names, what, *, also=(), format=None):
     data = read_bytes(path)
     if not data.strip():
         raise FileFormatError(f"the file is empty; a table with {what} ids was expected.", path)
-    format = format_of_name(format, str(path))
-    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
-    table, line_of = read(data, str(path), [*names, *also], format)
+    ids = [*names, *also]
+    if format is None:
+        table, line_of = read_texts(data, str(path), ids)
+    else:
+        table, line_of = read_format(data, str(path), ids, format_of_name(format, str(path)))
     columns = [_first_of(known, table, path) for known in (names, also) if known]
     ids = text_ids(table[columns[0]], what, str(path), line_of)
     rest = table.drop(columns=columns)
@@ -120,14 +108,14 @@ def _read_by_id(path, names, what, *, also=(), format=None):
 
 def _first_of(names, table, path):
     """The first of some column names that a table has."""
-    found = next((name for name in names if name in table.columns), None)
-    if found is None:
+    text_column = next((name for name in names if name in table.columns), None)
+    if text_column is None:
         raise FileFormatError(
             f"no column is called {' or '.join(names)}; the columns are "
             f"{', '.join(map(str, table.columns))}.",
             path,
         )
-    return found
+    return text_column
 
 
 def _text_columns(table):

@@ -102,25 +102,25 @@ def overwritten(actions, arguments) -> str | None:
         outputs.insert(0, ("standard output", "-"))
     taken = {_identity(text, 0): (name, text) for name, text in inputs}
     for name, text in outputs:
-        found = _identity(text, 1)
-        if found is not None and found in taken:
-            other, its_text = taken[found]
+        identity = _identity(text, 1)
+        if identity is not None and identity in taken:
+            other, its_text = taken[identity]
             if name == "standard output":
                 return f"{name} goes into {other} {its_text}, and would spoil it; name another file"
             return (
                 f"{name} {text} is the same file as {other} {its_text}, and would take its place; "
                 "name another one"
             )
-        taken[found] = name, text
+        taken[identity] = name, text
     return None
 
 
 def _identity(text, standard_stream):
     """What all names of one regular file have in common; None where nothing would be lost."""
     try:
-        found = os.stat(standard_stream if text == "-" else text)
+        status = os.stat(standard_stream if text == "-" else text)
     except OSError:
         # Not there yet. Some disks do not tell upper from lower case.
         return os.path.realpath(text).casefold()
     # A terminal or /dev/null may be named more than once.
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -13,10 +13,10 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     `labels` are those of each file; every one of them must have a gain.
     """
     distinct = {path: list(y.dropna().unique()) for path, y in labels.items()}
-    every = [label for found in distinct.values() for label in found]
+    every = [label for own in distinct.values() for label in own]
     if not isinstance(gains, dict):
-        for path, found in distinct.items():
-            if words := [label for label in found if not _is_number(label)]:
+        for path, own in distinct.items():
+            if words := [label for label in own if not _is_number(label)]:
                 example = _listed(words, "=GAIN", ",")
                 raise InputError(
                     f"the labels of {path} are not numbers: give the gain of each, below 0 where "
@@ -27,8 +27,8 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     matched = {
         label: gain for given, gain in gains.items() for label in every if given in texts[label]
     }
-    for path, found in distinct.items():
-        if missing := [label for label in found if label not in matched]:
+    for path, own in distinct.items():
+        if missing := [label for label in own if label not in matched]:
             raise InputError(
                 f"--gains has no gain for {_listed(missing)}, of the labels of {path}: add "
                 f"{_listed(missing, '=GAIN', ',')}."
@@ -46,10 +46,10 @@ def unknown_labels(gains, labels: dict[str, pd.Series]) -> list[str]:
     """Labels that have a gain and do not occur."""
     if not isinstance(gains, dict):
         return []
-    found = {
+    present = {
         text for y in labels.values() for label in y.dropna().unique() for text in _texts(label)
     }
-    return [label for label in gains if label not in found]
+    return [label for label in gains if label not in present]
 
 
 def _is_number(label):

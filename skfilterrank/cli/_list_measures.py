@@ -4,6 +4,12 @@ from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import get_measure_names
 
 
+def _described(alias, entry):
+    """An alias, and the options that it stands for."""
+    preset = ", ".join(f"{name}={value}" for name, value in entry.presets.get(alias, {}).items())
+    return alias.replace("@", "K") + f" ({preset})" * bool(preset)
+
+
 def describe_measures(**defaults) -> str:
     """Each measure: how it is written, with the command's own defaults, what it is, its aliases."""
     lines = []
@@ -14,8 +20,11 @@ def describe_measures(**defaults) -> str:
         written = f"{name}{f'({options})' if options else ''}{'[@k]' if entry.takes_k else ''}"
         worse = "" if entry.greater_is_better else " (lower is better)"
         lines.append(f"{written}\n    {entry.summary}{worse}\n")
-        aliases = [alias.replace("@", "K") for alias in entry.aliases]
+        aliases = [_described(alias, entry) for alias in entry.aliases]
         aliases += [f"{alias}= for {option}=" for alias, option in entry.option_aliases.items()]
         if aliases:
             lines.append(f"    Also {', '.join(aliases)}.\n")
-    return f"{''.join(lines)}\nNames may be written in any case.\n"
+    return (
+        f"{''.join(lines)}\nNames may be written in any case. Every measure also has rel=, the "
+        "least gain of a\nrelevant document, and gains=, exp2 or {LABEL:GAIN,...}: 'ap(rel=2)'.\n"
+    )

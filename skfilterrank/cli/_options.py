@@ -15,48 +15,58 @@ def names(text):
 
 def _names_of(parts):
     """What is there between the commas."""
-    found = [name.strip() for name in parts if name.strip()]
-    if not found:
+    listed = [name.strip() for name in parts if name.strip()]
+    if not listed:
         raise argparse.ArgumentTypeError("expected at least one name")
-    return found
+    return listed
 
 
 def pairs(text):
     """Pairs of names, as in A=B,C=D."""
-    found = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
-    if any(len(pair) != 2 or not all(pair) for pair in found):
+    listed = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
+    if any(len(pair) != 2 or not all(pair) for pair in listed):
         raise argparse.ArgumentTypeError(f"expected A=B,..., got {brief(text)}")
-    return found
+    return listed
 
 
 def losses(text):
     """Names of losses, each once."""
     from skfilterrank.ranking import get_ranker_names
 
-    found = list(dict.fromkeys(names(text)))
+    listed = list(dict.fromkeys(names(text)))
     known = get_ranker_names("loss")
-    unknown = [name for name in found if name not in known]
+    unknown = [name for name in listed if name not in known]
     if unknown:
         raise argparse.ArgumentTypeError(
             f"{', '.join(unknown)} is not a model; choose from {', '.join(known)}"
         )
-    return found
+    return listed
 
 
 def gains(text):
-    """Gains of labels, as in Bad=-1,Good=1; or exp2."""
+    """Gains of labels, as in Bad=-1,Good=1, NaN where they mean unjudged; or exp2."""
     if text == "exp2":
         return text
-    found = {}
-    for item in names(text):
-        label, equals, gain = item.rpartition("=")
-        label, gain = label.strip(), _number(gain)
-        if not equals or not label or gain is None or not math.isfinite(gain):
-            raise argparse.ArgumentTypeError(f"expected LABEL=GAIN, got {brief(item)}")
-        if label in found:
-            raise argparse.ArgumentTypeError(f"label {brief(label)} has two gains")
-        found[label] = gain
-    return found
+    return _numbers_by_name(text, "LABEL=GAIN", "label", "gains")
+
+
+def levels(text):
+    """Levels of rates, as in any_forbidden=0.1."""
+    return _numbers_by_name(text, "RATE=LEVEL", "rate", "levels")
+
+
+def _numbers_by_name(text, expected, one, values):
+    """Numbers by name, as in A=1,B=2."""
+    number_of = {}
+    for item in measures(text):
+        name, equals, number = item.rpartition("=")
+        name, number = name.strip(), _number(number)
+        if not equals or not name or number is None or math.isinf(number):
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(item)}")
+        if name in number_of:
+            raise argparse.ArgumentTypeError(f"{one} {brief(name)} has two {values}")
+        number_of[name] = number
+    return number_of
 
 
 def threshold(text):
@@ -83,18 +93,25 @@ def measures(text):
 
 def number(text):
     """A finite number."""
-    found = _number(text)
-    if found is None or not math.isfinite(found):
+    value = _number(text)
+    if value is None or not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"expected a number, got {brief(text)}")
-    return found
+    return value
+
+
+def unjudged_label(text):
+    """A label, trec or none; or warn, which is what it is where nothing is said."""
+    if text == "none":
+        return None
+    return text if text in ("trec", "warn") else number(text)
 
 
 def share(text):
     """A number between 0 and 1."""
-    found = _number(text)
-    if found is None or not 0 < found < 1:
+    value = _number(text)
+    if value is None or not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {brief(text)}")
-    return found
+    return value
 
 
 def number_or_drop(text):

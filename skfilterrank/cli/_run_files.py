@@ -7,9 +7,10 @@ from collections import Counter
 from tqdm import tqdm
 
 from skfilterrank._files.named_runs import name_of_path, text_of_path
+from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import progress, standard_input, tell
-from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.io import read_prels, read_qrels, read_run
 
 STDIN = "-"
@@ -58,7 +59,7 @@ def source(path):
 def read_judgments(arguments):
     """Judgments, with the probabilities of a sample where they are written down."""
     try:
-        return read_qrels(source(arguments.qrels), unjudged_label=arguments.unjudged_label)
+        return read_qrels(source(arguments.qrels), unjudged_label=said_unjudged(arguments))
     except FileFormatError as error:
         try:
             return read_prels(source(arguments.qrels))
@@ -66,20 +67,29 @@ def read_judgments(arguments):
             raise error from None
 
 
+def said_unjudged(arguments):
+    """What was said of labels that mean unjudged; labels below 0 are told of in other words."""
+    return None if arguments.unjudged_label == "warn" else arguments.unjudged_label
+
+
 def gains_of_labels(labels, arguments):
     """The gains by label; what may be unexpected about the labels is told."""
-    found = {arguments.qrels: labels}
-    gains = match_gains(arguments.gains, found)
-    if unknown := unknown_labels(gains and arguments.gains, found):
+    labels_of = {arguments.qrels: labels}
+    gains = match_gains(arguments.gains, labels_of)
+    if unknown := unknown_labels(gains and arguments.gains, labels_of):
         tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
-    if arguments.unjudged_label is not None and not labels.isna().any():
-        tell(f"no document has the label {arguments.unjudged_label:g} (--unjudged-label)")
-    if not isinstance(gains, dict):
+    unjudged = said_unjudged(arguments)
+    if unjudged is not None and not labels.isna().any():
+        which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
+        tell(f"no document has {which} (--unjudged-label)")
+    if arguments.unjudged_label == "warn" and not isinstance(gains, dict):
         counts = labels[labels < 0].value_counts()
         if len(counts):
             shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
-            tell(
-                f"documents with a label below 0 ({shown}) are forbidden; see --gains and "
-                "--unjudged-label"
+            warn_user(
+                f"documents with a label below 0 ({shown}) are taken for forbidden; trec_eval "
+                "takes them for not judged: say --unjudged-label trec for that, or none where they "
+                "are forbidden, or give their --gains",
+                DataWarning,
             )
     return gains

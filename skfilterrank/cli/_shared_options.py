@@ -15,8 +15,9 @@ _RUNS = {"type": files.read, "nargs": "+", "metavar": "RUN"}
 
 # What add_argument takes. `shown` is the default in words, where the value would not do.
 _SHARED: dict[str, dict[str, Any]] = {
-    "QRELS": {"type": files.read, "help": "judgments: qid iteration docno label"},
-    "RUN": _RUNS | {"help": "runs: qid Q0 docno rank score name"},
+    "QRELS": {"type": files.read, "help": "judgments: qid iteration docno label, or any table"},
+    "RUN": _RUNS | {"help": "runs: qid Q0 docno rank score name, or any table"},
+    "--qrels": {"type": files.read, "metavar": "QRELS", "help": "judgments"},
     "--runs": _RUNS | {"default": [], "help": "runs that make the pool"},
     "--docs": {
         "type": files.read,
@@ -41,11 +42,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "shown": "the label is the gain",
     },
     "--unjudged-label": {
-        "type": options.number,
-        "metavar": "LABEL",
-        "help": "the label that means pooled but not judged, such as -1; labels below 0 are "
-        "forbidden otherwise",
-        "shown": "none",
+        "type": options.unjudged_label,
+        "default": "warn",
+        "metavar": "LABEL|trec|none",
+        "help": "the label that means pooled but not judged, such as -1; or all below 0, as for "
+        "trec_eval; or none, so that labels below 0 are forbidden",
+        "shown": "none, with a warning",
     },
     "--unjudged": {
         "choices": ("zero", "drop"),
@@ -61,8 +63,8 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--precision": {
         "choices": PRECISIONS,
         "default": "double",
-        "help": "single rounds scores as trec_eval does, to which scores that differ by less are "
-        "equal",
+        "help": "single rounds scores as trec_eval 9 does, to which scores that differ by less are "
+        "equal; trec_eval 10 keeps doubles",
     },
     "--missing": {
         "choices": MISSING,
@@ -88,6 +90,11 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "N|all",
         "help": "places of each run that count",
     },
+    "--risk": {
+        "type": options.levels,
+        "metavar": "RATE=LEVEL,...",
+        "help": "rates of new queries to keep low, such as any_forbidden=0.1; all at once",
+    },
     "--baseline": {"metavar": "SYSTEM", "help": "the system that the others are compared with"},
     "--n-resamples": _COUNT | {"default": 10_000, "help": "resamples of tests that resample"},
     "--input-format": {
@@ -99,6 +106,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--document": _COLUMN | {"help": "column of the document id", "shown": "docno, docid, ..."},
     "--text": _NAMES | {"help": "columns with the text of the documents", "shown": "guessed"},
     "--format": {"help": "for people (table) or for programs", "shown": "by --out, else table"},
+    "--topics": {"type": files.read, "metavar": "TOPICS", "help": "texts of the topics"},
     "--out": {
         "type": files.written_or_shown,
         "metavar": "FILE",
@@ -161,6 +169,7 @@ def add_output(parser, *formats) -> None:
     """Where results go, and how they are written."""
     add(parser, "--format", choices=formats)
     add(parser, "--out", shown="standard output")
+    parser.set_defaults(formats=formats)
 
 
 def add_talk(parser) -> None:

@@ -12,6 +12,9 @@ import sys
 from skfilterrank._printable import printable
 from skfilterrank.exceptions import InputError
 
+_FORMATS = {"csv": "csv", "json": "json", "jsonl": "json"}
+_PAPERS = {"tex": "latex", "md": "markdown"}
+
 
 @contextlib.contextmanager
 def standard_streams():
@@ -56,9 +59,6 @@ def tell(text) -> None:
         say(text)
 
 
-_FORMATS = {"csv": "csv", "json": "json", "jsonl": "json"}
-
-
 class _Talk:
     """What this process says of its work."""
 
@@ -96,6 +96,11 @@ def data_output():
     return _Writer(put)
 
 
+def format_by_ending(path, otherwise) -> str:
+    """The format that the name of a file ends in, where it is one of programs."""
+    return _FORMATS.get(path.removesuffix(".gz").rpartition(".")[2], otherwise)
+
+
 @contextlib.contextmanager
 def results(arguments):
     """Yield the format of the results, of which tables are for people, and what writes them.
@@ -105,10 +110,8 @@ def results(arguments):
     from skfilterrank._files.files import open_for_writing
 
     path = arguments.out or "-"
-    ending = path.removesuffix(".gz").rpartition(".")[2]
-    format = arguments.format or {"csv": "csv", "json": "json", "jsonl": "json"}.get(
-        ending, "table"
-    )
+    told = format_by_ending(path, _PAPERS.get(path.rpartition(".")[2], "table"))
+    format = arguments.format or (told if told in arguments.formats else "table")
     if path != "-":
         with open_for_writing(path) as write:
             yield format, write
@@ -182,10 +185,10 @@ def _occupy(number):
     try:
         os.fstat(number)
     except OSError:
-        found = os.open(os.devnull, os.O_RDWR)
-        if found != number:
-            os.dup2(found, number)
-            os.close(found)
+        handle = os.open(os.devnull, os.O_RDWR)
+        if handle != number:
+            os.dup2(handle, number)
+            os.close(handle)
 
 
 def _let_go(stream):

@@ -25,12 +25,14 @@ from skfilterrank.comparison._orders.rank_correlation import kendall_tau, tau_ap
 from skfilterrank.comparison._orders.swap_rate import swap_rate
 from skfilterrank.comparison._planning.topic_set_size import TopicSetSize, topic_set_size
 from skfilterrank.comparison._queries.moved_documents import moved_documents
+from skfilterrank.comparison._reproduction.reproducibility import Reproducibility, reproducibility
 from skfilterrank.comparison._scores.reading import read_system_scores
 from skfilterrank.comparison._scores.score_systems import score_predictions, score_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.corrections import adjust_p_values
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.paper import comparison_table
 
 __all__ = [
     "Agreement",
@@ -40,6 +42,7 @@ __all__ = [
     "PairwiseComparison",
     "RankBiasedOverlap",
     "Reliability",
+    "Reproducibility",
     "SensitivityCurve",
     "StabilityCurve",
     "SystemOrder",
@@ -48,6 +51,7 @@ __all__ = [
     "adjust_p_values",
     "agreement",
     "compare_systems",
+    "comparison_table",
     "conflicts",
     "discriminative_power",
     "fraction_tied",
@@ -59,6 +63,7 @@ __all__ = [
     "rank_biased_overlap",
     "read_system_scores",
     "reliability",
+    "reproducibility",
     "score_predictions",
     "score_systems",
     "sensitivity_curve",

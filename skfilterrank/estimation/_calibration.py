@@ -136,8 +136,8 @@ class LabelModel:
                 continue
             # Coefficients that the labels determine, of each block.
             known = members.sum(axis=0) - penalty * (inverse[:, diagonal, diagonal] @ members)
-            found = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
-            penalty[:, 1:] = np.clip(found[:, 1:], *_PENALTIES)
+            needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
+            penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)
         return coefficients, _root(inverse)
 
 

@@ -153,8 +153,8 @@ def estimate(
 
     def guess(known, **params):
         model = LabelModel(ranked, worth, **params)
-        found = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
-        return found.with_known(rows[known], codes[known])
+        prediction = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
+        return prediction.with_known(rows[known], codes[known])
 
     predicted = guess(is_certain)
     # The order asks what machines say of the runs, and not what runs say of themselves.

@@ -166,18 +166,18 @@ def _agreement(sample):
 
 def _of_labels(label, sample):
     """People's gain given each label of a judge."""
-    found = {}
+    rows = {}
     for value in np.unique(label[~np.isnan(label)]):
         mine = sample[sample["label"] == value]
         weight = mine["weight"] / mine["weight"].sum()
         mean = weight @ mine["people"] if len(mine) else np.nan
-        found[value] = {
+        rows[value] = {
             "n_pool": int(np.count_nonzero(label == value)),
             "n_judged": len(mine),
             "mean_gain": mean,
             "sd_gain": np.sqrt(weight @ (mine["people"] - mean) ** 2) if len(mine) else np.nan,
         }
-    return pd.DataFrame(found.values(), pd.Index(found, name="label"))
+    return pd.DataFrame(rows.values(), pd.Index(rows, name="label"))
 
 
 def _of_topics(sample):
@@ -191,13 +191,13 @@ def _of_topics(sample):
 
 def _believed(pool, gain, measures):
     """Values of the runs by a machine's labels alone."""
-    found = {}
+    values = {}
     grades, codes = np.unique(np.nan_to_num(gain), return_inverse=True)
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])
     for text, parsed in parse_measures(measures).items():
         base = SumOfLabels(parsed, pool, grades).expand(sure).base
-        found[text] = pd.Series(base.mean(axis=1), pd.Index(pool.runs, name="run"))
-    return pd.concat(found, names=["measure"])
+        values[text] = pd.Series(base.mean(axis=1), pd.Index(pool.runs, name="run"))
+    return pd.concat(values, names=["measure"])
 
 
 def _of_runs(estimates, believed):

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.results import counted
+from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank._files.objects import is_by_topic
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
@@ -161,7 +163,7 @@ def judges_of(machine_qrels) -> dict:
     """Labels of each judge, as Series."""
     if machine_qrels is None:
         return {}
-    if not isinstance(machine_qrels, Mapping):
+    if not isinstance(machine_qrels, Mapping) or is_by_topic(machine_qrels):
         machine_qrels = {"machine": machine_qrels}
     if not machine_qrels:
         raise InputError("machine_qrels is empty: give at least one judge, or None.")
@@ -174,11 +176,10 @@ def judges_of(machine_qrels) -> dict:
 
 def _table(qrels, name):
     """Judgments as a table; a pool may have no labels."""
-    columns = getattr(qrels, "columns", None)
-    if isinstance(qrels, pd.DataFrame) and not {"label", "relevance"} & set(columns):
+    if isinstance(qrels, pd.DataFrame) and not has_labels(list(qrels.columns)):
         qrels = qrels.assign(label=0)
     try:
-        index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+        index = QrelsIndex.of(qrels)
     except (SkfilterrankError, ValueError, OSError) as error:
         error.add_note(f"This came up with {name}.")
         raise
@@ -201,10 +202,10 @@ def _places(runs, index):
             aligned = rows_of.align(run)
         places = np.arange(1, len(aligned.y_true) + 1)
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
-        found = aligned.pooled & (aligned.y_score > -np.inf)
+        retrieved = aligned.pooled & (aligned.y_score > -np.inf)
         names.append(str(name))
-        row = aligned.y_true[found].astype(np.int64)
-        entries.append((np.full(len(row), number), row, places[found]))
+        row = aligned.y_true[retrieved].astype(np.int64)
+        entries.append((np.full(len(row), number), row, places[retrieved]))
     if len(set(names)) < len(names):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
     return tuple(names), *(np.concatenate(column) for column in zip(*entries))

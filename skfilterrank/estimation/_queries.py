@@ -96,10 +96,10 @@ def _labels(pool, labels):
 
 def _values(runs, qrels, parsed, gains, topics, names):
     """Values by some labels: (n_measures, n_runs, n_topics)."""
-    found = evaluate_runs(runs, qrels, parsed, gains=gains)
+    values = evaluate_runs(runs, qrels, parsed, gains=gains)
     columns = [
         # A topic without any label of a machine has the value of no relevant document.
-        found[text].unstack().reindex(index=names, columns=topics).fillna(0.0).to_numpy()
+        values[text].unstack().reindex(index=names, columns=topics).fillna(0.0).to_numpy()
         for text in parsed
     ]
     return np.stack(columns)

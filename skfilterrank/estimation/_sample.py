@@ -1,11 +1,15 @@
 """Which documents to judge: a sample of known probabilities."""
 
-from numbers import Real
-
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_choice, check_count, check_random_state
+from skfilterrank._core.checks import (
+    check_choice,
+    check_count,
+    check_random_state,
+    is_number,
+    is_whole_number,
+)
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.estimation._calibration import LabelModel, Prediction
@@ -158,8 +162,7 @@ def _as_table(pool, rows, label, probability):
 
 def _number(n_select, n_possible, what):
     """How many to draw."""
-    is_number = isinstance(n_select, Real) and not isinstance(n_select, bool | np.bool_)
-    if is_number and not isinstance(n_select, int | np.integer):
+    if is_number(n_select) and not is_whole_number(n_select):
         if not 0 < n_select <= 1:
             raise InputError(
                 f"n_select must be a whole number, or a share above 0 and at most 1, got "
@@ -192,17 +195,17 @@ def _draw_queries(pool, n_select, known, random_state):
 
 def draw_by_folds(sizes, folds, n_draw, random_state):
     """Rows in the order to judge them, and probabilities of all rows."""
-    found, turns = [], []
+    orders, turns = [], []
     members = [np.flatnonzero((folds == fold) & (sizes > 0)) for fold in np.unique(folds)]
     for rows in members:
         order = elimination_order(sizes[rows], random_state)
-        found.append(rows[order])
+        orders.append(rows[order])
         # Webster's rule: each fold gets its share, and never loses one as the number grows.
         turns.append((np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300))
     by_turn = np.argsort(np.concatenate(turns), kind="stable")
-    order = np.concatenate(found)[by_turn[:n_draw]]
+    order = np.concatenate(orders)[by_turn[:n_draw]]
     # The first of each fold: without it, its documents could not be drawn.
-    firsts = np.cumsum([0, *map(len, found)])[:-1][[len(rows) > 0 for rows in found]]
+    firsts = np.cumsum([0, *map(len, orders)])[:-1][[len(rows) > 0 for rows in orders]]
     least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
         raise InputError(
@@ -248,8 +251,8 @@ def _sizes(pool, parsed, gains, aim, known):
 def _taken_for_granted(pool, gains):
     """Grades, and their probabilities given the machine labels, before anybody has judged."""
     judged = [as_gains(labels, gains, name="machine_qrels") for labels in pool.machine.values()]
-    found = np.unique(np.concatenate([*judged, [0.0, 1.0]] if judged else [[0.0, 1.0]]))
-    grades = found[~np.isnan(found)]
+    labels = np.unique(np.concatenate([*judged, [0.0, 1.0]] if judged else [[0.0, 1.0]]))
+    grades = labels[~np.isnan(labels)]
     if len(grades) > _MOST_GRADES:
         grades = np.linspace(grades[0], grades[-1], 5)
     n = len(grades)

@@ -29,5 +29,5 @@ def shrink(values, covariance, steady) -> np.ndarray:
         rest = turned_values - turned_line @ coefficients
         likelihood = np.log(precision).sum() - np.linalg.slogdet(gram)[1] - precision @ rest**2
         if likelihood > best:
-            best, found = likelihood, line @ coefficients + turn @ (variance * precision * rest)
-    return found
+            best, shrunk = likelihood, line @ coefficients + turn @ (variance * precision * rest)
+    return shrunk

@@ -101,9 +101,9 @@ class SumOfLabels:
         grade = usable.argmax(axis=1)
         topics = np.arange(len(counts))
         scale = np.zeros(len(counts))
-        found = usable[topics, grade] > 0
-        row = ends[topics, grade][found] - 1
-        scale[found] = form.weights[row] / self.shares[grade[found]]
+        has_end = usable[topics, grade] > 0
+        row = ends[topics, grade][has_end] - 1
+        scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
         offset = np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
         inverse = inverse.ravel()
         return scale[inverse], offset[inverse]

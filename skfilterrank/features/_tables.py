@@ -309,7 +309,9 @@ def make_text_features(
         argument: [names] if isinstance(names, str) else as_list(names, argument, "column names")
         for argument, names in given.items()
     }
-    for argument, names in (several | {"document": [document], "query": [query]}).items():
+    for argument, names in (
+        several | {"document": [document], "query": [query], "order": [order]}
+    ).items():
         if not all(is_hashable(name) for name in names):
             raise InputError(f"{argument} must be names of columns, got {brief(names)}.")
     query_text, numeric, categorical = several.values()

@@ -10,7 +10,7 @@ from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
-from skfilterrank.io._trec.write import write_qrels, write_run
+from skfilterrank.io._trec.write import write_prels, write_qrels, write_run
 
 __all__ = [
     "AlignedRun",
@@ -26,6 +26,7 @@ __all__ = [
     "read_runs",
     "save_model",
     "write_letor",
+    "write_prels",
     "write_qrels",
     "write_run",
 ]

@@ -1,22 +1,29 @@
 """Models in files that run no code when they are loaded."""
 
+import copy
 import importlib
 import inspect
 import io
 import json
 import os
+import sys
+import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+import numpy as np
+from sklearn.exceptions import InconsistentVersionWarning
 
 import skfilterrank
 from skfilterrank._core.checks import check_count
 from skfilterrank._files.files import (
     check_target,
-    most_bytes,
     open_replacing,
     read_bytes,
     reason_of,
 )
+from skfilterrank._files.packings import most_bytes
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     FileFormatError,
@@ -55,6 +62,21 @@ _ALLOWED = {
     "sklearn.model_selection._split.StratifiedGroupKFold": _OBJECT,
     "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
+    "sklearn.utils._metadata_requests.MetadataRequest": _OBJECT,
+    "sklearn.utils._metadata_requests.MethodMetadataRequest": _OBJECT,
+    "xgboost.core.Booster": _OBJECT,
+    "xgboost.sklearn.XGBClassifier": _OBJECT,
+    "xgboost.sklearn.XGBModel": _OBJECT,
+    "xgboost.sklearn.XGBRanker": _OBJECT,
+    "xgboost.sklearn.XGBRegressor": _OBJECT,
+}
+# Packages whose models may say something else in another version.
+_VERSIONED = {
+    "skfilterrank": "skfilterrank",
+    "sklearn": "scikit-learn",
+    "lightgbm": "LightGBM",
+    "xgboost": "XGBoost",
+    "catboost": "CatBoost",
 }
 _OUR_PACKAGES = tuple(
     f"skfilterrank.{part}." for part in ("_core", "features", "metrics", "ranking")
@@ -75,8 +97,7 @@ def save_model(model, path) -> None:
     Raises
     ------
     ValueError
-        The model holds something that cannot be saved, such as a lambda, or the requests that
-        ``set_fit_request`` leaves. Nothing is written.
+        The model holds something that cannot be saved, such as a lambda. Nothing is written.
     TypeError
         `path` is no path.
 
@@ -107,17 +128,21 @@ def save_model(model, path) -> None:
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "version": skfilterrank.__version__,
+        "versions": _versions(_VERSIONED),
         "model": model,
     }
     try:
-        data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+        try:
+            data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
+        except RecursionError:
+            # set_fit_request leaves requests in an estimator that refer to it.
+            content["model"] = _with_named_owners(model)
+            data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED)
         untrusted = skops.io.get_untrusted_types(data=data)
         # What was saved may still not load: a lambda is saved by a name that cannot be found.
         skops.io.loads(data, trusted=untrusted)
     except Exception as error:
-        reason = str(error)
-        if isinstance(error, RecursionError):
-            reason = "it refers to itself, as estimators do on which set_fit_request was called"
+        reason = "it refers to itself" if isinstance(error, RecursionError) else str(error)
         raise InputError(
             f"the model {type(model).__name__} cannot be saved: {reason}. Functions in it must be "
             "importable from a module by their name, and its objects supported by skops."
@@ -159,17 +184,23 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     ValueError
         The file holds types that are not trusted; the message lists them.
 
+    Warns
+    -----
+    SkfilterrankWarning
+        The model was saved with another version of a package that it needs.
+
     Notes
     -----
     Trusted are numpy arrays, scipy sparse matrices, scikit-learn's estimators, splitters and
-    scorers, LightGBM's estimators and boosters, and the classes and measures of skfilterrank.
-    What skops does not trust by itself is rebuilt from its attributes, without calling a
-    constructor.
+    scorers, LightGBM's and XGBoost's estimators and boosters, and the classes and measures of
+    skfilterrank. What skops does not trust by itself is rebuilt from its attributes, without
+    calling a constructor.
 
     The trees of scikit-learn's forests and gradient boosting are refused, as skops refuses them,
     since a crafted tree can make `predict` read outside its memory; pass
-    ``trusted=["sklearn.tree._tree.Tree"]`` for a forest of your own. A crafted LightGBM model may
-    do the same, so take models only from people you would take data from.
+    ``trusted=["sklearn.tree._tree.Tree"]`` for a forest of your own, such as that of
+    ``make_ranker("random_forest")``. A crafted LightGBM or XGBoost model may do the same, so take
+    models only from people you would take data from.
 
     Examples
     --------
@@ -207,7 +238,10 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             f"file comes from and what these are, pass trusted={refused}."
         )
     try:
-        content = skops.io.loads(data, trusted=untrusted)
+        with warnings.catch_warnings():
+            # Which scikit-learn says of each of its estimators; below, it is said once.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            content = skops.io.loads(data, trusted=untrusted)
     except ImportError:
         raise
     except Exception as error:
@@ -227,7 +261,61 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             f"format than skfilterrank {skfilterrank.__version__} reads; upgrade skfilterrank.",
             name,
         )
+    _warn_of_other_versions(content, data, name)
     return content["model"]
+
+
+def _versions(packages):
+    """Version of each package that is imported."""
+    loaded = {package: sys.modules.get(package) for package in packages}
+    return {package: module.__version__ for package, module in loaded.items() if module}
+
+
+def _warn_of_other_versions(content, data, name):
+    """Warn where a package that the model is made of had another version when it was saved."""
+    used = {module.partition(".")[0] for module, *_ in _uses(_schema(data))}
+    saved = content.get("versions") or {"skfilterrank": content["version"]}
+    saved = {package: saved[package] for package in _VERSIONED if package in used & saved.keys()}
+    now = _versions(saved)
+    others = [package for package in saved if saved[package] != now.get(package)]
+    if others:
+        then, today = (
+            ", ".join(f"{_VERSIONED[package]} {versions.get(package)}" for package in others)
+            for versions in (saved, now)
+        )
+        warn_user(
+            f"{name} was saved with {then}, and is loaded with {today}: what it predicts may "
+            "differ. Fit and save it again, or install the versions that it was saved with.",
+            SkfilterrankWarning,
+        )
+
+
+def _objects(model):
+    """Yield a model and all objects that its attributes, lists and dicts hold."""
+    stack, seen = [model], set()
+    while stack:
+        item = stack.pop()
+        if id(item) in seen or isinstance(item, type | ModuleType):
+            continue
+        seen.add(id(item))
+        if isinstance(item, Mapping):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple | set):
+            stack.extend(item)
+        elif isinstance(item, np.ndarray):
+            stack.extend(item.ravel() if item.dtype.kind == "O" else ())
+        elif hasattr(item, "__dict__"):
+            yield item
+            stack.extend(vars(item).values())
+
+
+def _with_named_owners(model):
+    """A copy whose requests name the estimators that they belong to, and do not refer to them."""
+    model = copy.deepcopy(model)
+    for item in list(_objects(model)):
+        if type(item).__module__ == "sklearn.utils._metadata_requests":
+            item.owner = item.owner if isinstance(item.owner, str) else type(item.owner).__name__
+    return model
 
 
 def _no_model(error, name):
@@ -242,16 +330,21 @@ def _full_name(cls):
     return f"{cls.__module__}.{cls.__name__}"
 
 
+def _schema(data):
+    """What a skops file says of its content."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return json.loads(archive.read("schema.json"))
+
+
 def _refused(data, untrusted):
     """Names among those skops does not trust that a file may not hold, or not in this way."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        schema = json.loads(archive.read("schema.json"))
+    schema = _schema(data)
     if schema["protocol"] < 1:
         # Its functions are named elsewhere than _uses looks.
         raise InputError(f"skops protocol {schema['protocol']} is too old")
     ways = {name: set() for name in untrusted}
-    for name, loader in _uses(schema):
-        if name in ways:
+    for module, name, loader in _uses(schema):
+        if (name := f"{module}.{name}") in ways:
             ways[name].add(loader)
     return sorted(
         name for name, loaders in ways.items() if not loaders or not loaders <= _allowed(name)
@@ -259,13 +352,13 @@ def _refused(data, untrusted):
 
 
 def _uses(state):
-    """Yield (full name, loader) of everything that a skops schema names."""
+    """Yield (module, name, loader) of everything that a skops schema names."""
     stack = [state]
     while stack:
         item = stack.pop()
         if isinstance(item, dict):
             if "__loader__" in item:
-                yield f"{item['__module__']}.{item['__class__']}", item["__loader__"]
+                yield item["__module__"], item["__class__"], item["__loader__"]
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)

@@ -3,9 +3,10 @@
 import pandas as pd
 
 from skfilterrank._files.named_runs import errors_of, named_runs
+from skfilterrank._files.objects import is_frame
 from skfilterrank.exceptions import InputError
-from skfilterrank.io._trec.frames import checked_source, columns_of, is_frame, run_scores
-from skfilterrank.io._trec.read import read_run
+from skfilterrank.io._trec.frames import Table, columns_of, run_scores
+from skfilterrank.io._trec.read import run_frame
 
 _COLUMNS = ("qid", "docno", "score")
 
@@ -15,15 +16,17 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file or DataFrame}
-        The runs. Paths are named by their files' names without ".gz" and ".txt". A DataFrame, of
-        pandas or polars, has the columns or index levels "qid" (or "query_id"), "docno" (or
-        "doc_id") and "score".
+    runs : path, list of paths, or dict {name: path, open file, data frame or other run}
+        The runs, each in any form that `read_run` takes. Paths are named by their files' names
+        without endings such as ".gz", ".txt" and ".parquet"; runs of ranx by their own names. A
+        data frame, of pandas or polars, has the columns or index levels "qid" (or "query_id"),
+        "docno" (or "doc_id") and "score".
 
     Returns
     -------
     frames : dict of str to DataFrame
-        Columns "qid" and "docno", ids as they came, and "score" (float64), -inf where filtered.
+        Columns "qid" and "docno", ids of data frames as they came, and "score" (float64), -inf
+        where filtered.
 
     Raises
     ------
@@ -54,12 +57,13 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 def _frame(run):
     """The three columns of a run."""
     if not is_frame(run):
-        return read_run(checked_source(run, "run"))[list(_COLUMNS)]
-    columns = columns_of(run, _COLUMNS, "run")
+        return run_frame(run, "run")[list(_COLUMNS)]
+    table = Table(run, "run")
+    columns = columns_of(table, _COLUMNS)
     for column in _COLUMNS[:2]:
         if (missing := columns[column].isna().to_numpy()).any():
             raise InputError(
                 f"column {column!r} of run holds no id in row {int(missing.argmax())}; every row "
                 "needs one."
             )
-    return pd.DataFrame(columns | {"score": run_scores(columns["score"], "run")}, copy=False)
+    return pd.DataFrame(columns | {"score": run_scores(table, columns["score"])}, copy=False)

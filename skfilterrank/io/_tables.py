@@ -7,13 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import read_bytes, source_name
-from skfilterrank._files.tables import (
-    format_of_name,
-    read_jsonl,
-    read_parquet,
-    read_separated,
-    text_ids,
-)
+from skfilterrank._files.tables import format_of_name, read_format, text_ids
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
 
@@ -31,7 +25,8 @@ def read_judged_table(
     Parameters
     ----------
     source : str, PathLike or file object
-        Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be zipped with gzip.
+        Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be packed by gzip,
+        bzip2, xz or zstd.
     query : str, default="qid"
         Column that holds the query. It becomes the index level "qid".
     label : str or None, default="label"
@@ -43,7 +38,7 @@ def read_judged_table(
         Columns to keep besides these, in this order. By default all, in the order of the file.
     format : {"csv", "tsv", "jsonl", "parquet"}, default=None
         By default told from the end of the file name: .csv, .tsv, .jsonl or .ndjson, .parquet or
-        .pq, with or without .gz behind it.
+        .pq, with or without the ending of a packing, such as .gz, behind it.
 
     Returns
     -------
@@ -94,8 +89,7 @@ def read_judged_table(
     data = read_bytes(source)
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
-    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
-    table, line_of = read(data, name, ids, format)
+    table, line_of = read_format(data, name, ids, format)
 
     wanted = [*ids, *([] if label is None else [label]), *(columns or [])]
     absent = [column for column in wanted if column not in table.columns]

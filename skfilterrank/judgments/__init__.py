@@ -8,6 +8,8 @@ from skfilterrank.judgments._active.judging import Answer, Question, judge
 from skfilterrank.judgments._active.judgment_log import read_judgment_log
 from skfilterrank.judgments._active.move_to_front import MoveToFrontSelector
 from skfilterrank.judgments._active.mtc import MTCSelector
+from skfilterrank.judgments._assessors.agreement import AssessorAgreement, assessor_agreement
+from skfilterrank.judgments._assessors.likely_errors import likely_errors
 from skfilterrank.judgments._no_judgments.pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._no_judgments.rank_systems import rank_systems
 from skfilterrank.judgments._prediction.completed_labels import CompletedLabels
@@ -24,6 +26,7 @@ from skfilterrank.judgments._selection.similarity import similarity_join
 __all__ = [
     "ActiveSelector",
     "Answer",
+    "AssessorAgreement",
     "CompletedLabels",
     "LabelPredictor",
     "MTCSelector",
@@ -35,7 +38,9 @@ __all__ = [
     "RandomSelector",
     "StatAPSelector",
     "TopicSelector",
+    "assessor_agreement",
     "judge",
+    "likely_errors",
     "make_completed_scorer",
     "pseudo_qrels",
     "rank_systems",

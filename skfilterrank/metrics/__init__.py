@@ -14,6 +14,7 @@ from skfilterrank.metrics._bounds.random_ranking import (
     expected_sum_precision,
     random_ranking_bound,
 )
+from skfilterrank.metrics._bounds.unjudged import UnjudgedBounds, unjudged_bounds
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._forbidden.dcg import (
     UnboundedQueries,
@@ -28,16 +29,19 @@ from skfilterrank.metrics._robustness.preferences import (
     PreferenceMatrix,
     lexicographic_preference,
     preference_matrix,
+    recall_paired_preference,
 )
-from skfilterrank.metrics._scorer import RankingScorer, make_ranking_scorer
+from skfilterrank.metrics._scorer import RankingScorer, RankingScorers, make_ranking_scorer
 
 __all__ = [
     "PreferenceMatrix",
     "QueryInformativeness",
     "RandomRankingBound",
     "RankingScorer",
+    "RankingScorers",
     "RelevantPositions",
     "UnboundedQueries",
+    "UnjudgedBounds",
     "dcg_bounds",
     "evaluate",
     "expected_dcg",
@@ -50,9 +54,11 @@ __all__ = [
     "query_informativeness",
     "random_ranking_bound",
     "rank_filter_report",
+    "recall_paired_preference",
     "register_measure",
     "relevant_positions",
     "unbounded_queries",
+    "unjudged_bounds",
 ]
 
 # Whatever a file of this folder declares as a measure is public, under its function's name.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,52 @@ from skfilterrank._core.checks import (
 )
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.lists import UNJUDGED, RankedLists
-from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure import MEASURES, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank._core.scoring import check_undefined, with_undefined
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.scoring import (
+    OVER_QUERIES,
+    check_average,
+    check_undefined,
+    with_undefined,
+)
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._like import settings_like
 
 
+@overload
+def evaluate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measures: str | Callable | Iterable[str | Callable],
+    *,
+    groups: ArrayLike | None = ...,
+    gains: Gains = ...,
+    ties: str | ArrayLike | None = ...,
+    unjudged: str = ...,
+    undefined: float | str = ...,
+    like: str | None = ...,
+    average: None = ...,
+    query_weight: None = ...,
+    **options: Any,
+) -> pd.DataFrame: ...
+@overload
+def evaluate(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measures: str | Callable | Iterable[str | Callable],
+    *,
+    groups: ArrayLike | None = ...,
+    gains: Gains = ...,
+    ties: str | ArrayLike | None = ...,
+    unjudged: str = ...,
+    undefined: float | str = ...,
+    like: str | None = ...,
+    average: str,
+    query_weight: QueryWeight = ...,
+    **options: Any,
+) -> pd.Series: ...
 def evaluate(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -33,9 +74,12 @@ def evaluate(
     ties: str | ArrayLike | None = None,
     unjudged: str = "zero",
     undefined: float | str = 0.0,
-    **options,
-) -> pd.DataFrame:
-    """Several measures of every query at once.
+    like: str | None = None,
+    average: str | None = None,
+    query_weight: QueryWeight = None,
+    **options: Any,
+) -> pd.DataFrame | pd.Series:
+    """Several measures of every query, or their means, at once.
 
     The lists are checked, grouped and sorted once for all measures, which makes this several times
     faster than one call after the other.
@@ -65,6 +109,15 @@ default=None
     undefined : float or "drop", default=0.0
         Value of a query for which a measure is undefined; "drop" gives NaN, which pandas leaves
         out of means.
+    like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
+        Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
+        and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
+        CatBoost "recall" and "rr" besides, scikit-learn "ndcg" and "dcg". See
+        ``docs/other_libraries.md``.
+    average : {None, "mean"}, default=None
+        None returns one value per query, "mean" the means over queries.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the means, as in :func:`ndcg_f_score`.
     **options
         Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to
         the measures that have it and do not set it in their name.
@@ -73,6 +126,7 @@ default=None
     -------
     DataFrame of shape (n_queries, n_measures), dtype float64
         Index "qid", sorted; one column per measure, named and ordered as in `measures`.
+        With ``average="mean"`` a Series of shape (n_measures,) by the same names.
 
     Raises
     ------
@@ -93,8 +147,47 @@ default=None
     """
     wanted = parse_measures(measures)
     _check_options(wanted, options)
+    check_average(average, query_weight)
+    # Who has parsed them, such as for many runs, has warned.
+    if not isinstance(measures, dict):
+        warn_of_forbidden(wanted.values(), y_true, gains)
+    values, index = values_of_queries(
+        wanted,
+        y_true,
+        y_score,
+        groups=groups,
+        gains=gains,
+        ties=ties,
+        unjudged=unjudged,
+        undefined=undefined,
+        options=options,
+        like=like,
+    )
+    # A copy: a name that is given to one table's index must not reach another's.
+    names = _columns(tuple(wanted)).copy()
+    if average is None:
+        return pd.DataFrame(values, index=index.labels.copy(), columns=names)
+    weights = query_weights(query_weight, index)
+    means = [
+        OVER_QUERIES[entry.over_queries](column, weights)
+        for (entry, *_), column in zip(wanted.values(), values.T, strict=True)
+    ]
+    return pd.Series(means, index=names, name="mean", dtype=np.float64)
+
+
+def values_of_queries(
+    wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options, like=None
+) -> tuple[np.ndarray, GroupIndex]:
+    """One column for each of the parsed measures, and the queries that are the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
+    settings = {}
+    if like is not None:
+        given = {"gains": gains, "ties": ties, "undefined": undefined or None}
+        given = options | {name: value for name, value in given.items() if value is not None}
+        settings = {text: settings_like(like, each, given) for text, each in wanted.items()}
+        # Of a library they are the same for all measures.
+        gains, ties = (next(iter(settings.values()))[name] for name in ("gains", "ties"))
     gained = as_gains(y_true, gains)
     check_same_index(y_true, y_score)
     y_score = check_scores(y_score, n_rows=len(gained))
@@ -111,7 +204,7 @@ default=None
             lists = RankedLists(gained, y_score, groups=index, ties=rule, unjudged=key[1])
             shared[key] = lists, {}
         lists, kernels = shared[key]
-        options_of_both = {**options, **own}
+        options_of_both = {**options, **settings.get(text, {}), **own}
         lists.columns |= entry.row_columns(options_of_both, len(gained))
         kernels[text] = entry.bind(k, options_of_both)
     column = {text: i for i, text in enumerate(wanted)}
@@ -120,12 +213,9 @@ default=None
         for block in lists.blocks():
             for text, kernel in kernels.items():
                 values[block.queries, column[text]] = kernel(block)
-    return pd.DataFrame(
-        with_undefined(values, undefined),
-        # Copies: a name that is given to one table's index must not reach another's.
-        index=lists.index.labels.copy(),
-        columns=_columns(tuple(wanted)).copy(),
-    )
+    for text, each in settings.items():
+        with_undefined(values[:, column[text]], each["undefined"])
+    return with_undefined(values, undefined), lists.index
 
 
 @lru_cache(maxsize=32)

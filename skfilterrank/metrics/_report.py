@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_k, check_share, is_hashable
+from skfilterrank._core.checks import check_groups, check_k, check_share, count_rows, is_hashable
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
@@ -26,6 +27,7 @@ def rank_filter_report(
     unjudged: str = "zero",
     baseline: str | None = None,
     confidence: float = 0.95,
+    query_weight: QueryWeight = None,
 ) -> pd.DataFrame:
     """Compare systems that rank and filter: measures, rates, intervals and significance.
 
@@ -50,6 +52,10 @@ def rank_filter_report(
         The system the others are compared with; None leaves the comparison out.
     confidence : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the means, as in :func:`ndcg_f_score`. Intervals and p values
+        take the queries for a sample with these weights: a query of weight 2 counts as two in the
+        mean, but is still one query.
 
     Returns
     -------
@@ -70,12 +76,15 @@ def rank_filter_report(
 
     Notes
     -----
-    Table 7 of [1]_. P values are not corrected for the number of systems.
+    Table 7 of [1]_. P values are not corrected for the number of systems. The standard error of a
+    weighted mean m of n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) /
+    sum(w)``, that of a ratio [2]_; with equal weights it is the plain one.
 
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
        SIGIR 2022.
+    .. [2] Cochran, "Sampling Techniques", 3rd edition, Wiley 1977, section 2.11.
 
     Examples
     --------
@@ -126,47 +135,71 @@ def rank_filter_report(
             raise
         defined = table.fillna(dict.fromkeys(set(names) - {"false_reject_rate"}, 0.0))
         per_query[system] = {name: defined[name].to_numpy() for name in names}
-    rows = {system: _row(values, main, confidence) for system, values in per_query.items()}
+    weights = None
+    if query_weight is not None:
+        index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
+        weights = query_weights(query_weight, index)
+    rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
     if baseline is not None:
         reference = per_query[baseline][main]
         report["difference"] = report[main] - report[main].loc[baseline]
         report["p_value"] = [
-            _paired_p_value(per_query[system][main] - reference) for system in per_query
+            _paired_p_value(per_query[system][main] - reference, weights) for system in per_query
         ]
         report.loc[baseline, ["difference", "p_value"]] = np.nan
     return report
 
 
-def _row(values, main, confidence):
+def _row(values, main, confidence, weights):
     """One system's line of the report."""
     row = {}
     for name, per_query in values.items():
-        row[name] = mean_over_queries(per_query)
+        row[name] = mean_over_queries(per_query, weights)
         if name == main:
-            row["low"], row["high"] = _interval(per_query, confidence)
+            row["low"], row["high"] = _interval(per_query, confidence, weights)
     return row
 
 
-def _interval(values, confidence):
+def _mean_and_error(values, weights):
+    """The mean over queries, and its standard error; queries of weight 0 are left out."""
+    if weights is None:
+        return values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+    mean, n = mean_over_queries(values, weights), len(values)
+    squares = np.sum((weights * (values - mean)) ** 2)
+    return mean, np.sqrt(n / (n - 1) * squares) / weights.sum()
+
+
+def _counted(values, weights):
+    """Values and weights of the queries of weight above 0."""
+    if weights is None or weights.all():
+        return values, weights
+    return values[weights > 0], weights[weights > 0]
+
+
+def _interval(values, confidence, weights):
     """Student's t interval of the mean; NaN for a single query."""
+    values, weights = _counted(values, weights)
     if len(values) < 2:
         return np.nan, np.nan
-    stats = _scipy_stats()
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    half = error * stats.t.ppf(0.5 + confidence / 2, len(values) - 1)
-    return float(values.mean() - half), float(values.mean() + half)
+    mean, error = _mean_and_error(values, weights)
+    half = error * _scipy_stats().t.ppf(0.5 + confidence / 2, len(values) - 1)
+    return float(mean - half), float(mean + half)
 
 
-def _paired_p_value(differences):
+def _paired_p_value(differences, weights):
     """Two-sided paired t test; 1 where nothing differs, NaN for a single query."""
+    differences, weights = _counted(differences, weights)
     if not differences.any():
         return 1.0
     if len(differences) < 2:
         return np.nan
     if np.ptp(differences) == 0:
         return 0.0
-    return float(_scipy_stats().ttest_1samp(differences, 0.0).pvalue)
+    if weights is None:
+        return float(_scipy_stats().ttest_1samp(differences, 0.0).pvalue)
+    mean, error = _mean_and_error(differences, weights)
+    return float(2 * _scipy_stats().t.sf(abs(mean / error), len(differences) - 1))
 
 
 def _scipy_stats():

@@ -1,90 +1,209 @@
 """Scorers that know queries, for scikit-learn's model selection."""
 
 import inspect
-from collections.abc import Callable
-
-from sklearn.utils.metadata_routing import MetadataRequest
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, overload
 
 from skfilterrank._core.checks import find_groups
+from skfilterrank._core.cut_queries import warn_of_cut_queries
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import Measure
-from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
+from skfilterrank._core.measure_names import parse_measure, parse_measures
+from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.scoring import OVER_QUERIES
+from skfilterrank._group_request import RequestsGroups
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._evaluate import values_of_queries
+from skfilterrank.metrics._like import settings_like
 
 # Arguments of measures that come with each call.
 _NOT_FIXED = {"y_true", "y_score", "groups", "average"}
 
 
-class RankingScorer:
+class RankingScorer(RequestsGroups):
     """A scorer ``scorer(estimator, X, y, groups=None)``; made by :func:`make_ranking_scorer`.
 
-    With scikit-learn's metadata routing it asks for `groups` by default. Without, it finds the
-    query ids in the index level "qid" of `y` (then of `X`).
+    With scikit-learn's metadata routing it asks for `groups` and `query_weight` by default.
+    Without, it finds the query ids in the index level "qid" of `y` (then of `X`).
     """
 
-    def __init__(self, name: str, measure: Measure, params: dict):
-        self.name = name
-        self._measure = measure
+    def __init__(self, measures: dict[str, ParsedMeasure], params: dict):
+        self._measures = measures
         self._params = params
 
     @property
     def arguments(self) -> str:
         """What it was made of, as it would be written."""
-        params = "".join(f", {key}={value!r}" for key, value in self._params.items() if key != "k")
-        return f"{self.name!r}{params}"
+        names = [measure.text for measure in self._measures.values()]
+        params = "".join(f", {key}={value!r}" for key, value in self._params.items())
+        return f"{self._named(names)!r}{params}"
+
+    @property
+    def __name__(self):
+        """The name that scikit-learn's displays label their axes by."""
+        return ", ".join(
+            text if each.measure.greater_is_better else f"neg_{text}"
+            for text, each in self._measures.items()
+        )
 
     def __repr__(self):
         return f"make_ranking_scorer({self.arguments})"
 
-    def __call__(self, estimator, X, y, groups=None) -> float:
+    def __call__(self, estimator, X, y, groups=None, *, query_weight: QueryWeight = None) -> float:
         """Score the estimator's ranking and filtering of X; higher is better."""
+        (value,) = self._values(estimator, X, y, groups, query_weight)
+        return value
+
+    @staticmethod
+    def _named(names):
+        """The measures as they were given."""
+        (name,) = names
+        return name
+
+    def _values(self, estimator, X, y, groups, query_weight) -> list[float]:
+        """Each measure, of one prediction."""
+        params = dict(self._params)
+        fixed = params.pop("query_weight", None)
+        if query_weight is None:
+            query_weight = fixed
+        elif fixed is not None:
+            raise InputError(
+                "query_weight is given to the scorer's call, and the scorer was made with one: "
+                "leave one of the two out."
+            )
         query_ids = find_groups(groups, y, X)
-        scores = document_scores(estimator, X, groups=query_ids, gains=self._params.get("gains"))
-        value = self._measure.function(y, scores, groups=query_ids, **self._params)
-        return value if self._measure.greater_is_better else -value
+        warn_of_cut_queries(estimator, query_ids)
+        shared = {
+            "gains": params.pop("gains", None),
+            "ties": params.pop("ties", None),
+            "unjudged": params.pop("unjudged", "zero"),
+            "undefined": params.pop("undefined", 0.0),
+        }
+        shared["like"] = params.pop("like", None)
+        scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
+        warn_of_forbidden(self._measures.values(), y, shared["gains"])
+        values, index = values_of_queries(
+            self._measures, y, scores, groups=query_ids, options=params, **shared
+        )
+        weights = query_weights(query_weight, index)
+        means = [
+            OVER_QUERIES[each.measure.over_queries](column, weights)
+            for each, column in zip(self._measures.values(), values.T, strict=True)
+        ]
+        return [
+            mean if each.measure.greater_is_better else 0.0 - mean
+            for mean, each in zip(means, self._measures.values(), strict=True)
+        ]
 
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Tell scikit-learn that `groups` is wanted for scoring."""
-        request = MetadataRequest(owner=self)
-        request.score.add_request(param="groups", alias=True)
-        return request
+
+class RankingScorers(RankingScorer, Mapping):
+    """Several measures of one prediction, as a dict; made by :func:`make_ranking_scorer`.
+
+    It is called as a :class:`RankingScorer` is, and scikit-learn takes it where a function may
+    return a dict. It is a mapping besides: ``scorers["ap"]`` is the scorer of one measure, and
+    ``{"r2": "r2", **scorers}`` a dict for scikit-learn, with which each measure predicts anew.
+    """
+
+    def __call__(  # type: ignore[override]  # a dict in the place of a number
+        self, estimator, X, y, groups=None, *, query_weight: QueryWeight = None
+    ) -> dict[str, float]:
+        """Score the estimator's ranking and filtering of X; higher is better."""
+        values = self._values(estimator, X, y, groups, query_weight)
+        return dict(zip(self, values, strict=True))
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the values: those of the measures, "neg_" before where lower is better."""
+        for text, each in self._measures.items():
+            yield text if each.measure.greater_is_better else f"neg_{text}"
+
+    def __len__(self):
+        return len(self._measures)
+
+    def __getitem__(self, name: str) -> RankingScorer:
+        """The scorer of one measure."""
+        text = dict(zip(self, self._measures, strict=True))[name]
+        measure = self._measures[text]
+        known = _parameters(measure.measure)
+        params = {key: value for key, value in self._params.items() if key in known}
+        return RankingScorer({text: measure}, params)
+
+    @staticmethod
+    def _named(names):
+        return names
 
 
+@overload
 def make_ranking_scorer(
-    measure: str | Callable, /, *, k: int | None = None, gains: Gains = None, **params
+    measure: str | Callable,
+    /,
+    *,
+    k: int | None = ...,
+    gains: Gains = ...,
+    like: str | None = ...,
+    **params,
+) -> RankingScorer: ...
+@overload
+def make_ranking_scorer(
+    measure: Iterable[str | Callable],
+    /,
+    *,
+    k: int | None = ...,
+    gains: Gains = ...,
+    like: str | None = ...,
+    **params,
+) -> RankingScorers: ...
+def make_ranking_scorer(
+    measure: str | Callable | Iterable[str | Callable],
+    /,
+    *,
+    k: int | None = None,
+    gains: Gains = None,
+    like: str | None = None,
+    **params,
 ) -> RankingScorer:
     """Make a scorer for GridSearchCV and its kin that respects queries.
 
     Parameters
     ----------
-    measure : str or callable
+    measure : str, callable or list of these
         A name of the measure table with an optional cut-off, such as "ndcg_f@3" (see
         :func:`get_measure_names`), or one of the functions of this module, such as
-        :func:`ndcg_f_score`.
+        :func:`ndcg_f_score`. A list of them is measured on one prediction.
     k : int or None, default=None
-        Cut-off, where the name does not give it.
+        Cut-off, where the names do not give it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
+    like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
+        Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
+        and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
+        CatBoost "recall" and "rr" besides, scikit-learn "ndcg" and "dcg". See
+        ``docs/other_libraries.md``.
     **params
-        Further parameters of the measure: `ties`, `unjudged`, `undefined`, and those that only it
-        has. The name may give the latter too, as in "rbp(persistence=0.95)".
+        Further parameters of the measure: `ties`, `unjudged`, `undefined`, `query_weight` by query
+        id, and those that only it has, which go to each measure of a list that has them. The name
+        may give the latter too, as in "rbp(persistence=0.95)".
 
     Returns
     -------
-    RankingScorer
-        Callable ``scorer(estimator, X, y, groups=None)`` that returns a float, higher is better:
-        measures for which lower is better, such as "forbidden@3", are negated. Classifiers are
-        scored by their probability that the gain is above 0, other estimators by `predict`.
+    RankingScorer or RankingScorers
+        Callable ``scorer(estimator, X, y, groups=None, *, query_weight=None)``. For one measure it
+        returns a float, higher is better: measures for which lower is better, such as
+        "forbidden@3", are negated. For a list it returns a dict of such floats by the names in the
+        list, and a measure that is negated goes by "neg_forbidden@3". Classifiers are scored by
+        their probability that the gain is above 0, other estimators by `predict`.
 
     Raises
     ------
     ValueError
-        For an unknown measure, a parameter it does not have, or two different cut-offs. When
-        called: if query ids are missing, and as the measure.
+        For an unknown measure, one that is named twice, a parameter that no measure has, or two
+        different cut-offs. When called: if query ids are missing, and as the measures.
 
     Notes
     -----
+    The names of a list are those that ``cross_validate`` shows, as in "test_ndcg@10", and that a
+    search is told to refit by, as in ``refit="ndcg@10"``.
+
     Query ids reach the scorer in one of two ways. `y` is a Series whose index has a level named
     "qid": scikit-learn keeps it through every split. Or metadata routing is on and `groups` is
     passed to ``fit`` or ``cross_validate``.
@@ -111,23 +230,47 @@ def make_ranking_scorer(
             f"{brief(measure)} is not one of skfilterrank's measures: give one, its name, or use "
             "scikit-learn's make_scorer for a function of your own."
         )
-    entry, cutoff, options = parse_measure(measure).with_cutoff(k)
-    if cutoff is not None:
-        params["k"] = cutoff
+    are_several = isinstance(measure, Iterable) and not isinstance(measure, str | ParsedMeasure)
+    given: Any = measure
+    wanted = parse_measures(given if are_several else [parse_measure(given).text])
+    if k is not None:
+        wanted = parse_measures([each.with_cutoff(k).text for each in wanted.values()])
     if gains is not None:
         params["gains"] = gains
-    for name, value in options.items():
-        if params.setdefault(name, value) != value:
-            raise InputError(
-                f"{name}={brief(params[name])} contradicts {brief(measure)}: give it in one place."
-            )
-    known = set(inspect.signature(entry.function).parameters) - _NOT_FIXED - set(entry.columns)
-    unknown = sorted(set(params) - known)
+    _check_parameters(wanted, params)
+    if like is not None:
+        for each in wanted.values():
+            settings_like(like, each, params)
+        params["like"] = like
+    return (RankingScorers if are_several else RankingScorer)(wanted, params)
+
+
+def _check_parameters(wanted, params):
+    """Each parameter must be one of some measure, right, and not contradicted by the names."""
+    owners = {
+        name: [each for each in wanted.values() if name in _parameters(each.measure)]
+        for name in params
+    }
+    unknown = sorted(name for name in params if not owners[name])
     if unknown:
+        known = sorted(set().union(*(_parameters(each.measure) for each in wanted.values())))
+        names = ", ".join(brief(each.measure.name) for each in wanted.values())
+        has, it_takes = ("has", "it takes") if len(wanted) == 1 else ("have", "they take")
         raise InputError(
-            f"{brief(entry.name)} has no parameter {', '.join(unknown)}: it takes "
-            f"{', '.join(sorted(known))}."
+            f"{names} {has} no parameter {', '.join(unknown)}: {it_takes} {', '.join(known)}."
         )
-    entry.check_parameters(params)
-    name = entry.name if cutoff is None else f"{entry.name}@{cutoff}"
-    return RankingScorer(name, entry, params)
+    for name, value in params.items():
+        written = [
+            each for each in owners[name] if name in each.options and each.options[name] != value
+        ]
+        if len(written) == len(owners[name]):
+            raise InputError(
+                f"{name}={brief(value)} contradicts {brief(written[0].text)}: give it in one place."
+            )
+    for each in wanted.values():
+        each.measure.check_parameters({**params, **each.options})
+
+
+def _parameters(entry):
+    """What a scorer may fix of a measure."""
+    return set(inspect.signature(entry.function).parameters) - _NOT_FIXED - set(entry.columns)

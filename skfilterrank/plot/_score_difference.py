@@ -96,17 +96,17 @@ class ScoreDifferenceDisplay:
             If matplotlib is not installed.
         """
         check_count(n_features, "n_features")
-        found = self.difference
-        table = found.to_frame()
-        parts = table["contribution"][: min(n_features, len(found.features))]
+        shown = self.difference
+        table = shown.to_frame()
+        parts = table["contribution"][: min(n_features, len(shown.features))]
         names, values = shorten_all(parts.index), parts.tolist()
-        n_others = len(found.features) - len(parts)
+        n_others = len(shown.features) - len(parts)
         if n_others:
             names.append(f"{n_others} others")
-            values.append(table["contribution"].iloc[len(parts) : len(found.features)].sum())
-        if found.other_values is None:
+            values.append(table["contribution"].iloc[len(parts) : len(shown.features)].sum())
+        if shown.other_values is None:
             names.append("baseline")
-            values.append(found.baseline)
+            values.append(shown.baseline)
         ax = new_axes(ax, (6.4, 1.2 + 0.28 * len(names)))
         colors = [BETTER if value > 0 else WORSE if value < 0 else NEUTRAL for value in values]
         places = np.arange(len(names))
@@ -116,7 +116,7 @@ class ScoreDifferenceDisplay:
         ax.set_yticks(places, names)
         ax.invert_yaxis()
         ax.margins(x=0.15)
-        ax.set_xlabel(f"adds to the difference ({found.scale})")
-        ax.set_title(str(found).partition("\n")[0])
+        ax.set_xlabel(f"adds to the difference ({shown.scale})")
+        ax.set_title(str(shown).partition("\n")[0])
         self.ax_, self.figure_ = ax, ax.figure
         return self

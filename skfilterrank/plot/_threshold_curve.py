@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._core.checks import find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._axes import new_axes
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
@@ -23,6 +24,9 @@ class ThresholdCurveDisplay:
         The curve of each fold.
     measure_name : str or None, default=None
         Label of the vertical axis.
+    threshold : "best", float or None, default="best"
+        The threshold to mark: the best of the curve, the one that is used, or none, where each
+        query has its own.
 
     Attributes
     ----------
@@ -30,8 +34,8 @@ class ThresholdCurveDisplay:
         The curve over all queries.
     fold_lines_ : list of Line2D
         The curves of the folds.
-    best_ : Line2D
-        The marker of the best threshold, at the edge of the picture where that is infinite.
+    marked_ : Line2D or None
+        The marker of the threshold, at the edge of the picture where that lies outside.
     unfiltered_ : Line2D
         The level at which nothing is filtered.
     ax_ : matplotlib Axes
@@ -51,19 +55,29 @@ class ThresholdCurveDisplay:
     ...     y_true, y_score, groups=groups)
     """
 
-    def __init__(self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None):
+    def __init__(
+        self, curve: ThresholdCurve, *, fold_curves=(), measure_name=None, threshold="best"
+    ):
         self.curve = curve
         self.fold_curves = fold_curves
         self.measure_name = measure_name
+        self.threshold = threshold
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, **kwargs) -> Self:
-        """Draw the curve on which a fitted RankAndFilter chose its threshold.
+    def from_estimator(cls, estimator, X=None, y=None, *, groups=None, ax=None, **kwargs) -> Self:
+        """Draw the curve of a fitted RankAndFilter, and mark the threshold that it uses.
 
         Parameters
         ----------
         estimator : RankAndFilter
-            Fitted with ``threshold="tune"`` or ``"per_query"``.
+            Fitted; without `X` with a threshold that was searched.
+        X : array-like, sparse matrix, DataFrame or list of length n_rows, default=None
+            Documents to draw the curve of. None draws the curves of the out-of-fold scores on
+            which the threshold was chosen.
+        y : array-like of shape (n_rows,), default=None
+            Labels of the documents; given with `X`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         **kwargs
@@ -77,7 +91,8 @@ class ThresholdCurveDisplay:
         Raises
         ------
         ValueError
-            If the estimator has no curve because its threshold was not tuned.
+            If there is no `X` and the threshold was not searched, `y` is missing, or as
+            :func:`skfilterrank.ranking.threshold_curve`.
         NotFittedError
             If the estimator is not fitted.
         ImportError
@@ -94,17 +109,39 @@ class ThresholdCurveDisplay:
         >>> display = ThresholdCurveDisplay.from_estimator(model)
         >>> display.ax_.get_ylabel()
         'mean nDCG_f@3'
+
+        The same model on other queries:
+
+        >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=1)
+        >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
+        >>> display.threshold == model.threshold_
+        True
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "threshold_curve_"):
+        if (X is None) != (y is None):
+            given, missing = ("y", "X") if X is None else ("X", "y")
+            raise InputError(f"{given} is given without {missing}: pass both, or neither.")
+        threshold = estimator.threshold_
+        if threshold is None and not hasattr(estimator, "query_threshold_"):
+            threshold = -np.inf
+        if X is not None:
+            groups = find_groups(groups, y, X)
+            scores = estimator._scores_inside(X, groups, estimator._score_gains)
+            curve, folds = _curve_of(estimator, y, scores, groups), ()
+        elif hasattr(estimator, "threshold_curve_"):
+            curve, folds = estimator.threshold_curve_, estimator.fold_threshold_curves_
+        else:
             raise InputError(
                 f"this {type(estimator).__name__} has no threshold curve: fit it with "
-                "threshold='tune', or use from_predictions."
+                "threshold='tune', or pass X and y."
             )
+        if threshold == curve.best_threshold:
+            threshold = "best"
         display = cls(
-            estimator.threshold_curve_,
-            fold_curves=estimator.fold_threshold_curves_,
+            curve,
+            fold_curves=folds,
             measure_name=estimator.tuned_measure_,
+            threshold=threshold,
         )
         return display.plot(ax=ax, **kwargs)
 
@@ -175,15 +212,7 @@ class ThresholdCurveDisplay:
             self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
         style = {"color": "C0", "linewidth": 2, "label": name or "all queries"} | (line_kw or {})
         (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
-        shown = float(np.clip(self.curve.best_threshold, low, high))
-        (self.best_,) = ax.plot(
-            [shown],
-            [self.curve.best_value],
-            "o",
-            color="C3",
-            zorder=3,
-            label=f"best: {self.curve.best_value:.3f} at {self.curve.best_threshold:.3g}",
-        )
+        self.marked_ = self._draw_threshold(ax, low, high)
         self.unfiltered_ = ax.axhline(
             self.curve.values[0],
             linestyle=":",
@@ -198,6 +227,25 @@ class ThresholdCurveDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
+    def _draw_threshold(self, ax, low, high):
+        """Mark the threshold, or say in the legend that there is no single one."""
+        if self.threshold is None:
+            ax.plot([], [], " ", label="each query has a threshold of its own")
+            return None
+        kind, threshold, value = "best", self.curve.best_threshold, self.curve.best_value
+        if self.threshold != "best":
+            kind, threshold = "used", self.threshold
+            value = self.curve.values[np.searchsorted(self.curve.thresholds, threshold)]
+        (marked,) = ax.plot(
+            [float(np.clip(threshold, low, high))],
+            [value],
+            "o",
+            color="C3",
+            zorder=3,
+            label=f"{kind}: {value:.3f} at {threshold:.3g}",
+        )
+        return marked
+
     def _range(self):
         """Scores to draw between, with a margin for keeping and filtering everything."""
         finite = [
@@ -211,6 +259,13 @@ class ThresholdCurveDisplay:
         high = max(thresholds[-1] for thresholds in finite)
         margin = 0.04 * (high - low) or 1.0
         return float(low - margin), float(high + margin)
+
+
+def _curve_of(estimator, y, scores, groups):
+    """The curve of the tuned measure."""
+    return threshold_curve(
+        y, scores, groups=groups, gains=estimator.gains, measure=estimator.tuned_measure_
+    )
 
 
 def _draw_steps(ax, curve, low, high, style):

@@ -10,9 +10,17 @@ from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
+from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
+from skfilterrank.ranking._filtering.filter_file import read_filter, write_filter
+from skfilterrank.ranking._filtering.monitor import (
+    RiskMonitor,
+    RiskStatus,
+    read_monitor,
+    write_monitor,
+)
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._filtering.risk import RiskCertificate, risk_threshold
+from skfilterrank.ranking._filtering.risk import risk_certificate, risk_threshold
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
@@ -20,14 +28,16 @@ from skfilterrank.ranking._fitting.early_stopping import (
     xgboost_early_stopping,
 )
 from skfilterrank.ranking._fitting.query_ranker import QueryRanker
-from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores
+from skfilterrank.ranking._fusion.fuse import fuse_runs, fuse_scores, score_table
 from skfilterrank.ranking._fusion.fuse_learned import fuse_learned
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
+from skfilterrank.ranking._fusion.rank_fusion import RankFusion
 from skfilterrank.ranking._lambdarank.lambdarank import LambdaRankRanker
 from skfilterrank.ranking._methods.make_ranker import get_ranker_names, make_ranker
 from skfilterrank.ranking._methods.ordinal import OrdinalRanker
 from skfilterrank.ranking._methods.pointwise import make_logistic, make_random_forest
 from skfilterrank.ranking._methods.trees import make_lambdamart, make_listnet, make_ranknet
+from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by_preferences
 
 __all__ = [
     "AdaRankRanker",
@@ -38,12 +48,17 @@ __all__ = [
     "LambdaRankRanker",
     "LinearRankFusion",
     "OrdinalRanker",
+    "PreferenceSearch",
     "QueryRanker",
     "RankAndFilter",
     "RankBoostRanker",
+    "RankFusion",
     "RankerComparison",
     "RankerMixin",
     "RiskCertificate",
+    "RiskMonitor",
+    "RiskPromise",
+    "RiskStatus",
     "ScoreDifference",
     "ThresholdCurve",
     "catboost_metric",
@@ -59,9 +74,16 @@ __all__ = [
     "make_random_forest",
     "make_ranker",
     "make_ranknet",
+    "read_filter",
+    "read_monitor",
+    "risk_certificate",
     "risk_threshold",
     "score_difference",
+    "score_table",
+    "search_by_preferences",
     "threshold_curve",
+    "write_filter",
+    "write_monitor",
     "xgboost_early_stopping",
 ]
 

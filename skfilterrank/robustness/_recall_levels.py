@@ -43,9 +43,9 @@ def recall_level_metric(
     measure : str or callable, default="ap"
         A name of the measure table, with a cut-off and options where wanted, for which higher is
         better and that is a sum over the relevant items: "ap", "ndcg", "rbp", "tse", "rr",
-        "r_precision", "recall@1000", "success@10", "lexirecall(n_items=1000)" and so on. A
-        callable takes positions as float64 array of shape (n_rankings, n_relevant), ascending in
-        each row, and returns n_rankings numbers.
+        "r_precision", "recall@1000", "success@10", "lexirecall(scale=share,n_items=1000)" and so
+        on. A callable takes positions as float64 array of shape (n_rankings, n_relevant), ascending
+        in each row, and returns n_rankings numbers.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
         Exposure of a position, which "tse" is the value of; the other measures have their own. A
         callable takes an array of positions and returns an array of that shape.
@@ -202,10 +202,10 @@ def check_positions(positions) -> np.ndarray:
     """Positions as float64 matrix (n_rankings, n_relevant), ascending in each row."""
     given = as_number_array(positions, "positions")
     if given is None or given.ndim not in (1, 2) or not given.size or given.dtype == bool:
-        found = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
+        got = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
         raise InputError(
             "positions must hold numbers in shape (n_relevant,) or (n_rankings, n_relevant) with "
-            f"n_relevant >= 1, got {found}."
+            f"n_relevant >= 1, got {got}."
         )
     checked = np.sort(np.atleast_2d(given).astype(np.float64), axis=1)
     # NaN and infinity are no whole numbers either.

@@ -92,13 +92,13 @@ def simulate_agreement(
     rng = check_random_state(random_state)
     rows = []
     for size in sizes:
-        found: list[np.ndarray] = []
+        orders: list[np.ndarray] = []
         preferences: dict[str, list] = {name: [] for name in compare}
         for first, second in _random_pairs(rng, int(size), n_queries, bounds):
-            found.append(np.sign(second[:, -1] - first[:, -1]))
+            orders.append(np.sign(second[:, -1] - first[:, -1]))
             for name, prefers in compare.items():
                 preferences[name].append(prefers(first, second, rng))
-        worst = np.concatenate(found)
+        worst = np.concatenate(orders)
         decided: np.ndarray = worst != 0
         row = {"tied": 1 - decided.mean()}
         for name, parts in preferences.items():

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
@@ -19,7 +20,7 @@ from skfilterrank._files.named_runs import (
     named_runs,
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
-from skfilterrank.io import AlignedRun, QrelsIndex, align
+from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics import evaluate
 
 # Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
@@ -74,15 +75,16 @@ def evaluate_run(
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     n_items: int | None = N_ITEMS,
+    unjudged_label: float | str | None = "warn",
     **options,
 ) -> pd.DataFrame:
     """Measures of every topic of a run.
 
     Parameters
     ----------
-    run : DataFrame, str, PathLike, file object or AlignedRun
+    run : AlignedRun, str, PathLike, file object, data frame, dict or other object
         The run, as :func:`skfilterrank.io.align` takes it, or what that function returned.
-    qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
         The judgments, as :func:`skfilterrank.io.align` takes them; None with an AlignedRun.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
@@ -95,7 +97,8 @@ def evaluate_run(
         What becomes of topics of the judgments that are not in the run: an error, left out
         (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
-        "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
+        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
+        are ties to them. trec_eval 10 keeps doubles.
         An AlignedRun has its precision from :func:`skfilterrank.io.align`.
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
@@ -105,6 +108,9 @@ def evaluate_run(
         Size of the collection, for the measures that place documents which are not retrieved.
         None takes the rows of each topic, which differ from run to run: values of different runs
         are not to be compared then.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
+        `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
     **options
         Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
 
@@ -130,7 +136,7 @@ def evaluate_run(
     >>> from skfilterrank.trec import evaluate_run
     >>> qrels = pd.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "label": [2, -2, 1]})
     >>> run = pd.DataFrame({"qid": ["1"] * 2, "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> evaluate_run(run, qrels, ["ndcg_f@20", "ap"])
+    >>> evaluate_run(run, qrels, ["ndcg_f@20", "ap"], unjudged_label=None)
          ndcg_f@20   ap
     qid
     1     0.591...  0.5
@@ -146,6 +152,7 @@ def evaluate_run(
         unjudged=unjudged,
         undefined=undefined,
         n_items=n_items,
+        unjudged_label=unjudged_label,
         **options,
     )[1]
 
@@ -157,9 +164,9 @@ def evaluate_runs(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file, DataFrame or AlignedRun}
+    runs : path, list of paths, or dict {name: path, open file, other run or AlignedRun}
         The runs, as :func:`skfilterrank.io.read_runs` takes them.
-    qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
         The judgments, indexed once for all runs; None where each run is an AlignedRun.
     measures : str or list of str
         Names of measures.
@@ -197,8 +204,8 @@ def evaluate_runs(
     good 1    1.0  1.0
     bad  1    0.5  0.5
     """
-    found = iter_evaluations(runs, qrels, measures, n_jobs=n_jobs, verbose=verbose, **params)
-    return pd.concat({each.name: each.values for each in found}, names=["run"])
+    evaluations = iter_evaluations(runs, qrels, measures, n_jobs=n_jobs, verbose=verbose, **params)
+    return pd.concat({each.name: each.values for each in evaluations}, names=["run"])
 
 
 def iter_evaluations(
@@ -235,10 +242,14 @@ def iter_evaluations(
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
     named = list(named_runs(runs).items())
-    is_ready = qrels is None or isinstance(qrels, QrelsIndex)
-    index = qrels if is_ready else QrelsIndex(qrels)
+    if qrels is not None:
+        said = params.pop("unjudged_label", "warn")
+        qrels = QrelsIndex.of(qrels, unjudged_label=said, gains=params.get("gains"))
+        # Here, and not for each run, nor in other processes.
+        measures = parse_measures(measures)
+        warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
     with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
-        for evaluation in _evaluations(named, index, measures, n_jobs, params):
+        for evaluation in _evaluations(named, qrels, measures, n_jobs, params):
             if evaluation.error is not None and on_error == "raise":
                 raise evaluation.error
             bar.update()
@@ -248,6 +259,7 @@ def iter_evaluations(
 def _evaluations(named, index, measures, n_jobs, params):
     """Evaluate runs in order, in several processes where asked for."""
     if effective_n_jobs(n_jobs) == 1 or len(named) == 1:
+        measures = parse_measures(measures)
         for name, run in named:
             yield _evaluate_named(name, run, index, measures, params, run)
         return
@@ -261,15 +273,15 @@ def _evaluations(named, index, measures, n_jobs, params):
         )
         for begin in range(0, len(named), _BATCH)
     )
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
+    finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
     try:
-        for evaluations in found:
+        for evaluations in finished:
             yield from evaluations
     finally:
         with warnings.catch_warnings():
             # Whoever stops early knows that what is left is not wanted.
             warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
-            found.close()
+            finished.close()
 
 
 def _evaluate_batch(runs, index, measures, params):
@@ -287,7 +299,7 @@ def _evaluate_named(name, run, index, measures, params, path=None):
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 
 
-def _check_params(measures, *, missing="empty", precision="double", **params):
+def _check_params(measures, *, missing="empty", precision="double", unjudged_label=None, **params):
     """Raise for what would go wrong with every run."""
     check_choice(missing, "missing", MISSING)
     check_choice(precision, "precision", PRECISIONS)
@@ -300,15 +312,28 @@ def _check_params(measures, *, missing="empty", precision="double", **params):
 
 
 def _evaluate(
-    run, qrels, measures, *, missing="empty", precision="double", ties="docno", **params
+    run,
+    qrels,
+    measures,
+    *,
+    missing="empty",
+    precision="double",
+    ties="docno",
+    unjudged_label="warn",
+    **params,
 ) -> tuple[AlignedRun, pd.DataFrame]:
     """Align and evaluate."""
+    is_parsed = isinstance(measures, dict)
     if isinstance(run, AlignedRun):
-        _check_aligned(run, qrels, missing, precision, ties)
+        _check_aligned(run, qrels, missing, precision, ties, unjudged_label)
         aligned = run
     else:
-        aligned = align(run, qrels, missing=missing, precision=precision, ties=ties)
+        gains = params.get("gains")
+        index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, gains=gains)
+        aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     wanted = parse_measures(measures)
+    if not is_parsed:
+        warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
     _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
     return aligned, _values(*rows, wanted, ties=ties, **params)
@@ -330,7 +355,7 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def _check_aligned(run, qrels, missing, precision, ties):
+def _check_aligned(run, qrels, missing, precision, ties, unjudged_label):
     """Raise for what cannot be had of a run that is joined with judgments already."""
     if qrels is not None:
         raise InputError(
@@ -346,6 +371,10 @@ def _check_aligned(run, qrels, missing, precision, ties):
                 f"{name}={brief(given)}, but run is an AlignedRun that was made with "
                 f"{name}={brief(made_with[name])}: pass this here, or the other to align."
             )
+    if unjudged_label != "warn":
+        raise InputError(
+            f"unjudged_label={brief(unjudged_label)}, but run is an AlignedRun: pass it to align."
+        )
     if precision != "double":
         raise InputError(
             f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."

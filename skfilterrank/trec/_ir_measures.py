@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
+from skfilterrank._core.own_gains import own_gains
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
 from skfilterrank.trec._evaluate import evaluate_run
 
-_SHARED = {"gains": (dict, str), "ties": (str,), "unjudged": (str,), "undefined": (int, float)}
+_SHARED = {
+    "gains": (dict, str),
+    "ties": (str,),
+    "unjudged": (str,),
+    "undefined": (int, float),
+    "unjudged_label": (int, float, str, type(None)),
+}
 
 
 @cache
@@ -29,9 +36,10 @@ def register_with_ir_measures() -> SimpleNamespace:
     namespace : SimpleNamespace
         The measures by name: ``nDCG_f``, ``nDCG_min``, ``nDCG_0``, and all by their names in the
         measure table, such as ``lexirecall`` or ``rbp``. ``nDCG_f @ 20`` sets the cut-off,
-        ``rbp(persistence=0.95)`` an option; every measure takes ``gains``, ``ties``, ``unjudged``
-        and ``undefined`` (a number) too. They can be pickled; where they are loaded, the measures
-        are registered too.
+        ``rbp(persistence=0.95)`` an option; every measure takes ``rel``, ``gains``, ``ties``,
+        ``unjudged``, ``undefined`` (a number) and ``unjudged_label`` too, the last as
+        :func:`evaluate_run` does. They can be pickled; where they are loaded, the measures are
+        registered too.
 
     Raises
     ------
@@ -55,7 +63,7 @@ def register_with_ir_measures() -> SimpleNamespace:
     Two things are as in ir_measures, and not as elsewhere in skfilterrank: a label that a dict of
     ``gains`` does not name is its own gain, so ``gains={2: 5}`` changes label 2 alone; and
     judgments that hold no row give no values. One is not: the measures that ir_measures takes from
-    trec_eval see scores in single precision, where scores that differ by less are ties, and these
+    trec_eval 9 see scores in single precision, where scores that differ by less are ties, and these
     see them as they are. Round the scores of the run, such as by ``score.astype("float32")``,
     where both should see the same ties.
 
@@ -64,11 +72,11 @@ def register_with_ir_measures() -> SimpleNamespace:
     >>> import ir_measures
     >>> from skfilterrank.trec import register_with_ir_measures
     >>> measures = register_with_ir_measures()
-    >>> qrels = {"1": {"a": 2, "b": -2, "c": 1}}
+    >>> qrels = {"1": {"a": 2, "b": 0, "c": 1}}
     >>> run = {"1": {"a": 0.9, "b": 0.8}}
     >>> values = ir_measures.calc_aggregate([measures.nDCG_f @ 20, ir_measures.AP], qrels, run)
     >>> print(f"{values[measures.nDCG_f @ 20]:.3f} {values[ir_measures.AP]:.3f}")
-    0.591 0.500
+    0.760 0.500
     """
     try:
         import ir_measures
@@ -109,6 +117,7 @@ def _measure_class(name, entry):
     from ir_measures.measures import Measure, ParamInfo
 
     params = {key: ParamInfo(dtype=kinds) for key, kinds in _SHARED.items()}
+    params["rel"] = ParamInfo(dtype=(int, float))
     params |= {key: ParamInfo(default=entry.defaults[key]) for key in entry.options}
     if entry.takes_k:
         params["cutoff"] = ParamInfo(dtype=int)
@@ -136,18 +145,18 @@ def _provider_class():
     class RunEvaluator(Evaluator):
         def __init__(self, measures, qrels):
             frame = QrelsConverter(qrels).as_pd_dataframe()
-            self.qrels = QrelsIndex(frame) if len(frame) else None
-            super().__init__(measures, [] if self.qrels is None else list(self.qrels.topics))
-            self.wanted = _by_parameters(measures)
+            self.wanted = _by_parameters(measures) if len(frame) else []
+            self.indexes = [_index(frame, params) for params, _ in self.wanted]
+            super().__init__(measures, list(self.indexes[0].topics) if self.wanted else [])
 
         def _iter_calc(self, run):
-            if self.qrels is None:
+            if not self.wanted:
                 return
             frame = RunConverter(run).as_pd_dataframe()
-            if not _shares_a_topic(frame, self.qrels):
-                frame = _run_of_nothing(self.qrels)
-            for params, texts in self.wanted:
-                values = evaluate_run(frame, self.qrels, list(texts), **params)
+            if not _shares_a_topic(frame, self.indexes[0]):
+                frame = _run_of_nothing(self.indexes[0])
+            for (params, texts), qrels in zip(self.wanted, self.indexes):
+                values = evaluate_run(frame, qrels, list(texts), **params)
                 for text, column in values.items():
                     for qid, value in column.items():
                         yield Metric(query_id=qid, measure=texts[text], value=value)
@@ -169,17 +178,25 @@ def _provider_class():
 
 def _by_parameters(measures):
     """Measures by the parameters they share: pairs (parameters, {text: measure})."""
-    found = {}
+    calls = {}
     for measure in measures:
         entry = MEASURES[measure.TABLE_NAME]
         given = dict(measure.params)
         shared = {name: given.pop(name) for name in _SHARED if name in given}
         if isinstance(shared.get("gains"), dict):
             shared["gains"] = NamedGains(shared["gains"])
+        if "rel" in given:
+            entry = entry.with_gains(own_gains({"rel": given.pop("rel")}, measure))
         text = ParsedMeasure(entry, given.pop("cutoff", None), given).text
-        _, texts = found.setdefault(repr(shared), (shared, {}))
+        _, texts = calls.setdefault(repr(shared), (shared, {}))
         texts[text] = measure
-    return list(found.values())
+    return list(calls.values())
+
+
+def _index(frame, params):
+    """The judgments as measures with these parameters see them."""
+    unjudged_label = params.pop("unjudged_label", "warn")
+    return QrelsIndex.of(frame, unjudged_label=unjudged_label, gains=params.get("gains"))
 
 
 def _shares_a_topic(run, qrels):

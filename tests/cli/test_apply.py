@@ -92,3 +92,48 @@ def test_rows_that_do_not_fit_the_model(model, run, folder):
         code, out, err = run("apply", model, name)
         assert (code, out) == (2, "")
         assert message in err
+
+
+def shown(run_file):
+    """The lists of a TREC run as rows."""
+    names = ["qid", "Q0", "docno", "rank", "score", "run"]
+    rows = pd.read_csv(run_file, sep=" ", names=names, dtype={"docno": str}, keep_default_na=False)
+    return rows.drop(columns="Q0")
+
+
+def test_lists_in_other_formats(model, run, folder):
+    expected = shown("a.txt")
+    assert run("apply", model, "test.csv", "--out", "b.csv.gz")[0] == 0
+    pd.testing.assert_frame_equal(pd.read_csv("b.csv.gz", dtype={"docno": str}), expected)
+    code, out, err = run("apply", model, "test.csv", "--format", "csv")
+    assert (code, out) == (0, expected.to_csv(index=False, lineterminator="\n"))
+    assert err == run("apply", model, "test.csv")[2]
+    assert run("apply", model, "test.csv", "--out", "b.jsonl")[0] == 0
+    rows = pd.read_json("b.jsonl", lines=True, dtype={"docno": str}, precise_float=True)
+    pd.testing.assert_frame_equal(rows, expected)
+    # What is said comes before what the name says.
+    assert run("apply", model, "test.csv", "--out", "c.csv", "--format", "trec")[0] == 0
+    pd.testing.assert_frame_equal(shown("c.csv"), expected)
+
+
+def test_ties_stand_in_every_format_as_in_a_run(model, run, folder):
+    test = pd.read_csv("test.csv", dtype={"docno": str})
+    test[["f0", "f1", "f2", "f3"]] = test[["f0", "f1", "f2", "f3"]].iloc[0].to_numpy()
+    test.to_csv("ties.csv", index=False)
+    assert run("apply", model, "ties.csv", "--out", "ties.run")[0] == 0
+    assert run("apply", model, "ties.csv", "--out", "lists.csv")[0] == 0
+    pd.testing.assert_frame_equal(pd.read_csv("lists.csv", dtype={"docno": str}), shown("ties.run"))
+
+
+def test_ids_that_no_run_carries(model, run, folder):
+    test = pd.read_csv("test.csv", dtype={"docno": str})
+    test["qid"] = "what is " + test["qid"]
+    test.to_csv("blanks.csv", index=False)
+    code, out, err = run("apply", model, "blanks.csv")
+    assert (code, out) == (2, "")
+    assert "which a TREC file cannot carry" in err
+    assert err.endswith("(--format csv or json takes any id.)\n")
+    assert run("apply", model, "blanks.csv", "--out", "b.csv")[0] == 0
+    lists = pd.read_csv("b.csv", dtype={"docno": str})
+    lists["qid"] = lists["qid"].str.removeprefix("what is ")
+    pd.testing.assert_frame_equal(lists, shown("a.txt"))

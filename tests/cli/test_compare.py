@@ -269,13 +269,14 @@ def test_topics_where_a_measure_is_not_defined(run, files):
     assert ", 4 topics (1 left out)," in run(*args, "--undefined", "drop", "--missing", "drop")[1]
 
 
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_negative_labels(run, files):
     (files / "qrels").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0 y", "1 Q0 b"))
     args = ["compare", "qrels", *RUNS, "-m", "ndcg_f@3", "--format", "csv"]
     code, out, err = run(*args)
     assert code == 0
-    assert "documents with a label below 0 (-2: 1) are forbidden" in err
+    assert "documents with a label below 0 (-2: 1) are taken for forbidden" in err
     expected = library("ndcg_f@3").scores.means["poor"]
     assert from_csv(out)["mean_second"].iloc[1] == pytest.approx(expected)
     code, other, err = run(*args, "--gains=-2=-9,1=1,2=2")

@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
 import shutil
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 
@@ -194,3 +197,42 @@ def test_without_scripts_all_is_there(page, report):
         assert not page.find_elements(By.TAG_NAME, "select")
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_any_two_runs_are_compared(browser, report, tmp_path, monkeypatch):
+    folder = Path(unquote(urlparse(report).path)).parent
+    monkeypatch.chdir(folder)
+    words = ["-m", "ndcg_f@3", "--open", 'good=<b>&"x', "--html", "one.html", "--quiet"]
+    assert main(["compare", "qrels", *RUNS, *words]) == 0
+    resize(browser, 1280)
+    browser.get_log("browser")
+    browser.get((folder / "one.html").as_uri())
+    box = browser.find_element(By.CSS_SELECTOR, ".any")
+    first, second = (Select(each) for each in box.find_elements(By.TAG_NAME, "select"))
+    assert [each.text for each in first.options] == list(RUNS)
+    first.select_by_index(1)
+    second.select_by_index(2)
+    assert [each.text for each in box.find_elements(By.CSS_SELECTOR, "thead th")][1:3] == list(
+        RUNS
+    )[1:]
+    assert len(box.find_elements(By.CSS_SELECTOR, "tbody tr")) == 3
+    note = box.find_elements(By.TAG_NAME, "p")[-1].text
+    means = [float(number) for number in re.findall(r"-?\d\.\d{4}", note)]
+    cells = [
+        [float(cell.text) for cell in row.find_elements(By.CLASS_NAME, "number")]
+        for row in box.find_elements(By.CSS_SELECTOR, "tbody tr")
+    ]
+    for column in (0, 1):
+        assert abs(sum(row[column] for row in cells) / 3 - means[column]) < 2e-4
+    assert "; p " in note
+    assert browser.get_log("browser") == []
+
+
+def test_what_is_folded_up_is_printed_open(page):
+    is_open = "return [...document.querySelectorAll('details')].map((each) => each.open)"
+    before = page.execute_script(is_open)
+    assert False in before
+    page.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert all(page.execute_script(is_open))
+    page.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert page.execute_script(is_open) == before

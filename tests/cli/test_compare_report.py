@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import skfilterrank
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli.compare.report.elements import Cell, Html, element, table
 
@@ -167,7 +169,7 @@ def test_it_is_well_formed(report):
     assert all("scope" in attrs for tag, attrs in page.attributes if tag == "th")
     assert tags.count("caption") == tags.count("table")
     links = {attrs["href"] for tag, attrs in page.attributes if tag == "a"}
-    assert links == {"#m1", "#m2", "#agreement"}
+    assert links == {"#m1", "#m2", "#agreement", "#made"}
     assert {"m1", "m2", "agreement"} <= set(page.ids)
 
 
@@ -446,3 +448,104 @@ def test_the_report_is_written_before_the_table(tmp_path, monkeypatch, run):
     monkeypatch.setattr("skfilterrank.cli.compare.run.results", gone)
     assert run("compare", "q", "one", "two", "-m", "rr", "--html", "r.html", "--quiet")[0] == 0
     assert Path("r.html").read_text().startswith("<!")
+
+
+def test_what_it_was_made_from(report, folder):
+    _, page = report("--gains=-2=-1,0=0,1=1,2=2,3=3", "--seed", "7")
+    assert "skfilterrank compare qrels good" in page.text
+    made = page.table("Files that were read")
+    assert [row[:2] for row in made[1:]] == [
+        ["qrels", "judgments"], ["good", "run"], [ODD, "run"], ["filtered", "run"],
+    ]  # fmt: skip
+    for name, _, size, changed, digest in made[1:]:
+        content = (folder / name).read_bytes()
+        assert digest == hashlib.sha256(content).hexdigest()
+        assert int(size) == len(content)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", changed)
+    for said in (
+        "--gains -2=-1, 0=0, 1=1, 2=2, 3=3",
+        "--ties docno",
+        "--missing raise",
+        "--seed 7",
+        f"skfilterrank {skfilterrank.__version__}, Python",
+    ):
+        assert said in page.text
+
+
+def test_texts_of_topics_and_documents(report, folder):
+    (folder / "topics.csv").write_text("qid,query,narrative\n1,cats <b>&,All of them.\n2,dogs,\n")
+    long = "word " * 100
+    (folder / "docs.csv").write_text(f'docno,title,text\na,First,"{long}"\nspam1,,<i>buy</i>\n')
+    _, page = report("--topics", "topics.csv", "--docs", "docs.csv")
+    assert "cats <b>& All of them." in page.text
+    listed = [each["rows"] for each in page.tables if "Documents that moved" in each["caption"]]
+    assert {rows[0][-1] for rows in listed} == {"text"}
+    rows = {row[0]: row for rows in listed for row in rows[1:]}
+    assert rows["a"][-1].startswith("First word word")
+    assert rows["a"][-1].endswith(" …")
+    assert len(rows["a"][-1]) <= 240
+    assert rows["spam1"][-1] == "<i>buy</i>"
+
+
+def test_any_pair_can_be_opened(report, many):
+    _, page = report("--open", f"{many[1]}={many[-1]}", files=many, measures=["ap"])
+    heads = [attrs for tag, attrs in page.attributes if attrs.get("class") == "pair"]
+    assert len(heads) == 1
+    assert "Here are" not in page.text
+    (box,) = [attrs for _, attrs in page.attributes if attrs.get("class") == "any"]
+    assert box["data-measure"] == "ap"
+    (data,) = [
+        json.loads(attrs["data-report"]) for _, attrs in page.attributes if "data-report" in attrs
+    ]
+    (measure,) = data["measures"]
+    assert sorted(measure["systems"]) == sorted(Path(name).stem for name in many[1:])
+    assert len(measure["p"]) == len(measure["first"]) == 21
+    assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 7
+
+
+def test_since_an_earlier_report(report, folder):
+    report()
+    (folder / "old.html").write_bytes((folder / "r.html").read_bytes())
+    _, page = report("--before", "old.html")
+    assert "It was made from the same files with the same settings." in page.text
+    assert "tests of the same pairs come out as before" in page.text
+    assert {row[3] for row in page.table("before and now")[1:]} == {"+0.0000"}
+    (folder / "good").write_text("1 Q0 spam1 1 9 x\n2 Q0 spam1 1 5 x\n3 Q0 u 1 2 x\n")
+    _, page = report("--before", "old.html", "--ties", "worst")
+    assert "file good: another content" in page.text
+    assert "setting ties: docno before, worst now" in page.text
+    rows = {row[0]: row for row in page.table("before and now")}
+    assert rows["filtered"][1] == rows["filtered"][2]
+    assert float(rows["good"][3]) == pytest.approx(float(rows["good"][2]) - float(rows["good"][1]))
+    assert float(rows["good"][3]) < 0
+
+
+def test_tests_that_come_out_otherwise(report, folder):
+    def write(values):
+        rows = [f"{name},{topic},{(topic % 3 + shift) / 9}" for name, shift in values.items()
+                for topic in range(9)]  # fmt: skip
+        Path("values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
+
+    write({"a": 2, "b": 1})
+    options = {"files": ["--scores", "values"], "measures": ["ap"]}
+    report(**options)
+    (folder / "old.html").write_bytes((folder / "r.html").read_bytes())
+    write({"a": 1, "b": 2, "c": 1})
+    _, page = report("--before", "old.html", **options)
+    assert page.table("comes out otherwise")[1:] == [["b", "a", "a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("qrels good filtered --before r.html", "--before says what is in the report: add --html"),
+        ("qrels good filtered --docs qrels", "--docs says what is in the report: add --html"),
+        ("--scores v --docs qrels --html r.html", "--docs has the texts of documents, and"),
+        ("qrels good filtered --before qrels --html r.html", "qrels: is no report of skfilterrank"),
+        ("qrels good filtered --open good=x --html r.html", "--open 'x' is none of the runs"),
+    ],
+)
+def test_options_of_the_page(run, folder, words, message):
+    code, out, err = run("compare", *words.split(), "-m", "ap")
+    assert (code, out) == (2, "")
+    assert message in err

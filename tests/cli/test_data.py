@@ -58,6 +58,13 @@ def test_roles_of_text_columns(read, texts):
     assert chosen.unused == ("answer",)
 
 
+def test_a_column_named_query_text_is_the_text_of_the_query(read, texts):
+    for queries in ("market", "where is " + texts["asker"], 2024, texts.index):
+        rows = read(texts.drop(columns="question").assign(query_text=queries))
+        assert rows.columns == Columns("answer", ["query_text"], [("author", "asker")], ["place"])
+        assert rows.unused == ()
+
+
 def test_a_query_column_with_gaps_is_still_the_querys(read, texts):
     texts = texts.copy()
     texts.loc[texts["qid"] == "q3", ["question", "asker"]] = None
@@ -149,6 +156,10 @@ def write(folder, name, text):
         ("a.csv", "qid,label,x\n1,1,2\n", {"query_text": ["x"]}, "--query-text says what belongs "
          "to a text, but no column is the text"),
         ("a.csv", "qid,label,x\n,1,2\n", {}, "a.csv:2: the query id in column 'qid' is empty"),
+        ("a.csv", "qid;label;x\n1;1;0,5\n", {}, r"a.csv:1: the names of columns are separated by "
+         r"';', where CSV has ',': .* sep=';'.*decimal=','"),
+        ("a.csv", "qid\tlabel\n1\t1\n", {}, r"separated by '\\t', where CSV has ','"),
+        ("a.tsv", "qid,label\n1,1\n", {}, r"a.tsv:1: .*separated by ',', where TSV has '\\t'"),
         ("a.csv", "qid,docid,label,x\n1,a,1,2\n1,a,1,3\n", {}, "a.csv:3: document 'a' occurs a "
          "second time in query '1'"),
         ("a.txt", "qid,label,x\n1,1,2\n", {}, "a.txt:1: .*label"),

@@ -15,6 +15,7 @@ import pytest
 from skfilterrank.cli import _options as options
 from skfilterrank.cli import main
 from skfilterrank.cli.evaluate import options as evaluate_options
+from skfilterrank.comparison import read_system_scores
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import get_measure_names
 from skfilterrank.trec import _evaluate as library
@@ -84,6 +85,47 @@ def means(*args, **params):
 
 def from_csv(text, index):
     return pd.read_csv(io.StringIO(text), dtype=str).set_index(index).astype(float)
+
+
+@pytest.mark.parametrize("format", ["csv", "trec"])
+def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
+    measures = ["AP(rel=2)", "ap", "ndcg(gains={0:0, 1:1,2:9})@2", "RBP(rel=2, p=0.5)"]
+    expected = means(measures)
+    found = evaluate("--per-query", "--format", format, measures=measures)
+    with open(f"values.{format}", "w") as file:
+        file.write(found)
+    for written in measures:
+        name = "".join(written.split()) if format == "trec" else written
+        (scores,) = read_system_scores(f"values.{format}", measures=[name]).values()
+        assert scores.means.to_dict() == pytest.approx(expected[written].to_dict(), abs=5e-5)
+        assert scores.greater_is_better
+
+
+def test_tables_for_papers(evaluate, files, run):
+    found = evaluate("--format", "markdown").splitlines()
+    expected = means()
+    assert found[:2] == [
+        r"| run | ndcg\_f@2 | ap | empty\_list\_rate |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    best = {name: expected[name].max() for name in ("ndcg_f@2", "ap")}
+    best["empty_list_rate"] = expected["empty_list_rate"].min()
+    for line, (name, values_of_run) in zip(found[2:], expected.iterrows(), strict=True):
+        cells = [
+            f"**{value:.4f}**" if value == best[measure] else f"{value:.4f}"
+            for measure, value in values_of_run.items()
+        ]
+        assert line == f"| {name} | {' | '.join(cells)} |"
+    latex = evaluate("--format", "latex", "--per-query", runs=["good.txt"])
+    assert latex.startswith("\\begin{tabular}{lrrr}\n\\toprule\ngood & ndcg\\_f@2 & ap &")
+    assert latex.count("\\\\\n") == 5  # the head, three topics and their mean
+    evaluate("--out", "table.tex")
+    assert (files / "table.tex").read_text() == evaluate("--format", "latex")
+    args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--missing", "empty", "--quiet"]
+    code, out, err = run(*args, "--format", "markdown")
+    assert (code, err) == (0, "")
+    assert out.startswith("| system | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
+    assert run(*args, "--format", "latex")[1].startswith("\\begin{tabular}{lrr}")
 
 
 def test_csv_of_means_and_of_topics(evaluate):
@@ -212,12 +254,17 @@ def test_options_reach_the_library(evaluate, files, arguments, params):
     assert not found.equals(means(measures))
 
 
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_negative_labels(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "ndcg_f@2", "--format", "csv"]
     _, out, err = run(*args)
     assert float(out.split(",")[-1]) == values(["ndcg_f@2"], ["good.txt"]).mean().item()
-    assert "documents with a label below 0 (-2: 1) are forbidden; see --gains" in err
+    told = "documents with a label below 0 (-2: 1) are taken for forbidden; trec_eval takes"
+    assert told in err
+    assert told in run(*args, "--quiet")[2]
+    _, same, err = run(*args, "--unjudged-label", "none")
+    assert (same, "forbidden" in err) == (out, False)
     code, out, err = run(*args, "--gains=-2=-1,0=0,1=1,2=2")
     expected = values(["ndcg_f@2"], ["good.txt"], gains={-2: -1, 0: 0, 1: 1, 2: 2})
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
@@ -237,7 +284,23 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
     expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged_label=-1), "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
+    assert run(*args, "--unjudged-label", "trec")[1] == out
+    assert run(*args, "--unjudged-label", "none")[1] != out
+    assert run(*args, "--gains=-1=nan,0=0,1=1,2=2")[1] == out
     assert "no document has the label -7 (--unjudged-label)" in run(*args, "--unjudged-label=-7")[2]
+    (files / "qrels.txt").write_text(QRELS)
+    err = run(*args, "--unjudged-label", "trec")[2]
+    assert "no document has a label below 0 (--unjudged-label)" in err
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_ndcg_of_negative_labels_is_warned_of_once(run, files):
+    (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))
+    args = ["evaluate", "qrels.txt", *RUNS, "-m", "ndcg@2,nDCG_f@2,ap", "--unjudged-label", "none"]
+    told = "Take ndcg_f@2, where forbidden documents cost, or ndcg_0@2, where they count 0"
+    assert run(*args, "--quiet")[2].count(told) == 1
+    assert run(*args, "--quiet", "--jobs", "2")[2].count(told) == 1
+    assert run(*args, "--quiet", "--gains=-2=0,0=0,1=1,2=2")[2] == ""
 
 
 def test_undefined_topics(evaluate, files):
@@ -335,7 +398,7 @@ def test_list_measures():
     assert "search_length(n_items=1000000)\n" in out
     assert "(lower is better)" in out
     assert "    Also ndcg_cut_K.\n" in out
-    assert "    Also p= for persistence=.\n" in out
+    assert "Also trec_rbp (persistence=0.9, relevance=scaled), p= for persistence=.\n" in out
 
 
 @pytest.mark.parametrize(

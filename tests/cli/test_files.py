@@ -9,6 +9,7 @@ import pytest
 
 from skfilterrank import cli
 from skfilterrank.cli import _file_options, _options
+from skfilterrank.cli.fuse import options as fuse_options
 from skfilterrank.cli.judge import options as judge_options
 
 # Arguments of any text that name no file: columns, systems and measures.
@@ -17,11 +18,13 @@ NO_FILES = {
     "apply": {"--query", "--document"},
     "evaluate": {"--sort"},
     "compare": {"--baseline"},
+    "fuse": {"--name"},
     "complete": {"--document"},
+    "judge": {"--assessor"},
 }
 NO_FILE_TYPES = {
     value
-    for module in (_options, judge_options)
+    for module in (_options, fuse_options, judge_options)
     for name, value in vars(module).items()
     if callable(value) and getattr(value, "__module__", "") == module.__name__
 }
@@ -73,10 +76,14 @@ def test_the_arguments_that_are_files():
         "rank-filter": ["TRAIN", "--test-data"],
         "apply": ["MODEL", "DATA"],
         "evaluate": ["QRELS", "RUN"],
-        "compare": ["QRELS RUN", "--scores"],
+        "compare": ["QRELS RUN", "--scores", "--before", "--topics", "--docs"],
+        "fuse": ["RUN", "--qrels"],
+        "threshold": ["QRELS", "RUN"],
+        "filter": ["RUN", "--with"],
+        "monitor": ["FILTER", "--qrels", "--run"],
         "complete": ["QRELS", "--docs", "--runs"],
         "forecast": ["RUN", "--teams"],
-        "judge": ["POOL", "--docs", "--topics", "--runs"],
+        "judge": ["POOL", "--docs", "--topics", "--runs", "--judged"],
         "demo": [],
     }
     assert {command: [*found] for command, found in OUTPUTS.items()} == {
@@ -84,6 +91,10 @@ def test_the_arguments_that_are_files():
         "apply": ["--out"],
         "evaluate": ["--out"],
         "compare": ["--out", "--html"],
+        "fuse": ["--out"],
+        "threshold": ["--out", "--save"],
+        "filter": ["--out"],
+        "monitor": ["--state", "--out"],
         "complete": ["--out", "--list-missing"],
         "forecast": ["--out", "--out-qrels"],
         "judge": ["--out"],

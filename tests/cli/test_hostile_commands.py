@@ -11,6 +11,8 @@ from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mut
 
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
+RUN += b"3 Q0 a 1 5 x\n3 Q0 c 2 4 x\n"
+JUDGED = QRELS + b"3 0 a 0\n3 0 c 1\n"
 SCORES = b"".join(
     SCORES_JSON.replace(b'"r"', b'"%c"' % name).replace(b"null", b"0.25") + b"\n" for name in b"rs"
 )
@@ -32,6 +34,8 @@ COMMANDS = {
     "evaluate": (["evaluate", "qrels", "{}", "--quiet", "--format", "json"], RUN),
     "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
     "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
+    "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
+    "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
     "complete": (["complete", "{}", "--docs", "docs.csv", "--runs", "run", "--out", "-"], QRELS),
     "complete --docs": (
         ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label=0", "--out", "-"],

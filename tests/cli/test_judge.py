@@ -23,8 +23,15 @@ from skfilterrank.cli.judge.terminal import (
     read_key,
 )
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import read_qrels
-from skfilterrank.judgments import Answer, Question, read_judgment_log
+from skfilterrank.io import read_prels, read_qrels, read_run
+from skfilterrank.judgments import (
+    Answer,
+    Question,
+    StatAPSelector,
+    rank_table,
+    read_judgment_log,
+    statap_prior,
+)
 
 DOCS = {
     "d1": "The cat sat on the mat.",
@@ -147,7 +154,8 @@ def test_undoing_everything_leaves_no_file(ask, files):
 def test_every_strategy(ask, strategy):
     code, out, _ = ask(["1"] * 20, "--strategy", strategy, "--n-select", "2", "--only", "2,1")
     assert code == 0
-    assert len(judged()) == 4
+    read = read_prels if strategy == "statap" else read_qrels
+    assert len(read("qrels.txt")) == 4
     assert re.findall("topic (\\d)", out) == ["2", "2", "1", "1"]
 
 
@@ -224,7 +232,7 @@ def test_depth(files, ask):
         ([*BASE, "absent.csv"], "absent.csv: No such file or directory"),
         ([*BASE, "topics.csv"], "topics.csv: no column is called docno or docid or"),
         ([*BASE, "docs.jsonl"], "docs.jsonl: no column is called qid or"),
-        ([*BASE, "odd.txt"], "odd.txt:1: 3 columns in the first line; judgments have 4, runs 6"),
+        ([*BASE, "odd.txt"], "odd.txt:1: 2 columns in the first line; judgments have 4, runs 6"),
         ([*BASE, "twice.csv"], "twice.csv: document 'd1' is there a second time in topic '1'"),
         ([*BASE, "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
         ([*BASE, "pool.csv", "--runs", "a.run"], "no run returns a document of pool.csv"),
@@ -243,7 +251,7 @@ def test_depth(files, ask):
     ],
 )
 def test_bad_arguments(ask, files, arguments, message):
-    (files / "odd.txt").write_text("1 2 3\n")
+    (files / "odd.txt").write_text("1 2\n")
     (files / "twice.csv").write_text("qid,docno\n1,d1\n1,d1\n")
     (files / "pool.csv").write_text("qid,docno\n1,x\n")
     before = sorted(os.listdir())
@@ -570,7 +578,9 @@ def test_streams_of_ones_own(monkeypatch, term, expected):
     texts = pd.DataFrame({"text": ["some words"]}, index=["7"])
     topics = pd.DataFrame({"query": ["word"], "note": ["a note"]}, index=["3"])
     out = Screen()
-    assessor = TerminalAssessor(texts, topics, {0.0: "", 1.0: ""}, io.StringIO("1\n"), out)
+    assessor = TerminalAssessor(
+        texts, topics, {0.0: "", 1.0: ""}, stdin=io.StringIO("1\n"), stdout=out
+    )
     question = Question(3, 7, 0, 1, 1, 0, 1)
     assert assessor(question) == 1.0
     assert expected in out.getvalue()
@@ -588,3 +598,170 @@ def test_why_judging_could_not_begin(ask, monkeypatch):
     code, _, err = ask(["2"])
     assert code == 2
     assert err.endswith("skfilterrank: error: no reason to judge\n")
+
+
+JUDGED = "1 0 d1 2\n1 0 d9 1\n2 0 d2 0\n2 0 d5 -1\n"
+
+
+def test_only_holes_are_judged(ask, files):
+    (files / "old.txt").write_text(JUDGED)
+    code, out, err = ask(["1"] * 9, "--judged", "old.txt", "--unjudged-label=-1")
+    assert code == 0, err
+    # d1 of topic 1 and d2 of topic 2 have labels; d5 of topic 2 has that of the unjudged.
+    assert shown(out) == ["d5", "d2", "d3", "d1", "d5", "d3"]
+    assert "topic 1, document 2 of 4; 2 of 8 judged" in out
+    found = {row[:2]: row[2] for row in judged()}
+    assert found["1", "d1"] == 2
+    assert found["2", "d2"] == 0
+    assert found["1", "d9"] == 1  # outside of the pool
+    assert found["2", "d4"] == -1  # without text
+    assert len(found) == 13
+    assert "9 judgments in qrels.txt, 6 of them new" in err
+    assert len(read_judgment_log("qrels.txt.log")) == 6
+
+
+def test_what_was_judged_makes_the_pool_and_the_next_session(ask, files):
+    (files / "old.txt").write_text(JUDGED)
+    assert ask([], "--judged", "old.txt", base=BASE)[0] == 0
+    code, out, _ = ask(["2", "q"], "--judged", "old.txt", "--unjudged-label=-1", base=BASE)
+    assert (code, shown(out)) == (0, ["d5"])
+    assert judged() == [("1", "d1", 2), ("1", "d9", 1), ("2", "d2", 0), ("2", "d5", 2)]
+
+
+def test_assessors_who_disagree(ask, files):
+    (files / "anna.txt").write_text("1 0 d1 2\n1 0 d2 0\n1 0 d3 1\n2 0 d1 1\n")
+    (files / "bob.txt").write_text("1 0 d1 2\n1 0 d2 1\n1 0 d3 0\n2 0 d5 0\n")
+    arguments = ["--judged", "anna.txt", "bob.txt", "--assessor", "carl"]
+    code, out, err = ask(["2", "q"], *arguments, base=BASE)
+    assert code == 0, err
+    assert shown(out)[:2] in (["d2", "d3"], ["d3", "d2"])
+    assert "(anna: 0, bob: 1)" in out
+    assert "2 of 5 documents with different labels" not in err
+    assert "2 of 3 documents with different labels" in err
+    assert re.search(r"anna +bob +3 +0\.3333", err)
+    settled = shown(out)[0]
+    expected = {("1", "d1", 2), ("1", settled, 2), ("2", "d1", 1), ("2", "d5", 0)}
+    assert set(judged()) == expected
+    assert read_judgment_log("qrels.txt.log")["assessor"].tolist() == ["carl"]
+
+
+def test_a_second_look(ask, files):
+    texts, lines = ["docno,text"], []
+    for number in range(40):
+        label = number % 2
+        words = "cat purr claw" if label else "boat sail oar"
+        texts.append(f"x{number},{words} {'abcdefgh'[number % 7] * 3}")
+        lines.append(f"1 0 x{number} {label if number != 6 else 1}\n")
+    (files / "many.csv").write_text("\n".join(texts) + "\n")
+    (files / "old.txt").write_text("".join(lines))
+    base = ["judge", "--docs", "many.csv", "--out", "qrels.txt", "--judged", "old.txt"]
+    code, out, err = ask(["0"], "--second-look", "3", base=base)
+    assert code == 0, err
+    assert re.findall(r"\[(x\d+)\]", out) == ["x6"]
+    assert "(label 1; a model says 0, similar documents 0.0)" in out
+    assert "1 label of 40 that a model and similar documents contradict" in err
+    assert ("1", "x6", 0) in judged()
+    assert len(judged()) == 40
+
+
+def test_inferred_ap_of_what_judge_writes(ask, run):
+    arguments = ["--strategy", "random", "--n-select", "2", "--unjudged-label=-1"]
+    assert ask(["1", "0", "0", "1"], *arguments)[0] == 0
+    rows = read_qrels("qrels.txt", unjudged_label=-1)
+    assert rows["label"].isna().sum() == 8
+    assert rows["label"].notna().sum() == 4
+    code, _, err = run(
+        "evaluate", "qrels.txt", "a.run", "-m", "infap", "--unjudged-label=-1", "--quiet"
+    )
+    assert code == 0, err
+    # Without the mark it is told how.
+    _, _, err = ask([], "--strategy", "random", "--n-select", "2")
+    assert "infap needs the 8 documents of these topics that are not judged" in err
+
+
+def test_a_sample_and_its_probabilities(ask, run):
+    arguments = ["--strategy", "statap", "--n-select", "2", "--seed", "3"]
+    code, _, err = ask(["1", "0", "2"], *arguments)
+    assert code == 0
+    assert "1 topic whose sample is not yet judged: left out" in err
+    assert set(read_prels("qrels.txt")["qid"]) == {"1"}
+    _, _, err = ask(["1"], *arguments)
+    assert "4 judgments with their probabilities in qrels.txt" in err
+    found = read_prels("qrels.txt").set_index(["qid", "docno"])
+    answers = read_judgment_log("qrels.txt.log").set_index(["qid", "docno"])["label"]
+    assert answers.tolist() == [1, 0, 2, 1]
+    assert found["label"].to_dict() == answers.to_dict()
+    # Those of a sample of what has a text, by the priors of all.
+    table = rank_table({name: read_run(f"{name}.run") for name in RUNS})
+    prior = statap_prior(table)
+    prior = prior[~prior.index.isin(["d4", "d6"], level="docno")]
+    selector = StatAPSelector(random_state=3).fit(pd.DataFrame(index=prior.index), prior=prior)
+    expected = pd.Series(selector.inclusion_probability(2), index=prior.index)
+    assert found["inclusion_probability"].to_dict() == expected[found.index].to_dict()
+    assert set(found.index) == set(prior.index[selector.select(2)])
+    code, _, err = run("evaluate", "qrels.txt", "a.run", "-m", "stat_ap", "--quiet")
+    assert code == 0, err
+
+
+def test_other_grades_on_the_same_log(ask):
+    ask(["2"])
+    code, _, err = ask(["1"], "--grades", "0,1")
+    assert code == 2
+    assert "qrels.txt.log: the answers were chosen from other grades, 0, 1, 2, than those" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*WITH_RUNS, "--unjudged-label", "1"], "--unjudged-label 1 is one of --grades"),
+        (
+            [*WITH_RUNS, "--strategy", "statap", "--unjudged-label=-1"],
+            "--strategy statap writes probabilities",
+        ),
+        ([*WITH_RUNS, "--second-look", "3"], "--second-look looks at the labels of --judged"),
+        ([*BASE, "--judged", "odd.txt"], "odd.txt:1: 3 columns"),
+    ],
+)
+def test_options_that_do_not_go_together(ask, files, arguments, message):
+    (files / "odd.txt").write_text("1 2 3\n")
+    code, out, err = ask([], base=arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def question(n_answered=0):
+    return Question("1", "a", 0, 1, 100, n_answered, 100)
+
+
+def test_how_fast_it_goes():
+    texts = pd.DataFrame({"text": ["some words"]}, index=["a"])
+    # A break of an hour between two answers does not count.
+    times = iter([0, 10, 20, 3620, 3630, 3640])
+    assessor = TerminalAssessor(
+        texts,
+        None,
+        {0.0: ""},
+        stdin=io.StringIO("0\n" * 9),
+        stdout=io.StringIO(),
+        clock=lambda: next(times),
+    )
+    for n_answered in range(6):
+        assessor(question(n_answered))
+    heads = re.findall(r"(\d) of 100 judged(.*)", assessor.stdout.getvalue())
+    assert heads[3] == ("3", "")
+    assert heads[5] == ("5", "; 6.0 a minute, 16 min left")
+
+
+def test_the_next_page_with_a_word_of_the_query(terminal, files):
+    pages = ["nothing here " * 200, "a cat at last ", "nothing more " * 200, "cats again"]
+    (files / "long.csv").write_text("docno,text\nd1," + "".join(pages) + "\n")
+    (files / "one.csv").write_text("qid,docno\n1,d1\n")
+    words = ["--docs", "long.csv", "--runs", "a.run", "--only", "1"]
+    screen = terminal(*words, "--depth", "1")
+    first = screen.until("page 1 of")
+    assert "at last" not in first
+    for expected in ("at last", "again", "at last"):
+        screen.press("/")
+        assert expected in screen.until(r"page \d+ of")
+    screen.press("1")
+    screen.until("All is judged")

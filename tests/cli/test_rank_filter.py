@@ -280,3 +280,34 @@ def test_many_or_long_labels_are_cut(folder, run, table):
         assert code == 2
         assert "give the gain of each" in err
         assert len(err) < 1500
+
+
+def test_ids_that_no_run_carries_are_found_before_training(folder, train, table, monkeypatch):
+    table.assign(qid="what is " + table["qid"]).to_csv("blanks.csv", index=False)
+    lists = ["--cv", "2", "--out-run", "lists.csv", "--save", "m.skops"]
+    assert train(*lists, file="blanks.csv")[0] == 0
+    found = pd.read_csv("lists.csv")
+    assert found["qid"].str.startswith("what is q").all()
+    assert set(found) == {"qid", "docno", "rank", "score", "run"}
+
+    def trained(*given, **how):
+        raise AssertionError("it trains")
+
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.compare_rankers", trained)
+    code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
+    assert (code, out) == (2, "")
+    assert "which a TREC file cannot carry" in err
+    assert err.endswith("(--out-run FILE.csv or FILE.jsonl takes any id.)\n")
+
+
+def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
+    def full(*given, **how):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.write_lists", full)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.run.draw", full)
+    for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
+        code, _, err = train("--cv", "2", option, name, "--save", f"{name}.skops")
+        assert code == 2
+        assert "No space left on device" in err
+        assert (folder / f"{name}.skops").exists()

@@ -44,9 +44,13 @@ def test_an_option_of_several_commands_means_the_same_in_all(name):
     if name == "--out":
         # Beside the judgments stands their log.
         assert meanings.pop("judge")[2:] == meanings["complete"][2:]
+    if name in ("--save", "--alpha"):
+        # For another command each, and of another test.
+        meanings = {command: meaning[:-1] for command, meaning in meanings.items()}
     assert len(set(meanings.values())) == 1, meanings
     choices = [set(action.choices or ()) for action in SHARED[name].values()]
-    assert all(each <= max(choices, key=len) for each in choices) or name in ("--format", "--ties")
+    of_its_own = ("--format", "--ties", "--method")
+    assert all(each <= max(choices, key=len) for each in choices) or name in of_its_own
 
 
 @pytest.mark.parametrize("command", PARSERS)

@@ -13,6 +13,9 @@ from skfilterrank.comparison import (
 from skfilterrank.comparison._measure_quality.label_degradation import _Labels
 from skfilterrank.io import write_run
 
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+
 MEASURES = ["ap", "recall@5", "rr", "lexirecall", "forbidden@5", "ndcg_f"]
 
 

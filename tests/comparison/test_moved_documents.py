@@ -10,6 +10,9 @@ from skfilterrank.comparison import moved_documents
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import dcg_score
 
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+
 QRELS = pd.DataFrame(
     {
         "qid": ["1"] * 5 + ["2"] * 2,

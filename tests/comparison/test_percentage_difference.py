@@ -53,12 +53,15 @@ def test_means_of_zero():
     assert percentage_absolute_difference({"a": 0.0, "b": 0.5}) == 100
 
 
-def test_negative_means_are_taken_by_the_letter_with_one_warning():
+def test_negative_means_are_taken_by_their_size_with_one_warning():
     means = {"a": -0.2, "b": -0.1, "c": 0.0, "d": 0.4}
     with pytest.warns(UserWarning, match="2 of 4 means are negative") as caught:
         found = percentage_absolute_difference(means, average=False)
     assert len(caught) == 1
-    # |-0.2 + 0.1| / -0.1, then x / 0, |-0.2 - 0.4| / 0.4, ...
+    # |-0.2 + 0.1| / |-0.1|, then x / 0, |-0.2 - 0.4| / 0.4, ...
+    np.testing.assert_allclose(found, [100, np.inf, 150, np.inf, 125, 100])
+    with pytest.warns(UserWarning, match="2 of 4 means are negative"):
+        found = percentage_absolute_difference(means, divide_by="letter", average=False)
     np.testing.assert_allclose(found, [-100, np.inf, 150, np.inf, 125, 100])
 
 

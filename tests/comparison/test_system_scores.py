@@ -27,6 +27,11 @@ from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import evaluate, preference_matrix
 from skfilterrank.trec import evaluate_runs
 
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* holds labels below 0", "ignore:.*some gains are below 0"
+)
+
 NAN = float("nan")
 
 QRELS = pd.DataFrame(
@@ -325,7 +330,7 @@ class TestScoreSystems:
         assert not found["recall_error"].greater_is_better
 
     def test_lexicographic_measures_are_exact_preferences(self):
-        found = score_systems(RUNS, QRELS, ["lexirecall", "lexiprecision", "lexirecall(scale=log)"])
+        found = score_systems(RUNS, QRELS, ["lexirecall", "lexiprecision"])
         recall = found["lexirecall"]
         assert recall.is_preference
         assert recall.queries == ("1", "2")  # in topic 3 nothing is relevant
@@ -335,7 +340,13 @@ class TestScoreSystems:
         # First relevant document: 1, 3, 1, then of good and half 2 against behind the list.
         precision = found["lexiprecision"]
         np.testing.assert_array_equal(precision.values, [[1, 1], [0, 0.5], [0.5, 0]])
-        np.testing.assert_array_equal(found["lexirecall(scale=log)"].values, recall.values)
+
+    def test_lexicographic_measures_on_a_scale_are_its_values(self):
+        for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
+            (scores,) = score_systems(RUNS, QRELS, name).values()
+            assert not scores.is_preference
+            expected = evaluate_runs(RUNS, QRELS, name)[name].unstack(sort=False)  # noqa: PD010
+            np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     def test_missing_topics(self):
         runs = {**RUNS, "short": run("1 a b c", "3 e")}

@@ -20,6 +20,9 @@ from skfilterrank.io._trec import align as align_module
 from skfilterrank.io._trec import frames, pairs
 from skfilterrank.metrics import ndcg_score
 
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+
 NO = -np.inf
 
 QRELS = pd.DataFrame(

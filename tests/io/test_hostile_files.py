@@ -26,6 +26,9 @@ from skfilterrank.io import (
 )
 from skfilterrank.judgments import read_judgment_log
 
+# What labels below 0 mean is not said here, and not what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+
 HAS_PARQUET = importlib.util.find_spec("pyarrow") is not None
 
 
@@ -46,6 +49,7 @@ def model(tmp_path_factory):
     return path.read_bytes()
 
 
+SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
 SCORES = partial(read_system_scores, missing="drop")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
@@ -55,6 +59,17 @@ READERS = {
     "jsonl": (partial(read_judged_table, document="docno"), ".jsonl", JSONL),
     "parquet": (partial(read_judged_table, document="docno"), ".parquet", parquet(CSV)),
     "qrels": (read_qrels, "", b"1 0 a 2\n1 0 b -1\n2 0 a 0.5\n"),
+    "qrels csv": (read_qrels, "", CSV),
+    "qrels json": (read_qrels, "", b'{"1": {"a": 2, "b": -1}, "2": {"a": 0.5}}'),
+    "run json lines": (read_run, "", JSONL.replace(b"label", b"score").replace(b"null", b"1")),
+    "run parquet": (
+        read_run,
+        "",
+        parquet(CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")),
+    ),
+    "run without scores": (read_run, "", b"1 a 1\n1 b 2\n"),
+    "trec topics": (read_topics, "", b"<top>\n<num> 1\n<title> t\n</top>\n"),
+    "bare topics": (read_topics, "", b"1\tsome words\n2\tmore\n"),
     "prels": (read_prels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
     "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
     "model": (load_model, ".skops", None),

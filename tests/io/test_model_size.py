@@ -10,7 +10,7 @@ import skops.io
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from skfilterrank._files import files
+from skfilterrank._files import packings
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import _archives, load_model, save_model
 from skfilterrank.io._archives import Unpacker
@@ -20,8 +20,8 @@ LIMIT = 10**6
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch):
-    monkeypatch.setattr(files, "_MOST_BYTES", LIMIT)
-    monkeypatch.setattr(files, "_MOST_TIMES", 10)
+    monkeypatch.setattr(packings, "_MOST_BYTES", LIMIT)
+    monkeypatch.setattr(packings, "_MOST_TIMES", 10)
 
 
 def model_of(value):

@@ -1,3 +1,4 @@
+import contextlib
 import io
 import json
 import os
@@ -21,13 +22,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skfilterrank
 import skfilterrank.metrics
-from skfilterrank.exceptions import FileFormatError
+from skfilterrank.exceptions import FileFormatError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -180,10 +181,66 @@ def test_trees_of_scikit_learn_must_be_trusted(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-def requesting():
-    """An estimator that holds its requests, which refer to it."""
+def going_round():
+    """An estimator that holds itself."""
+    model = LogisticRegression()
+    model.itself = model
+    return model
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression().fit(X, y),
+        RankAndFilter(lgb.LGBMRanker(**LGBM), k=3, cv=2).fit(X, 2 * y - 1, groups=GROUPS),
+        GridSearchCV(LogisticRegression(), {"C": [0.1]}, cv=2).fit(X, y),
+    ],
+    ids=["LogisticRegression", "RankAndFilter", "GridSearchCV"],
+)
+def test_requests_are_saved_too(tmp_path, model):
     with sklearn.config_context(enable_metadata_routing=True):
-        return LogisticRegression().set_fit_request(sample_weight=True)
+        for each in (model, getattr(model, "estimator", None)):
+            if isinstance(each, RankAndFilter):
+                each.set_fit_request(groups="qid")
+            elif hasattr(each, "set_fit_request"):
+                each.set_fit_request(sample_weight="weight")
+        save_model(model, tmp_path / "m.skops")
+        loaded = load_model(tmp_path / "m.skops")
+        assert repr(loaded.get_metadata_routing()) == repr(model.get_metadata_routing())
+        assert "weight" in repr(loaded.get_metadata_routing())
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("package", ["skfilterrank", "sklearn", "lightgbm"])
+def test_another_version_is_said(tmp_path, package, monkeypatch):
+    model = RankAndFilter(
+        make_pipeline(StandardScaler(), lgb.LGBMRanker(**LGBM)), threshold=None
+    ).fit(X, y, groups=GROUPS)
+    save_model(model, tmp_path / "m.skops")
+    monkeypatch.setattr(sys.modules[package], "__version__", "99.1")
+    name = {"sklearn": "scikit-learn", "lightgbm": "LightGBM"}.get(package, package)
+    message = rf"m\.skops was saved with {name} \d+\.\d.*, and is loaded with {name} 99\.1: what"
+    with pytest.warns(SkfilterrankWarning, match=message) as caught:
+        load_model(tmp_path / "m.skops")
+    assert len(caught) == 1
+    # What a model is not made of may have any version.
+    monkeypatch.undo()
+    save_model(LogisticRegression().fit(X, y), tmp_path / "m.skops")
+    monkeypatch.setattr(lgb, "__version__", "99.1")
+    load_model(tmp_path / "m.skops")
+
+
+@pytest.mark.parametrize("name", get_ranker_names())
+def test_rankers_by_name(tmp_path, name):
+    """All load as they are, but for scikit-learn's trees."""
+    ranker = make_ranker(name)
+    short = [key for key in ranker.get_params() if key.endswith("n_estimators")]
+    ranker.set_params(**dict.fromkeys(short, 3)).fit(X, 2 * y - 1, groups=GROUPS)
+    trusted = ["sklearn.tree._tree.Tree"] if name == "random_forest" else []
+    with pytest.warns(match="trusted=") if trusted else contextlib.nullcontext():
+        save_model(ranker, tmp_path / "m.skops")
+    loaded = load_model(tmp_path / "m.skops", trusted=trusted)
+    np.testing.assert_array_equal(loaded.predict(X), ranker.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +248,7 @@ def requesting():
     [
         (FunctionTransformer(lambda x: x), "FunctionTransformer cannot be saved: .*<lambda>"),
         (Birch(), "Birch cannot be saved: Objects of type Birch are not supported"),
-        (requesting(), "LogisticRegression cannot be saved: it refers to itself"),
+        (going_round(), "LogisticRegression cannot be saved: it refers to itself"),
     ],
 )
 def test_what_cannot_be_saved_leaves_no_file(tmp_path, model, message):

@@ -5,9 +5,11 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
+from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels
 from skfilterrank.metrics import stat_ap_score
 
 PRELS = """\
@@ -77,3 +79,62 @@ def test_real_prels(data_dir):
     assert len(frame) == 73_015
     assert frame["qid"].nunique() == 1_778
     assert frame["inclusion_probability"].between(0, 1, inclusive="right").all()
+
+
+def test_written_lines():
+    file = io.StringIO()
+    write_prels(file, read_prels(io.StringIO(PRELS)))
+    assert file.getvalue() == "10 d1 2 1 0.5\n10 d2 0 1 1\n10 d3 1 1 0.25\n"
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["1", "02", "q"]),
+            st.integers(0, 99).map("d{}".format),
+            st.one_of(st.integers(-2, 4), st.floats(-1e300, 1e300)),
+            st.floats(0, 1, exclude_min=True),
+        ),
+        min_size=1,
+        unique_by=lambda row: row[:2],
+    )
+)
+def test_what_is_written_reads_back(rows):
+    columns = ["qid", "docno", "label", "inclusion_probability"]
+    prels = pd.DataFrame(rows, columns=columns)
+    file = io.StringIO()
+    write_prels(file, prels)
+    found = read_prels(io.StringIO(file.getvalue()))
+    pd.testing.assert_frame_equal(found, prels, check_dtype=False, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"label": np.nan}, "prels holds no label in row 0"),
+        ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0, which has a label"),
+        ({"inclusion_probability": 1.5}, "it must be above 0 and at most 1"),
+        ({"docno": "a b"}, "'a b', which a TREC file cannot carry"),
+    ],
+)
+def test_what_cannot_be_written(change, message):
+    prels = read_prels(io.StringIO(PRELS.splitlines()[0] + "\n")).assign(**change)
+    with pytest.raises(InputError, match=message):
+        write_prels(io.StringIO(), prels)
+
+
+def test_without_probabilities_nothing_is_written():
+    prels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
+    with pytest.raises(InputError, match=r"no column 'inclusion_probability'.* use write_qrels"):
+        write_prels(io.StringIO(), prels)
+
+
+def test_tables_with_probabilities():
+    table = b"qid,docno,label,inclusion_probability\n1,a,2,0.25\n1,b,0,1\n"
+    expected = read_prels(io.StringIO("1 a 2 1 0.25\n1 b 0 1 1\n"))
+    for read in (read_prels, read_qrels):
+        pd.testing.assert_frame_equal(read(io.BytesIO(table)), expected)
+    with pytest.raises(ValueError, match="<stream> has no column 'inclusion_probability'"):
+        read_prels(io.BytesIO(table.replace(b"inclusion_", b"")))
+    with pytest.raises(ValueError, match=r":3: the row holds the inclusion probability 2.0, which"):
+        read_prels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))

@@ -25,7 +25,7 @@ from skfilterrank.cli._output import draw
 from skfilterrank.cli.compare.report import report
 from skfilterrank.cli.compare.report.elements import element
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.io import save_model, write_letor, write_qrels, write_run
+from skfilterrank.io import save_model, write_letor, write_prels, write_qrels, write_run
 from skfilterrank.ranking import RankAndFilter
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
@@ -61,6 +61,10 @@ NOISE = np.random.default_rng(0).random(N_ROWS)
 WRITERS = {
     ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
     ".run.gz": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=NOISE),
+    ".prels": lambda path: write_prels(
+        path,
+        pd.DataFrame({"qid": 1, "docno": IDS, "label": 0, "inclusion_probability": 1.0}),
+    ),
     ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
     ".letor": lambda path: write_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
     ".skops": lambda path: save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path),

@@ -150,7 +150,11 @@ def test_frames_of_runs():
     with pytest.raises(ValueError, match="name must be a name without white space, got 'a b'"):
         run_text(frame.assign(run="a b"))
     with pytest.raises(ValueError, match="run has no column 'score'; its columns are"):
-        run_text(frame.drop(columns="score"))
+        run_text(frame.drop(columns=["score", "rank"]))
+    # Ranks alone are an order too.
+    assert run_text(frame.drop(columns="score"))[0].split()[2::6] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"run holds the topic '#1': a line .* is a comment"):
+        run_text(frame.assign(qid="#1"))
     with pytest.raises(ValueError, match="leave docnos and y_score out"):
         run_text(frame, ["a", "b", "c"])
     with pytest.raises(ValueError, match="run must be a data frame, or the query of each row"):

@@ -371,7 +371,7 @@ def test_bad_input(data):
         CompletedLabels(Ridge()).fit(X, y.astype(object).where(y.isna(), "good"))
     with pytest.raises(ValueError, match="output must be one of"):
         CompletedLabels(Ridge(), predictor=LabelPredictor(output="none")).fit(X, y)
-    with pytest.raises(AttributeError, match="not fitted"):
+    with pytest.raises(AttributeError, match="no attribute 'n_features_in_'"):
         _ = CompletedLabels(Ridge()).n_features_in_
     assert repr(make_completed_scorer("ap@10")) == "make_completed_scorer('ap@10', predictor=None)"
     assert clone(CompletedLabels(Ridge())).predictor is None

@@ -666,3 +666,110 @@ def test_a_crash_while_the_pool_grows(tmp_path):
             qrels = judge(PoolingSelector().fit(two_topics()), Script(STOP), log=log)
         assert labels(qrels) == [("1", "a", 1)]
         assert log.read_bytes() == whole
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@pytest.mark.parametrize("n_select", [None, 3])
+def test_known_judgments_count_as_answers(selector, n_select):
+    """As if they had been the first answers of the log."""
+    table = table_of(["abcdefgh", "cdeahb"])
+    selector = clone(selector).fit(table)
+    first = Script()
+    whole = judge(selector, first, n_select=n_select, pool=table.index)
+    known = whole.iloc[:2]
+    script = Script()
+    rest = judge(selector, script, n_select=n_select, known=known, pool=table.index)
+    assert script.asked == first.asked[2:]
+    assert labels(rest) == labels(whole)[2:]
+    assert script.questions[0].n_answered == 2
+    assert script.questions[0].n_total == first.questions[0].n_total
+
+
+def test_known_judgments_are_not_undone_nor_saved(tmp_path):
+    selector = PoolingSelector().fit(table_of(["abcd"]))
+    log = tmp_path / "log.jsonl"
+    known = pd.DataFrame({"qid": "1", "docno": ["a", "z", "c"], "label": [1, 1, np.nan]})
+    script = Script(UNDO, UNDO, 0, UNDO, STOP)
+    assert judge(selector, script, log=log, known=known).empty
+    assert script.asked == "bbbcb"
+    assert labels(read_judgment_log(log)) == []
+
+
+def test_an_answer_of_the_log_beats_what_is_known(tmp_path):
+    selector = MTCSelector().fit(table_of(["abcd"]))
+    log = tmp_path / "log.jsonl"
+    judge(selector, Script(1, STOP), log=log)
+    (answered,) = read_judgment_log(log)["docno"]
+    script = Script()
+    known = pd.DataFrame({"qid": "1", "docno": list("abcd"), "label": 0})
+    found = judge(selector, script, log=log, known=known)
+    assert labels(found) == [("1", answered, 1)]
+    assert script.asked == ""
+
+
+def test_known_judgments_of_what_is_left_out():
+    selector = PoolingSelector().fit(table_of(["abcd"]))
+    script = Script()
+    known = pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]})
+    judge(selector, script, known=known, leave_out=[0])
+    assert script.asked == "bcd"
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ([1], "known must be a DataFrame or None"),
+        (pd.DataFrame({"qid": [1]}), "known has no column 'docno', 'label'; its columns are 'qid'"),
+        (pd.DataFrame({"qid": [1], "docno": "a", "label": "x"}), "labels of known"),
+    ],
+)
+def test_bad_known_judgments(known, message):
+    with pytest.raises(ValueError, match=message):
+        judge(PoolingSelector().fit(table_of(["abc"])), truth, known=known)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "message"),
+    [
+        ([0, 1, 2], [0, 1], "other grades, 0, 1, 2, than those that are given now, 0, 1"),
+        ({0: "no", 1: "yes", 2: ""}, {0: "yes", 1: "no", 2: ""}, "0=no, 1=yes, 2, than"),
+        (None, [0, 1], "other grades, 2, than those that are given now, 0, 1"),
+    ],
+)
+def test_other_grades_do_not_mix_with_those_of_the_log(tmp_path, before, now, message):
+    selector = PoolingSelector().fit(table_of(["abc"]))
+    log = tmp_path / "log.jsonl"
+    judge(selector, Script(2, STOP), log=log, grades=before)
+    content = log.read_bytes()
+    with pytest.raises(JudgmentLogError, match=message):
+        judge(selector, Script(0), log=log, grades=now)
+    assert log.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ([0, 1, 2], [2, 1, 0]),
+        ([0, 1, 2], {0: "no", 1: "yes", 2: "very"}),
+        (None, [0, 1, 2]),
+        ([0, 1, 2], None),
+    ],
+)
+def test_the_same_grades_go_on(tmp_path, before, now):
+    selector = PoolingSelector().fit(table_of(["abc"]))
+    log = tmp_path / "log.jsonl"
+    judge(selector, Script(2, STOP), log=log, grades=before)
+    assert judge(selector, Script(0, 1), log=log, grades=now)["label"].tolist() == [2, 0, 1]
+
+
+def test_names_of_assessors_are_kept(tmp_path):
+    selector = PoolingSelector().fit(table_of(["abc"]))
+    log = tmp_path / "log.jsonl"
+    judge(selector, Script(2, STOP), log=log)
+    assert list(read_judgment_log(log)) == ["qid", "docno", "label"]
+    judge(selector, Script(1, STOP), log=log, assessor_name="anna")
+    found = judge(selector, Script(0), log=log, assessor_name="bob")
+    assert found["assessor"].tolist() == [None, "anna", "bob"]
+    pd.testing.assert_frame_equal(found, read_judgment_log(log))
+    with pytest.raises(ValueError, match="assessor_name must be a name or None, got 3"):
+        judge(selector, truth, assessor_name=3)

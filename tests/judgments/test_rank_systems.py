@@ -261,3 +261,10 @@ def test_topics_outside_the_pool_of_the_biased_half_do_not_count():
     # Of x and y one is relevant, the greater id; topic 2 has no pool.
     found = rank_systems(runs, "bias+condorcet")["ap"]
     assert found.to_dict() == {"far2": 1, "near1": 1 / 3, "far1": 0, "near2": 0}
+
+
+@pytest.mark.parametrize("method", ["aslam", "spoerri"])
+def test_what_measures_nothing_takes_no_measure(method):
+    run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+    with pytest.raises(ValueError, match=f"measure='rr' has no meaning for method='{method}'"):
+        rank_systems({str(i): run for i in range(5)}, method, measure="rr")

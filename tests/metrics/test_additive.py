@@ -13,6 +13,9 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics._robustness import lexicographic
 
+# Every measure is given gains below 0 here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+
 NO = -np.inf
 
 
@@ -83,15 +86,17 @@ def test_every_sum_is_tried():
     assert tried == {name for name, entry in MEASURES.items() if entry.additive is not None}
 
 
-@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "metric_lexirecall"])
+@pytest.mark.parametrize(
+    "name", ["lexirecall(scale=share,", "lexiprecision(scale=share,", "metric_lexirecall("]
+)
 def test_every_item_is_relevant(name):
     """There is no other placement: the sum is 1, or what the measure gives it."""
     for m in (1, 2, 3):
-        parsed = parse_measure(f"{name}(n_items={m})")
+        parsed = parse_measure(f"{name}n_items={m})")
         for n_shown in range(m + 1):
             gains, scores = np.ones(m), np.where(np.arange(m) < n_shown, 5.0 - np.arange(m), NO)
             form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups([1] * m)))
-            expected = parsed.measure.function(gains, scores, groups=[1] * m, n_items=m)
+            expected = parsed.measure.function(gains, scores, groups=[1] * m, **parsed.options)
             actual = value_of_sum(form, 0, form.weights, gains > 0, scores)
             assert actual == pytest.approx(expected, abs=1e-12)
 
@@ -105,13 +110,14 @@ def test_collections_too_large_for_a_table(name, monkeypatch):
         parsed = parse_measure(name)
         return parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(groups))) is not None
 
-    assert is_sum(f"{name}(n_items={10**6})", [1, 1, 1])
-    assert not is_sum(f"{name}(n_items={10**6 + 1})", [1, 1, 1])
-    assert not is_sum(f"{name}(scale=log)", [1, 1, 1])
+    assert is_sum(f"{name}(scale=share,n_items={10**6})", [1, 1, 1])
+    assert not is_sum(f"{name}(scale=share,n_items={10**6 + 1})", [1, 1, 1])
+    for scale in ("log", "log_odds"):
+        assert not is_sum(f"{name}(scale={scale})", [1, 1, 1])
     # Of the greatest query: two rows here, and room for its relevant document.
     for most in (2, 3):
         monkeypatch.setattr(lexicographic, "_MOST_ITEMS", most)
-        assert is_sum(name, [1, 1, 2]) == (most == 3)
+        assert is_sum(f"{name}(scale=share)", [1, 1, 2]) == (most == 3)
 
 
 @pytest.mark.parametrize("inner", ["err", "q_measure", "lexirecall"])

@@ -12,34 +12,29 @@ from hypothesis import strategies as st
 
 from reference.recall import n_worse_precision, n_worse_recall
 from skfilterrank.metrics._robustness.colex import _stirling_rest, log_choose, log_choose_ratio
-from skfilterrank.metrics._robustness.placements import Placements
+from skfilterrank.metrics._robustness.placements import SCALES, Placements
 
 N_WORSE = {"recall": n_worse_recall, "precision": n_worse_precision}
-SCALES = ("share", "log")
 
 
-def scores(placements, n, kind, scale, *, n_missing=0):
-    """Scores of placements of the same number of items, the last of which may be missing."""
-    m = len(placements[0])
-    found = np.array(placements, dtype=np.int64)[:, : m - n_missing]
-    placed = Placements(
-        positions=found.ravel(),
-        n_found=np.full(len(found), m - n_missing),
-        m=np.full(len(found), float(m)),
-        n=np.full(len(found), float(n)),
-    )
-    worse = placed.worse_from_the_end() if kind == "recall" else placed.worse_from_the_top()
-    return placed.scored(worse, scale)
+def scores(placements, n, kind, scale):
+    """Scores of placements of the same number of items."""
+    sets = np.array(placements, dtype=np.int64)
+    n_sets, m = sets.shape
+    placed = Placements(sets.ravel(), m=np.full(n_sets, float(m)), n=np.full(n_sets, float(n)))
+    return placed.lexirecall(scale) if kind == "recall" else placed.lexiprecision(scale)
 
 
 def exact_score(p, n, kind, scale):
-    """The share of worse placements, or log(1 + worse) / log(C(n, m))."""
+    """The value by whole numbers of any length."""
     worse, n_all = N_WORSE[kind](p, n), comb(n, len(p))
     if n_all == 1:
         return 1.0
     if scale == "share":
         return float(Fraction(worse, n_all - 1))
-    return float(log(1 + worse) / log(n_all))
+    if scale == "log":
+        return float(log(1 + worse) / log(n_all))
+    return float(1 / 2 + (log(1 + worse) - log(n_all - worse)) / log(n_all) / 2)
 
 
 def log_ratio_by_decimals(x, a, i):
@@ -107,15 +102,8 @@ class TestScores:
             assert actual[-1] == 1
             if m < n:
                 assert actual[0] == 0
-                if scale == "share":
-                    assert actual.mean() == pytest.approx(1 / 2, abs=1e-14)
-
-    def test_missing_items_are_the_last(self, kind, scale):
-        placements = [(1, 4, 9, 10), (5, 6, 9, 10), (7, 8, 9, 10)]
-        found = scores(placements, 10, kind, scale)
-        for n_missing in (1, 2):
-            missing = scores(placements, 10, kind, scale, n_missing=n_missing)
-            np.testing.assert_array_equal(missing, found)
+                if scale != "log":
+                    assert actual.mean() == pytest.approx(1 / 2, abs=1e-13)
 
     @given(st.data())
     def test_order_and_value(self, kind, scale, data):
@@ -220,7 +208,10 @@ def by_first_levels(p, n, kind, scale, n_levels=12):
             break
     if scale == "share":
         return float(share)
-    return 1 + log(share) / (lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1))
+    log_all = lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1)
+    if scale == "log":
+        return 1 + log(share) / log_all
+    return 1 / 2 + (log(share) - log(1 - share)) / log_all / 2
 
 
 @st.composite
@@ -250,15 +241,24 @@ def neighbours(draw, p, n):
     return tuple(sorted(moved))
 
 
+@pytest.mark.parametrize("scale", ["share", "log_odds"])
 @pytest.mark.parametrize("kind", N_WORSE)
-def test_recall_and_precision_mirror_each_other(kind):
+def test_recall_and_precision_mirror_each_other(kind, scale):
     """Counted from the other end, the better placements of one are the worse of the other."""
     n, m = 9, 4
     other = "precision" if kind == "recall" else "recall"
     all_placements = list(combinations(range(1, n + 1), m))
     mirrored = [tuple(n + 1 - position for position in p[::-1]) for p in all_placements]
-    actual = scores(all_placements, n, kind, "share")
-    np.testing.assert_allclose(actual, 1 - scores(mirrored, n, other, "share"), atol=1e-14)
+    actual = scores(all_placements, n, kind, scale)
+    np.testing.assert_allclose(actual, 1 - scores(mirrored, n, other, scale), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", N_WORSE)
+def test_log_odds_by_hand(kind):
+    """Of the 45 placements of two of ten items, 7 or 28 are worse than 2 and 10."""
+    worse = {"recall": 7, "precision": 28}[kind]
+    expected = 1 / 2 + (log(1 + worse) - log(45 - worse)) / log(45) / 2
+    assert scores([(2, 10)], 10, kind, "log_odds")[0] == pytest.approx(expected, rel=1e-15)
 
 
 def test_shares_below_the_normal_numbers_are_zero():
@@ -268,9 +268,8 @@ def test_shares_below_the_normal_numbers_are_zero():
     exact = [exact_score(p, n, "recall", "share") for p in found]
     assert exact[0] > exact[2] > 1e-300 > exact[3] > exact[4] > 0
     expected = [share if share >= 1e-300 else 0.0 for share in exact]
-    for n_missing in (0, m - 1):
-        actual = scores(found, n, "recall", "share", n_missing=n_missing)
-        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=0)
+    actual = scores(found, n, "recall", "share")
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -290,9 +289,9 @@ def test_the_worst_end_has_its_own_scale():
     n, m = 10**6, 100
     ends = tuple(range(n - m + 2, n + 1))
     found = [(position, *ends) for position in (1, 1000, 500_000)]
-    shares = scores(found, n, "recall", "share", n_missing=m - 1)
+    shares = scores(found, n, "recall", "share")
     assert (shares == 0).all()
-    logs = scores(found, n, "recall", "log", n_missing=m - 1)
+    logs = scores(found, n, "recall", "log")
     # n - m + 1 - position placements are worse
     expected = [log1p(n - m + 1 - p[0]) / log(comb(n, m)) for p in found]
     np.testing.assert_allclose(logs, expected, rtol=1e-12)

@@ -24,6 +24,9 @@ from skfilterrank.metrics import (
     unbounded_queries,
 )
 
+# Every measure is given gains below 0 here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+
 NO = -np.inf
 DCG_FAMILY = [dcg_score, ndcg_score, ndcg_0_score, ndcg_min_score, ndcg_f_score]
 

@@ -17,6 +17,7 @@ from skfilterrank.metrics import (
 )
 
 NO = -np.inf
+SCALES = ("log_odds", "share", "log")
 SCORES = {"recall": lexirecall_score, "precision": lexiprecision_score}
 
 
@@ -34,17 +35,19 @@ class TestByHand:
 
     @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 5 + 2), ("precision", 6 + 1)])
     def test_complete(self, kind, n_worse):
-        share = measure(SCORES[kind], self.y_true, self.y_score, n_items=6)
+        share = measure(SCORES[kind], self.y_true, self.y_score, scale="share", n_items=6)
         assert share == pytest.approx(n_worse / 14)
         logs = measure(SCORES[kind], self.y_true, self.y_score, scale="log", n_items=6)
         assert logs == pytest.approx(log1p(n_worse) / log(15))
+        odds = measure(SCORES[kind], self.y_true, self.y_score, n_items=6)
+        assert odds == pytest.approx(1 / 2 + log((1 + n_worse) / (15 - n_worse)) / log(15) / 2)
 
     # The last is missing, among 10 items: at 2 and 10, of 45 placements. Worse are 3 10 to 9 10,
     # and, for precision, those that begin at 3 to 9: 7 + 6 + ... + 1.
     @pytest.mark.parametrize(("kind", "n_worse"), [("recall", 7), ("precision", 28)])
     def test_missing(self, kind, n_worse):
         y_score = (6, 5, 4, 3, NO, 1)
-        actual = measure(SCORES[kind], self.y_true, y_score, n_items=10)
+        actual = measure(SCORES[kind], self.y_true, y_score, scale="share", n_items=10)
         assert actual == pytest.approx(n_worse / 44)
 
     def test_weighted_sum(self):
@@ -70,7 +73,7 @@ class TestByHand:
         assert measure(function, [1, 1], [NO, 1], n_items=2) == 1
         assert measure(function, [1, 1], [NO, 1], scale="log", n_items=2) == 1
 
-    @pytest.mark.parametrize("scale", ["share", "log"])
+    @pytest.mark.parametrize("scale", SCALES)
     @pytest.mark.parametrize("function", SCORES.values())
     def test_to_filter_what_is_relevant_never_pays(self, function, scale):
         # By default a missing item is behind every row, also where all rows are relevant.
@@ -84,7 +87,7 @@ class TestByHand:
         assert shown[-1] == 1
         assert shown == sorted(set(shown))
 
-    @pytest.mark.parametrize("scale", ["share", "log"])
+    @pytest.mark.parametrize("scale", SCALES)
     @pytest.mark.parametrize("function", SCORES.values())
     def test_ends(self, function, scale):
         y_true = np.arange(1000) < 100
@@ -100,14 +103,20 @@ class TestByHand:
         # Of 1e9 items: one of some 1e26 placements is better, less than float64 can take from 1.
         assert measure(function, [1, 1, 0, 1], [4, 3, 2, 1], scale=scale, n_items=10**9) == 1
 
+    @pytest.mark.parametrize("function", SCORES.values())
+    def test_log_odds_next_to_the_ideal(self, function):
+        # One placement is better, of C(10**9, 3).
+        actual = measure(function, [1, 1, 0, 1], [4, 3, 2, 1], n_items=10**9)
+        assert actual == pytest.approx(1 - log(2) / log(comb(10**9, 3)) / 2, rel=1e-13)
+
     def test_one_relevant(self):
         # n - p of n - 1 placements are worse
         for function in SCORES.values():
-            actual = measure(function, [0, 0, 1], [3, 2, 1], n_items=10**6)
+            actual = measure(function, [0, 0, 1], [3, 2, 1], scale="share", n_items=10**6)
             assert actual == pytest.approx((10**6 - 3) / (10**6 - 1), rel=1e-15)
 
 
-@pytest.mark.parametrize("scale", ["share", "log"])
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", SCORES)
 @given(st.data())
 def test_scores_follow_preferences(kind, scale, data):
@@ -127,12 +136,15 @@ def test_scores_follow_preferences(kind, scale, data):
         assert sign == preference[0]
 
 
+@pytest.mark.parametrize("scale", ["log_odds", "share"])
 @pytest.mark.parametrize("function", SCORES.values())
-def test_random_rankings_score_one_half(function):
+def test_random_rankings_score_one_half(function, scale):
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(4000), 50)
     y_true = rng.random(len(groups)) < 0.2
-    actual = function(y_true, rng.random(len(groups)), groups=groups, n_items=50, average=None)
+    actual = function(
+        y_true, rng.random(len(groups)), groups=groups, scale=scale, n_items=50, average=None
+    )
     # The standard error of a uniform variable's mean
     assert actual.mean() == pytest.approx(1 / 2, abs=4 * (1 / 12 / 4000) ** 0.5)
 
@@ -144,7 +156,8 @@ def test_all_rankings_of_a_small_query():
     groups = np.repeat(np.arange(len(scores)), 6)
     for function in SCORES.values():
         labels = np.tile(y_true, len(scores))
-        values = function(labels, scores.ravel(), groups=groups, n_items=6, average=None)
+        how = {"groups": groups, "scale": "share", "n_items": 6, "average": None}
+        values = function(labels, scores.ravel(), **how)
         distinct, counts = np.unique(values.round(12), return_counts=True)
         np.testing.assert_allclose(distinct, np.arange(comb(6, 3)) / (comb(6, 3) - 1), atol=1e-12)
         assert (counts == 36).all()
@@ -173,7 +186,9 @@ def test_string_form():
 class TestErrors:
     @pytest.mark.parametrize("function", SCORES.values())
     def test_scale(self, function):
-        with pytest.raises(ValueError, match="scale must be one of 'share', 'log', got 'rank'"):
+        with pytest.raises(
+            ValueError, match="scale must be one of 'log_odds', 'share', 'log', got 'rank'"
+        ):
             measure(function, [1], [1], scale="rank")
 
     @pytest.mark.parametrize("epsilon", [0, 1, -1, "x", True])

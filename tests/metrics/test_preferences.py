@@ -14,6 +14,7 @@ from skfilterrank.metrics import (
     RelevantPositions,
     lexicographic_preference,
     preference_matrix,
+    recall_paired_preference,
     relevant_positions,
 )
 from skfilterrank.metrics._robustness import position_order
@@ -332,3 +333,34 @@ class TestErrors:
         with pytest.raises(ValueError, match="n_items=2 is too small for query 'r' of 'a'"):
             PreferenceMatrix.from_positions({"a": a}, n_items=2)
         assert PreferenceMatrix.from_positions({"a": a}, n_items=3).ranks["a"].tolist() == [1, 1, 1]
+
+
+class TestRecallPairedPreference:
+    @pytest.mark.parametrize("weights", ["uniform", "inverse", "dcg"])
+    @given(st.data())
+    def test_level_by_level(self, weights, data):
+        n = data.draw(st.integers(1, 8))
+        y_true = data.draw(st.lists(st.sampled_from([0, 1]), min_size=n, max_size=n))
+        score = st.lists(st.sampled_from([-np.inf, *range(9)]), min_size=n, max_size=n)
+        a, b = data.draw(score), data.draw(score)
+        found = recall_paired_preference(y_true, a, b, groups=["q"] * n, weights=weights)
+        lists = []
+        for each in (a, b):
+            order = sorted(range(n), key=lambda row: (-each[row], y_true[row]))
+            shown = [row for row in order if each[row] > -np.inf]
+            lists.append([place for place, row in enumerate(shown, 1) if y_true[row]])
+        weight = {
+            "uniform": lambda i: 1,
+            "inverse": lambda i: 1 / i,
+            "dcg": lambda i: 1 / np.log2(i + 1),
+        }[weights]
+        won = total = 0
+        for i in range(1, sum(y_true) + 1):
+            p, q = (places[i - 1] if i <= len(places) else np.inf for places in lists)
+            won += weight(i) * ((p < q) - (p > q))
+            total += weight(i)
+        assert found[0] == pytest.approx(won / total if total else 0)
+
+    def test_odd_weights(self):
+        with pytest.raises(ValueError, match="weights must be one of"):
+            recall_paired_preference([1], [1], [1], groups=["q"], weights="log")

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from reference import OPTIONS, gains_for
 from skfilterrank._core.measure import MEASURES
 
+# Every measure is given gains below 0 here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+
 NO = -np.inf
 ALL = sorted(MEASURES)
 LABELS = st.sampled_from([-10.0, -1.0, -0.5, 0.0, 1.0, 1.0, 2.0, np.nan])

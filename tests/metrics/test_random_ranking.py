@@ -16,9 +16,11 @@ from skfilterrank._core.measure import MEASURES
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     dcg_bounds,
+    evaluate,
     expected_dcg,
     expected_sum_precision,
     ndcg_score,
+    query_informativeness,
     random_ranking_bound,
 )
 from skfilterrank.metrics._bounds import simulated_rankings
@@ -338,3 +340,37 @@ def test_mq2007(data_dir):
             expected_dcg(y_true, **params), ideal, out=np.zeros(n_queries), where=ideal > 0
         )
         np.testing.assert_allclose(exact, closed)
+
+
+class TestWhatIsNotLinear:
+    """V1 and V2 of a random ranking are not those of tied documents."""
+
+    def test_by_hand(self):
+        # DCG 1 or d = 1 / log2(3), R = (1 + d) / 2: V2 is 1 or (d - R) / R.
+        d = 1 / np.log2(3)
+        lower = (1 + d) / 2
+        expected = (1 + (d - lower) / lower) / 2
+        assert expected == pytest.approx(0.387, abs=5e-4)
+        found = random_ranking_bound([1, 0], "ul_normalized", groups=["q", "q"], n_samples=4000)
+        assert 0 < found.standard_error < 0.02
+        assert abs(found.value - expected) < 4 * found.standard_error
+
+    @pytest.mark.parametrize("name", ["ul_normalized(variant=v1)", "ul_normalized(measure=sp)@2"])
+    def test_all_rankings(self, name):
+        pool = [1, 0, 0, 2]
+        orders = list(permutations(range(4)))
+        groups = np.repeat(np.arange(len(orders)), 4)
+        values = evaluate(np.tile(pool, len(orders)), -np.ravel(orders), [name], groups=groups)
+        found = random_ranking_bound(pool, name, groups=["q"] * 4)
+        assert abs(found.value - values.to_numpy().mean()) < 4 * found.standard_error
+
+    def test_exact_is_an_error(self):
+        with pytest.raises(ValueError, match="is not possible for 'ul_normalized'"):
+            random_ranking_bound([1, 0], "ul_normalized", groups=["q", "q"], method="exact")
+
+    def test_informativeness_inherits_it(self):
+        systems = {"a": [2, 1, 2, 1]}
+        found = query_informativeness(
+            [1, 0, 1, 0], systems, groups=[0, 0, 1, 1], measure="ul_normalized", k=None, n_queries=1
+        )
+        assert found.expected == pytest.approx([0.387, 0.387], abs=0.06)

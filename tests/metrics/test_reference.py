@@ -17,6 +17,9 @@ from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.queries import GroupIndex
 
+# Every measure is given gains below 0 here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
+
 NO = -np.inf
 
 

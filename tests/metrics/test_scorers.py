@@ -14,6 +14,9 @@ cross_val_score              groups=qid                           params={"group
 nested (search in the two)   groups=qid, params={"groups": qid}   params={"groups": qid}
 learning_curve               groups=qid                           params={"groups": qid}
 validation_curve             groups=qid                           params={"groups": qid}
+RFECV                        not possible [5]_                    fit(X, y, groups=qid)
+SequentialFeatureSelector    fit(X, y) [6]_                       fit(X, y, groups=qid)
+LearningCurveDisplay         groups=qid                           not possible [4]_
 permutation_test_score       groups=qid [3]_                      params={"groups": qid} [3]_
 permutation_importance       y alone                              not possible [4]_
 scorer(estimator, X, y)      y alone                              scorer(..., groups=qid)
@@ -24,19 +27,24 @@ scorer(estimator, X, y)      y alone                              scorer(..., gr
 .. [3] In the first column labels are shuffled within queries, in the second over all rows.
 .. [4] It hands no metadata on. A Series as `y`, or a DataFrame with an index level "qid" as `X`,
    works with routing on, too.
+.. [5] It makes an array of `y`.
+.. [6] With `cv` as a list of (train, test), since its `fit` takes no `groups`.
 """
 
 import warnings
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from lightgbm import LGBMRegressor
+from lightgbm import LGBMRanker, LGBMRegressor
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.ensemble import BaggingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, make_scorer
@@ -45,7 +53,9 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     KFold,
+    LearningCurveDisplay,
     RandomizedSearchCV,
+    ValidationCurveDisplay,
     cross_val_score,
     cross_validate,
     learning_curve,
@@ -63,7 +73,10 @@ from skfilterrank.metrics import (
     ndcg_score,
     ul_normalized_score,
 )
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking import QueryRanker, RankAndFilter
+
+# Every measure is given gains below 0 here.
+pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
 
 N_QUERIES = 24
 CV = GroupKFold(3)
@@ -279,6 +292,49 @@ class TestTools:
         np.testing.assert_allclose(test_scores[0], by_hand(Ridge()))
         np.testing.assert_allclose(test_scores[1], by_hand(Ridge(alpha=1e4)))
 
+    def test_rfecv(self, way):
+        selector = RFECV(Ridge(), cv=CV, scoring=SCORER)
+        if way == "series":
+            with pytest.raises(ValueError, match="make an array of y, such as RFECV; with"):
+                selector.fit(X, labels(way), groups=QID)
+        else:
+            selector.fit(X, Y, groups=QID)
+            scores = [selector.cv_results_[f"split{fold}_test_score"][-1] for fold in range(3)]
+            np.testing.assert_allclose(scores, by_hand(Ridge()))
+
+    def test_sequential_feature_selector(self, way):
+        how = {"n_features_to_select": 1, "scoring": SCORER, "n_jobs": 2}
+        if way == "series":
+            splits = list(CV.split(X, Y, QID))
+            selector = SequentialFeatureSelector(Ridge(), cv=splits, **how).fit(X, labels(way))
+        else:
+            selector = SequentialFeatureSelector(Ridge(), cv=CV, **how).fit(X, Y, groups=QID)
+        # Only the first feature tells anything.
+        assert selector.get_support().tolist() == [True, False, False]
+
+    def test_bagged_rankers(self, way):
+        ranker = QueryRanker(LGBMRanker(n_estimators=3, min_child_samples=5, n_jobs=1, verbose=-1))
+        bagging = BaggingRegressor(ranker, n_estimators=2, random_state=0)
+        around = RankAndFilter(bagging, cv=2)
+        if way == "series":
+            for each in (bagging, around):
+                with pytest.raises(ValueError, match="such as RFECV and BaggingRegressor; with"):
+                    each.fit(X, labels(way))
+        else:
+            assert np.isfinite(bagging.fit(X, Y, groups=QID).predict(X)).all()
+            assert around.fit(X, Y, groups=QID).score(X, Y, groups=QID) > 0
+
+    @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
+    def test_displays_of_curves(self, scorer):
+        mpl.use("Agg")
+        how = {"groups": QID, "cv": CV, "scoring": scorer}
+        curve = LearningCurveDisplay.from_estimator(Ridge(), X, series(), **how)
+        name = "Ndcg f@3" if scorer is SCORER else "Negative forbidden@3"
+        assert name in curve.ax_.get_ylabel()
+        alphas = {"param_name": "alpha", "param_range": [1.0, 10.0]}
+        curve = ValidationCurveDisplay.from_estimator(Ridge(), X, series(), **alphas, **how)
+        assert name in curve.ax_.get_ylabel()
+
     def test_permutation_test_score(self, way):
         score, by_chance, _ = permutation_test_score(
             Ridge(),
@@ -465,10 +521,10 @@ class TestMaking:
         for part in ("'ndcg@2'", "gains='exp2'", "ties='worst'", "undefined='drop'"):
             assert part in repr(scorer)
 
-    def test_given_groups_come_before_the_index(self):
-        expected = ndcg_f_score(Y, self.model.predict(X), groups=QID, k=3)
+    def test_groups_that_contradict_the_index_are_an_error(self):
         one_query = series(Y, np.zeros(len(Y)))
-        assert SCORER(self.model, X, one_query, groups=QID) == expected
+        with pytest.raises(ValueError, match=r"groups and the index level 'qid' of y or X name"):
+            SCORER(self.model, X, one_query, groups=QID)
 
     def test_lower_is_better(self):
         value = forbidden_at_k(Y, self.model.predict(X), groups=QID, k=3)
@@ -511,7 +567,7 @@ class TestMaking:
         assert get_scorer(SCORER) is SCORER
         with config_context(enable_metadata_routing=True):
             request = SCORER.get_metadata_routing().score.requests
-        assert request == {"groups": True}
+        assert request == {"groups": True, "query_weight": True}
 
 
 def test_a_parameter_may_be_called_measure():

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from skfilterrank._core import ties as ties_module
 from skfilterrank._core.long_ties import long_tie_stops
-from skfilterrank.metrics import err_score, rbp_score, reciprocal_rank_score
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.metrics import err_score, evaluate, rbp_score, reciprocal_rank_score
+from skfilterrank.ranking import threshold_curve
 
 NO, NAN = -np.inf, np.nan
 
@@ -296,13 +298,32 @@ class TestGradedRelevance:
         both = [of_one(rbp_score, [0.25, 1], scores, **params) for scores in ([2, 1], [1, 2])]
         assert of_one(rbp_score, [0.25, 1], [1, 1], **params) == pytest.approx(np.mean(both))
 
+    def test_the_rbp_of_trec_eval_10(self):
+        """Persistence 0.9; gains over the greatest label of the topic, retrieved or not."""
+        y_true = [1, 0, 2, -1, NAN, 3, 4, 1, 0]
+        y_score = [9, 8, 7, 6, 5, 4, -np.inf, 2, 1]
+        groups = list("aaaaaaabb")
+        expected = 0.1 * np.array([(1 + 2 * 0.9**2 + 3 * 0.9**5) / 4, 1])
+        settings = {"groups": groups, "ties": "average"}
+        found = evaluate(y_true, y_score, ["trec_rbp", "TREC_RBP@3", "trec_rbp(p=0.5)"], **settings)
+        np.testing.assert_allclose(found["trec_rbp"], expected)
+        np.testing.assert_allclose(found["TREC_RBP@3"], [0.1 * (1 + 2 * 0.9**2) / 4, 0.1])
+        np.testing.assert_allclose(found["trec_rbp(p=0.5)"].iloc[1], 0.5)
+        canonical = parse_measure("trec_rbp@3").text
+        assert canonical == "rbp(persistence=0.9,relevance=scaled)@3"
+        assert parse_measure(canonical).text == canonical
+        best = threshold_curve(y_true, y_score, groups=groups, measure="trec_rbp").best_value
+        assert best == pytest.approx(expected.mean())
+
     def test_equal_to_binary_for_binary_gains(self):
-        for relevance in ("binary", "graded"):
+        for relevance in ("binary", "graded", "scaled"):
             value = of_one(rbp_score, [1, 0, 1], [1, 3, 2], relevance=relevance)
             assert value == pytest.approx(0.2 * (0.8 + 0.8**2))
 
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"a gain of 2 is above 1: .* gains=\{0: 0, 1: 0.5"):
             of_one(rbp_score, [1, 2], [2, 1], relevance="graded")
-        with pytest.raises(ValueError, match="relevance must be one of 'binary', 'graded', got 1"):
+        with pytest.raises(
+            ValueError, match="relevance must be one of 'binary', 'graded', 'scaled', got 1"
+        ):
             of_one(rbp_score, [1, 2], [2, 1], relevance=1)

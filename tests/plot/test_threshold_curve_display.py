@@ -2,6 +2,7 @@ import sys
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -75,8 +76,8 @@ def test_the_curve_of_an_estimator_and_of_its_folds(model):
         x, y = line.get_data()
         np.testing.assert_array_equal(x[1:-1], curve.thresholds[:-1])
         np.testing.assert_array_equal(y[1:], curve.values)
-    assert display.best_.get_xdata()[0] == model.threshold_
-    assert display.best_.get_ydata()[0] == model.threshold_curve_.best_value
+    assert display.marked_.get_xdata()[0] == model.threshold_
+    assert display.marked_.get_ydata()[0] == model.threshold_curve_.best_value
     assert display.ax_.get_ylabel() == "mean nDCG_f@3"
     assert display.figure_ is display.ax_.figure
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -89,7 +90,7 @@ def test_the_curve_of_an_estimator_and_of_its_folds(model):
 def test_an_infinite_threshold_is_marked_at_the_edge(y_true, edge):
     display = ThresholdCurveDisplay.from_predictions(y_true, [0.2, 0.7], groups=["a", "a"])
     assert np.isinf(display.curve.best_threshold)
-    assert display.best_.get_xdata()[0] == display.ax_.get_xlim()[edge]
+    assert display.marked_.get_xdata()[0] == display.ax_.get_xlim()[edge]
 
 
 def test_a_curve_without_any_finite_threshold():
@@ -146,6 +147,66 @@ def test_a_fixed_threshold_has_no_curve(threshold):
     model = RankAndFilter(LogisticRegression(), threshold=threshold).fit(X, y, groups=groups)
     with pytest.raises(ValueError, match=r"no threshold curve: fit it with threshold='tune'"):
         ThresholdCurveDisplay.from_estimator(model)
+    display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
+    assert_marks_what_is_shown(display, model, X, y, groups)
+
+
+def assert_marks_what_is_shown(display, model, X, y, groups):
+    """The marker has the threshold of the model, and the value of the lists that it shows."""
+    x, value = (data[0] for data in display.marked_.get_data())
+    low, high = display.ax_.get_xlim()
+    used = -np.inf if model.threshold_ is None else model.threshold_
+    assert x == np.clip(used, low, high)
+    assert value == pytest.approx(model.score(X, y, groups=groups))
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"{value:.3f} at {used:.3g}" in " ".join(labels)
+
+
+RISK = {"threshold": "risk", "risk": "any_forbidden", "max_risk": 0.1, "cv": 0.5}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, RISK, {"threshold": 0.5}, {"measure": "ap@5"}, {"gains": {-1: -2, 1: 1, 2: 3}}],
+    ids=["tune", "risk", "fixed", "another measure", "gains"],
+)
+def test_other_rows_and_the_threshold_that_is_used(how):
+    X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
+    model = RankAndFilter(LogisticRegression(), **how).fit(X, y, groups=groups)
+    X, y, groups, _ = make_rank_and_filter(n_queries=50, random_state=1)
+    display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
+    assert_marks_what_is_shown(display, model, X, y, groups)
+    assert display.fold_lines_ == []
+    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
+    again = ThresholdCurveDisplay.from_estimator(model, X, by_qid)
+    np.testing.assert_array_equal(again.curve.values, display.curve.values)
+
+
+def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
+    X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
+    model = RankAndFilter(LogisticRegression(), k=3, **RISK).fit(X, y, groups=groups)
+    assert model.threshold_ != model.threshold_curve_.best_threshold
+    display = ThresholdCurveDisplay.from_estimator(model)
+    assert display.marked_.get_xdata()[0] == model.threshold_
+    assert display.marked_.get_ydata()[0] == pytest.approx(model.best_score_)
+    assert display.marked_.get_label().startswith("used: ")
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_thresholds_of_queries_are_no_single_one(given):
+    X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
+    model = RankAndFilter(LogisticRegression(), threshold="per_query").fit(X, y, groups=groups)
+    rows = (X, y) if given else ()
+    display = ThresholdCurveDisplay.from_estimator(model, *rows, groups=groups if given else None)
+    assert display.marked_ is None
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "each query has a threshold of its own" in labels
+    assert not any(label.startswith(("best", "used")) for label in labels)
+
+
+def test_rows_without_labels_are_an_error(model):
+    with pytest.raises(ValueError, match="X is given without y: pass both, or neither"):
+        ThresholdCurveDisplay.from_estimator(model, [[1.0]])
 
 
 def test_an_estimator_must_be_fitted():

@@ -1,8 +1,12 @@
 """scikit-learn's own checks, over every estimator of the package."""
 
+import numpy as np
 import pytest
+from catboost import CatBoostRanker
+from lightgbm import LGBMRanker
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from xgboost import XGBRanker
 
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -26,6 +30,8 @@ BY_POSITION = (
     "The scores of what is kept are drawn by the position of the row, so that they cannot tell "
     "anything about the document."
 )
+ONE_ROW = "One document has no order; the message says that all judged rows have one gain."
+LIBRARY = "What the library itself says of such data is not what scikit-learn wants to hear."
 
 
 class OddIsGood:
@@ -50,6 +56,19 @@ EXPECTED_FAILURES = {
     "FilterOnly(RankAndFilter(Ridge()))": {
         "check_methods_sample_order_invariance": BY_POSITION,
         "check_methods_subset_invariance": BY_POSITION,
+    },
+    "QueryRanker(LGBMRanker)": {"check_fit2d_1sample": ONE_ROW},
+    "QueryRanker(XGBRanker)": {
+        "check_fit2d_1sample": ONE_ROW,
+        "check_estimators_empty_data_messages": LIBRARY,
+    },
+    "QueryRanker(CatBoostRanker)": {
+        "check_fit2d_1sample": ONE_ROW,
+        "check_dtype_object": LIBRARY,
+        "check_estimators_empty_data_messages": LIBRARY,
+        "check_estimator_sparse_array": LIBRARY,
+        "check_estimator_sparse_matrix": LIBRARY,
+        "check_estimator_sparse_tag": LIBRARY,
     },
 }
 
@@ -89,6 +108,48 @@ def expected_failures(estimator):
     """Checks that fail on purpose, with the reason."""
     name = next(name for name, known in ESTIMATORS.items() if known is estimator)
     return EXPECTED_FAILURES.get(name, {})
+
+
+class WithQueries(QueryRanker):
+    """Rankers of other libraries learn within queries, of which the checks know nothing."""
+
+    def fit(self, X, y, groups=None, **fit_params):
+        """Fit with queries of four documents."""
+        return super().fit(X, y, groups=queries_of_four(y), **fit_params)
+
+    def score(self, X, y, groups=None):
+        """Score with queries of four documents."""
+        return super().score(X, y, groups=queries_of_four(y))
+
+
+def queries_of_four(y):
+    """Query ids of as many rows as there are labels."""
+    return None if y is None else np.arange(np.size(y)) // 4
+
+
+class PositiveGain:
+    """Gains that are grades from 0 up, of which there are few."""
+
+    def __call__(self, label):
+        return float(round(label) % 3)
+
+    def __repr__(self):
+        return "positive_gain"
+
+
+OTHERS = {
+    "LGBMRanker": LGBMRanker(
+        n_estimators=3, min_child_samples=1, min_data_in_bin=1, n_jobs=1, verbose=-1
+    ),
+    "XGBRanker": XGBRanker(n_estimators=3, n_jobs=1),
+    "CatBoostRanker": CatBoostRanker(
+        iterations=3, verbose=False, thread_count=1, allow_writing_files=False
+    ),
+}
+ESTIMATORS |= {
+    f"QueryRanker({name})": WithQueries(ranker, gains=PositiveGain())
+    for name, ranker in OTHERS.items()
+}
 
 
 # The checks know no queries.

@@ -1,7 +1,7 @@
 """Fusion of several systems' lists: values by hand, a loop over documents, and odd input."""
 
 import io
-from math import inf, nan, sqrt
+from math import inf, log, nan, sqrt
 
 import numpy as np
 import pandas as pd
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
-from skfilterrank.ranking import fuse_runs, fuse_scores
-from skfilterrank.ranking._fusion.fuse import score_table
+from skfilterrank.ranking import fuse_runs, fuse_scores, score_table
+from skfilterrank.ranking._fusion.methods import METHODS
+from skfilterrank.ranking._fusion.scales import NORMALIZATIONS
 
-METHODS = ("rrf", "combsum", "combmnz", "borda")
-NORMALIZATIONS = ("minmax", "zscore", "rank", None)
 # One query: four documents, of which the second system shows two and nobody the last.
 ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}
 
@@ -68,6 +68,75 @@ class TestByHand:
             fused(scores, method="borda"), [3 + 3, (2 + 1) / 2 + 2, (2 + 1) / 2 + 1]
         )
 
+    def test_inverse_square_ranks(self):
+        expected = [1, 2 * (1 / 4 + 1 / 4), 2 * (1 / 9 + 1), -inf]
+        np.testing.assert_allclose(fused(ONE, method="isr"), expected)
+        expected = [0, log(2) * (1 / 4 + 1 / 4), log(2) * (1 / 9 + 1), -inf]
+        np.testing.assert_allclose(fused(ONE, method="log_isr"), expected)
+
+    def test_rank_biased_centroid(self):
+        expected = [0.1, 0.1 * 0.9 + 0.1 * 0.9, 0.1 * 0.81 + 0.1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="rbc", persistence=0.9), expected)
+
+    def test_condorcet(self):
+        # Two of three systems have the first before the second, and all of them both before the
+        # third: two, one and no others are behind.
+        scores = {"a": [3.0, 2.0, 1.0], "b": [3.0, 2.0, 1.0], "c": [2.0, 3.0, 1.0]}
+        np.testing.assert_allclose(fused(scores, method="condorcet"), [3, 2, 1])
+        # The vote of the third weighs more than those of the others.
+        values = fused(scores, method="condorcet", weights=[1, 1, 2.5])
+        np.testing.assert_allclose(values, [2, 3, 1])
+
+    def test_condorcet_on_a_par(self):
+        # One vote each way; what a system leaves out is behind what it shows.
+        np.testing.assert_allclose(fused(ONE, method="condorcet"), [2, 2, 2, -inf])
+        # Round in a circle: each has one behind it.
+        scores = {"a": [3.0, 2.0, 1.0], "b": [1.0, 3.0, 2.0], "c": [2.0, 1.0, 3.0]}
+        np.testing.assert_allclose(fused(scores, method="condorcet"), [2, 2, 2])
+        # Of those that nobody shows there is no vote, and 0.1 + 0.2 are as much as 0.3.
+        scores = {"a": [2.0, 1.0], "b": [2.0, 1.0], "c": [1.0, 2.0]}
+        values = fused(scores, method="condorcet", weights=[0.1, 0.2, 0.3])
+        np.testing.assert_allclose(values, [1.5, 1.5])
+
+    def test_highest_lowest_middle_and_mean(self):
+        words, links = [1, 2 / 6, 0], [nan, 0, 1]
+        for method, combine in {
+            "combmax": np.nanmax,
+            "combmin": np.nanmin,
+            "combmed": np.nanmedian,
+            "combanz": np.nanmean,
+        }.items():
+            expected = [*combine([words, links], axis=0), -inf]
+            np.testing.assert_allclose(fused(ONE, method=method), expected)
+
+    def test_divided_by_the_highest(self):
+        expected = [1, 4 / 8 + 2 / 3, 2 / 8 + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="max"), expected)
+        np.testing.assert_allclose(
+            fused({"only": [0.0, 0.0]}, method="combsum", normalize="max"), [0, 0]
+        )
+
+    @pytest.mark.parametrize("scores", [[-1.0, -2.0], [0.0, -1.0], [-inf, -1.0]])
+    def test_no_highest_to_divide_by(self, scores):
+        with pytest.raises(InputError, match=r"normalize='max'.*list of query 1 has none above 0"):
+            fused({"only": scores}, method="combsum", normalize="max")
+
+    def test_shares_of_what_is_over_the_lowest(self):
+        # 6, 2 and 0 over the lowest of the words, 0 and 0.1 of the links.
+        expected = [6 / 8, 2 / 8 + 0, 0 + 1, -inf]
+        np.testing.assert_allclose(fused(ONE, method="combsum", normalize="sum"), expected)
+
+    def test_borda_normalization(self):
+        # Points of three candidates, of which the links leave the first one out.
+        words, links = [3 / 3, 2 / 3, 1 / 3], [1 / 3, 2 / 3, 3 / 3]
+        expected = {
+            "combmin": np.minimum(words, links),
+            "combmnz": 2 * np.add(words, links),
+        }
+        for method, values in expected.items():
+            found = fused(ONE, method=method, normalize="borda")
+            np.testing.assert_allclose(found, [*values, -inf])
+
     def test_ties_have_their_mean_rank(self):
         scores = {"only": [2.0, 1.0, 1.0, 0.0]}
         np.testing.assert_allclose(fused(scores), [1 / 61, 1 / 62.5, 1 / 62.5, 1 / 64])
@@ -88,6 +157,7 @@ class TestByHand:
     @pytest.mark.parametrize("normalize", NORMALIZATIONS)
     def test_lists_of_equal_scores(self, normalize):
         expected = {"minmax": 1.0, "zscore": 0.0, "rank": 1 - 0.5 / 2, None: 0.1}
+        expected |= {"max": 1.0, "sum": 1 / 2, "borda": 1.5 / 2}
         values = fused({"only": [0.1, 0.1]}, method="combsum", normalize=normalize)
         np.testing.assert_allclose(values, [expected[normalize]] * 2)
 
@@ -121,27 +191,41 @@ class TestByHand:
         np.testing.assert_allclose(values, [1, 0.5, 0])
 
 
-def by_loop(matrix, groups, method, normalize, k):
+def by_loop(matrix, groups, method, normalize, k, persistence):
     """The formulas by the letter, one document after the other."""
     result = np.full(len(groups), -inf)
     for query in set(groups):
         rows = [row for row in range(len(groups)) if groups[row] == query]
         candidates = [row for row in rows if max(matrix[row]) > -inf]
         for row in candidates:
+            if method == "condorcet":
+                result[row] = 0.5  # on a par with itself
+                for other in candidates:
+                    margin = sum(np.sign(mine - theirs) if mine != theirs else 0
+                        for mine, theirs in zip(matrix[row], matrix[other]))  # fmt: skip
+                    result[row] += (1 + np.sign(margin)) / 2
+                continue
             parts = []
             for system in range(matrix.shape[1]):
                 score = matrix[row, system]
                 listed = [matrix[r, system] for r in rows if matrix[r, system] > -inf]
-                if score == -inf:
-                    if method == "borda":
-                        points = [len(candidates) - place for place in range(len(candidates))]
-                        parts.append(np.mean(points[len(listed) :]))
-                    continue
+                points = [len(candidates) - place for place in range(len(candidates))]
                 rank = sum(s > score for s in listed) + (1 + sum(s == score for s in listed)) / 2
-                if method == "rrf":
+                got = len(candidates) + 1 - rank
+                if score == -inf:
+                    got = np.mean(points[len(listed) :])
+                if method == "borda":
+                    parts.append(got)
+                elif method.startswith("comb") and normalize == "borda":
+                    parts.append(got / len(candidates))
+                elif score == -inf:
+                    continue
+                elif method == "rrf":
                     parts.append(1 / (k + rank))
-                elif method == "borda":
-                    parts.append(len(candidates) + 1 - rank)
+                elif method in ("isr", "log_isr"):
+                    parts.append(1 / rank**2)
+                elif method == "rbc":
+                    parts.append((1 - persistence) * persistence ** (rank - 1))
                 elif normalize == "rank":
                     parts.append((len(listed) - rank + 1) / len(listed))
                 elif normalize == "zscore":
@@ -150,9 +234,23 @@ def by_loop(matrix, groups, method, normalize, k):
                 elif normalize == "minmax":
                     low, high = min(listed), max(listed)
                     parts.append((score - low) / (high - low) if high > low else 1)
+                elif normalize == "max":
+                    parts.append(score / max(listed))
+                elif normalize == "sum":
+                    over = sum(listed) - len(listed) * min(listed)
+                    parts.append((score - min(listed)) / over if over else 1 / len(listed))
                 else:
                     parts.append(score)
-            result[row] = sum(parts) * (len(parts) if method == "combmnz" else 1)
+            n = len(parts)
+            result[row] = {
+                "combmnz": lambda parts, n: sum(parts) * n,
+                "isr": lambda parts, n: sum(parts) * n,
+                "log_isr": lambda parts, n: sum(parts) * log(n),
+                "combanz": lambda parts, n: sum(parts) / n,
+                "combmed": lambda parts, n: np.median(parts),
+                "combmax": lambda parts, n: max(parts),
+                "combmin": lambda parts, n: min(parts),
+            }.get(method, lambda parts, n: sum(parts))(parts, n)
     return result
 
 
@@ -182,9 +280,12 @@ class TestInvariances:
     @given(rows=matrices)
     def test_equals_a_loop(self, method, normalize, rows):
         matrix, groups = unpack(rows)
+        if normalize == "max":
+            matrix = np.where(matrix > -inf, np.abs(matrix) + 0.5, -inf)
+        how = {"method": method, "normalize": normalize, "persistence": 0.7}
         np.testing.assert_allclose(
-            fuse_scores(matrix, groups=groups, method=method, normalize=normalize, rrf_k=3),
-            by_loop(matrix, groups, method, normalize, 3),
+            fuse_scores(matrix, groups=groups, rrf_k=3, **how),
+            by_loop(matrix, groups, k=3, **how),
             atol=1e-12,
         )
 
@@ -202,7 +303,7 @@ class TestInvariances:
     def test_only_order_counts_for_ranks(self, rows):
         matrix, groups = unpack(rows)
         bent = np.where(matrix > -inf, np.exp(matrix), -inf)
-        for method in ("rrf", "borda"):
+        for method in ("rrf", "isr", "log_isr", "rbc", "borda", "condorcet"):
             np.testing.assert_array_equal(
                 fuse_scores(matrix, groups=groups, method=method),
                 fuse_scores(bent, groups=groups, method=method),
@@ -211,7 +312,7 @@ class TestInvariances:
     @given(rows=matrices, scale=st.sampled_from([0.5, 4.0]), shift=st.sampled_from([-2.0, 8.0]))
     def test_scale_of_a_system_does_not_count(self, rows, scale, shift):
         matrix, groups = unpack(rows)
-        for normalize in ("minmax", "zscore"):
+        for normalize in ("minmax", "zscore", "sum"):
             np.testing.assert_allclose(
                 fuse_scores(
                     matrix * scale + shift, groups=groups, method="combsum", normalize=normalize
@@ -266,8 +367,9 @@ class TestInput:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"method": "sum"}, "method must be one of 'rrf', 'combsum', 'combmnz', 'borda', got"),
-            ({"normalize": "max"}, "normalize must be one of 'minmax', 'zscore', 'rank', None"),
+            ({"method": "sum"}, "method must be one of 'rrf', 'isr', .*, 'combmin', got 'sum'"),
+            ({"normalize": "zmuv"}, "normalize must be one of 'minmax', 'zscore', 'max', 'sum', "),
+            ({"persistence": 1}, "persistence must be a number between 0 and 1, both excluded"),
             ({"filtered": "some"}, "filtered must be one of 'any', 'all', 'majority'"),
             ({"rrf_k": -1}, "rrf_k must be a finite number from 0 up, got -1"),
             ({"rrf_k": nan}, "rrf_k must be a finite number"),

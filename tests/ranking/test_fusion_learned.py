@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.metrics import (
     average_precision_score,
+    evaluate,
     make_ranking_scorer,
     ndcg_score,
 )
@@ -25,6 +26,7 @@ from skfilterrank.ranking import (
     CoordinateAscentRanker,
     LinearRankFusion,
     RankAndFilter,
+    RankFusion,
     fuse_learned,
     fuse_runs,
     fuse_scores,
@@ -248,6 +250,49 @@ class TestInsideScikitLearn:
         assert not hasattr(clone(fusion), "coef_")
 
 
+class TestTuned:
+    """Methods without learning, chosen by grouped cross-validation."""
+
+    GRID = {  # noqa: RUF012
+        "method": ["rrf", "combsum", "combmax"],
+        "weights": [None, [3, 1, 0], [1, 0, 3]],
+    }
+
+    @pytest.mark.parametrize("measure", ["ap", "ndcg@5", "search_length"])
+    def test_the_choice_is_that_of_brute_force(self, data, measure):
+        X, y, groups = data
+        scorer, splits = make_ranking_scorer(measure), list(GroupKFold(3).split(X, y, groups))
+        labels = pd.Series(y, index=pd.Index(groups, name="qid"))
+        search = GridSearchCV(RankFusion(), self.GRID, scoring=scorer, cv=splits)
+        search.fit(X, labels)
+        sign = -1 if measure == "search_length" else 1
+        for params, mean in zip(
+            search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+        ):
+            by_hand = [
+                evaluate(
+                    y[test],
+                    fuse_scores(X[test], groups=groups[test], **params),
+                    measure,
+                    groups=groups[test],
+                )[measure].mean()
+                for _, test in splits
+            ]
+            assert mean == pytest.approx(sign * np.mean(by_hand))
+        assert search.best_score_ == max(search.cv_results_["mean_test_score"])
+
+    def test_in_one_call(self, data):
+        X, y, groups = data
+        search = GridSearchCV(
+            RankFusion(), self.GRID, scoring=make_ranking_scorer("ap"), cv=GroupKFold(3)
+        )
+        fused = fuse_learned(X, y, groups=groups, fusion=search, cv=4)
+        # The useless system is left out in every fold.
+        expected = fuse_scores(X, groups=groups, method="combsum", weights=[3, 1, 0])
+        np.testing.assert_array_equal(fused, expected)
+        assert not hasattr(search, "best_params_")
+
+
 class TestOneCall:
     def test_scores_are_held_out(self, data):
         X, y, groups = data
@@ -375,7 +420,7 @@ class TestBadInput:
                 "learner must be 'coordinate_ascent', 'logistic' or a linear",
             ),
             (LinearRankFusion(RandomForestRegressor(2)), "RandomForestRegressor has not"),
-            (LinearRankFusion(normalize="max"), "normalize must be one of"),
+            (LinearRankFusion(normalize="most"), "normalize must be one of"),
             (LinearRankFusion(filtered="none"), "filtered must be one of"),
             (LinearRankFusion(measure="recall"), "recall"),
         ],

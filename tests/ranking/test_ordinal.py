@@ -102,7 +102,7 @@ def test_one_level_scores_that_gain(weights):
     ranker = OrdinalRanker(weights=weights).fit(FIVE_ROWS, [-3] * 5)
     np.testing.assert_array_equal(ranker.predict(FIVE_ROWS[:2]), [-3, -3])
     assert ranker.predict_level_proba(FIVE_ROWS).shape == (5, 0)
-    assert not hasattr(ranker, "n_features_in_")
+    assert ranker.n_features_in_ == FIVE_ROWS.shape[1]
 
 
 def test_unjudged_rows_are_left_out_with_a_warning():

@@ -13,6 +13,7 @@ from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, threshold_curve
 from skfilterrank.ranking._filtering.per_query import (
     QueryThreshold,
+    Worth,
     best_prefix,
     list_features,
     normalised_gains,
@@ -142,7 +143,7 @@ def test_by_the_letter(k, n_queries):
         return model.fit(features[train], worth[train]).predict(features[test])
 
     every = np.arange(len(groups))
-    np.testing.assert_allclose(found.regressor_.predict(features), expected(every, every))
+    np.testing.assert_allclose(found.regression_.predict(features), expected(every, every))
     out_of_fold = np.zeros(len(groups))
     folds = GroupKFold(min(5, n_queries), shuffle=True, random_state=0)
     for train, test in folds.split(features, groups=groups):
@@ -293,7 +294,7 @@ def test_unjudged_rows_are_not_learned_from():
     model = QueryThreshold(k=3).fit(gains, scores, index)
     judged = ~np.isnan(gains)
     features = np.clip(list_features(model._standardised(scores), index), *model.range_)
-    residual = normalised_gains(gains, index, 3) - model.regressor_.predict(features)
+    residual = normalised_gains(gains, index, 3) - model.regression_.predict(features)
     top = places(scores, index) < 6
     assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
 
@@ -330,3 +331,15 @@ def test_reaches_the_best_filter_of_one_score():
     shown = np.where(exact >= model.out_of_fold_thresholds_, exact, -INF)
     best = threshold_curve(y, exact, groups=groups, k=3).best_value
     assert ndcg_f_score(y, shown, groups=groups, k=3) > best - 0.004
+
+
+def test_the_regression_is_that_of_its_estimators():
+    rng = np.random.default_rng(0)
+    features, worth = rng.normal(size=(200, 3)) * [1, 10, 0.1] + 3, rng.normal(size=200)
+    features[:, 2] = np.where(rng.random(200) < 0.5, features[:, 2], 3)
+    model = make_pipeline(
+        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler(), Ridge(10.0)
+    ).fit(features, worth)
+    found = Worth.fitted(features, worth).predict(features)
+    np.testing.assert_allclose(found, model.predict(features), rtol=1e-10, atol=1e-12)
+    assert Worth.fitted(features[:0], worth[:0]).predict(features).tolist() == [0] * 200

@@ -4,13 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from catboost import CatBoostRanker
+from lightgbm import LGBMRanker
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from xgboost import XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
+    LambdaRankRanker,
+    OrdinalRanker,
     QueryRanker,
     RankAndFilter,
     make_lambdamart,
@@ -155,3 +162,64 @@ class TestFitParameters:
             make("ranknet").fit(
                 data.X, data.y, groups=data.groups, sample_weight=np.arange(len(data.y))
             )
+
+
+@pytest.mark.parametrize("name", ["group", "qid", "group_id"])
+def test_queries_in_the_form_of_another_library_are_an_error(name):
+    X, y, groups, _ = make_rank_and_filter(n_queries=10, random_state=0)
+    given = np.bincount(groups) if name == "group" else groups
+    remedy = "np.repeat" if name == "group" else f"pass them as groups= instead of {name}="
+    for ranker in (QueryRanker(LGBMRanker()), RankAndFilter(Ridge(), cv=2)):
+        with pytest.raises(InputError, match=f"^{name} came, and fit takes .*{remedy}"):
+            ranker.fit(X, y, **{name: given})
+
+
+@pytest.mark.parametrize(
+    "ranker", [QueryRanker(XGBRanker(n_estimators=2)), LambdaRankRanker(n_estimators=2)]
+)
+def test_a_column_of_query_ids_is_no_feature(ranker):
+    X, y, groups, _ = make_rank_and_filter(n_queries=10, random_state=0)
+    table = pd.DataFrame(X).add_prefix("f").assign(qid=groups)
+    for given in ({}, {"groups": groups}):
+        with pytest.raises(InputError, match=r"column 'qid', which would be learned.*set_index"):
+            clone(ranker).fit(table, y, **given)
+    expected = clone(ranker).fit(table.drop(columns="qid"), y, groups=table["qid"])
+    by_index = clone(ranker).fit(table.set_index("qid"), y)
+    np.testing.assert_array_equal(
+        by_index.predict(table.drop(columns="qid")), expected.predict(table.drop(columns="qid"))
+    )
+
+
+def test_categorical_features_of_catboost():
+    X, y, groups, _ = make_rank_and_filter(n_queries=20, random_state=0)
+    table = pd.DataFrame(X).add_prefix("f").assign(f0=np.where(X[:, 0] > 0, "up", "down"))
+    bare = CatBoostRanker(iterations=3, verbose=False, thread_count=1, allow_writing_files=False)
+    fitted = QueryRanker(bare, gains={-1: 0, 1: 1, 2: 2}).fit(
+        table, y, groups=groups, cat_features=["f0"]
+    )
+    bare.fit(table, np.maximum(y, 0), group_id=groups, cat_features=["f0"])
+    np.testing.assert_array_equal(fitted.predict(table), bare.predict(table))
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        StackingRegressor([("a", Ridge()), ("b", Ridge(alpha=9.0))]),
+        StackingClassifier([("a", LogisticRegression())]),
+        VotingRegressor([("a", Ridge())]),
+    ],
+)
+def test_stacks_rank(stack):
+    X, y, groups, _ = make_rank_and_filter(n_queries=30, random_state=0)
+    fitted = RankAndFilter(stack, cv=2).fit(X, y, groups=groups)
+    assert fitted.score(X, y, groups=groups) > 0.5
+    if isinstance(stack, StackingClassifier):
+        assert OrdinalRanker(stack).fit(X, y).predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("inner", [QueryRanker(Ridge()), LGBMRanker()])
+def test_stacks_of_rankers_are_an_error(inner):
+    X, y, groups, _ = make_rank_and_filter(n_queries=10, random_state=0)
+    for stack in (StackingRegressor([("a", inner)]), VotingRegressor([("a", inner)])):
+        with pytest.raises(InputError, match=f"cannot hand queries to {type(inner).__name__}: "):
+            RankAndFilter(stack, cv=2).fit(X, y, groups=groups)

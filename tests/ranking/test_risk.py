@@ -3,7 +3,8 @@
 import math
 import pickle
 import warnings
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -34,16 +35,31 @@ from skfilterrank.ranking import (
     risk_threshold,
     threshold_curve,
 )
+from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
-from skfilterrank.ranking._filtering.risk_steps import STEPS
 
 NO = -np.inf
+STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 BOUNDS = {
     "any_forbidden": BinomialBound,
     "forbidden": BettingBound,
     "false_reject_rate": BettingBound,
 }
+
+
+def only(certificate):
+    """The only promise of a certificate, and the threshold."""
+    (promise,) = certificate.promises.values()
+    fields = {name: value for name, value in vars(promise).items() if name != "lower_bound"}
+    fields["limit"] = promise.upper if promise.risk == "false_reject_rate" else promise.lower
+    names = ("threshold", "value", "confidence", "exact", "assumes_unseen")
+    own = {name: getattr(certificate, name) for name in names}
+    return SimpleNamespace(**fields, **own, text=str(certificate))
+
+
+def promise_at(*args, **params):
+    return only(risk_threshold(*args, **params))
 
 
 def rates(risk, y_true, y_score, groups, threshold, k):
@@ -233,10 +249,11 @@ class TestSteps:
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
-        steps = STEPS[risk](RankedLists(y_true, y_score, groups=groups), k)
+        (promise,) = read_promises(risk, 0.1, k)
+        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
         for threshold in real_thresholds(y_score):
             expected = rates(risk, y_true, y_score, groups, threshold, k)
-            found = steps.at(threshold, risk == "false_reject_rate")
+            found = steps.at(threshold)
             np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -273,9 +290,9 @@ class TestRiskThreshold:
         params = {"groups": groups, "risk": risk, "max_risk": level, "confidence": 0.5, "k": k}
         if not expected[0]:
             with pytest.raises(ValueError, match=r"needs at least|cannot be kept"):
-                risk_threshold(y_true, y_score, **params)
+                promise_at(y_true, y_score, **params)
             return
-        found = risk_threshold(y_true, y_score, **params)
+        found = promise_at(y_true, y_score, **params)
         thresholds = real_thresholds(y_score)
         is_certified = (
             thresholds <= found.limit
@@ -297,7 +314,7 @@ class TestRiskThreshold:
     def test_large_samples_test_every_threshold_too(self, risk, data):
         # Long stretches pass at once here, and the rate is not monotone.
         y_score = data.bayes_scores.round(3)
-        found = risk_threshold(
+        found = promise_at(
             data.y, y_score, groups=data.groups, risk=risk, max_risk=0.12, k=3, confidence=0.9
         )
         bound = BOUNDS[risk](found.n_queries, 0.12, 0.9)
@@ -318,10 +335,10 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
     def test_row_order_and_names_in_order(self, risk, data, level):
         params = {"risk": risk, "max_risk": level, "k": 3}
-        one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
+        one = promise_at(data.y, data.bayes_scores, groups=data.groups, **params)
         order = np.random.default_rng(0).permutation(len(data.y))
         names = np.array([f"q{query:04}" for query in data.groups])
-        two = risk_threshold(data.y[order], data.bayes_scores[order], groups=names[order], **params)
+        two = promise_at(data.y[order], data.bayes_scores[order], groups=names[order], **params)
         # The mean of the measure is summed in another order.
         assert one.value == pytest.approx(two.value)
         for name in ("threshold", "limit", "observed", "upper_bound", "n_tried", "n_queries"):
@@ -330,9 +347,9 @@ class TestRiskThreshold:
     @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
     def test_monotone_rescaling(self, risk, data, change):
         params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
-        one = risk_threshold(data.y, data.bayes_scores, **params)
+        one = promise_at(data.y, data.bayes_scores, **params)
         moved = change(data.bayes_scores)
-        two = risk_threshold(data.y, moved, **params)
+        two = promise_at(data.y, moved, **params)
         np.testing.assert_array_equal(data.bayes_scores >= one.threshold, moved >= two.threshold)
         assert change(one.limit) == pytest.approx(two.limit)
         assert (one.observed, one.upper_bound, one.n_tried) == (
@@ -345,8 +362,8 @@ class TestRiskThreshold:
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
         params = {"groups": data.groups, "risk": risk, "max_risk": 0.1, "k": 3}
-        one = risk_threshold(data.y, y_score, **params)
-        two = risk_threshold(data.y, y_score.astype(dtype), **params)
+        one = promise_at(data.y, y_score, **params)
+        two = promise_at(data.y, y_score.astype(dtype), **params)
         np.testing.assert_array_equal(
             y_score >= one.threshold, y_score.astype(dtype) >= two.threshold
         )
@@ -354,14 +371,14 @@ class TestRiskThreshold:
 
     def test_without_need_it_is_the_tuned_threshold(self, risk, data):
         params = {"groups": data.groups, "k": 3}
-        found = risk_threshold(data.y, data.bayes_scores, risk=risk, max_risk=0.99, **params)
+        found = promise_at(data.y, data.bayes_scores, risk=risk, max_risk=0.99, **params)
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
 
     def test_stricter_is_never_better(self, risk, data):
         values, limits = [], []
         for level in (0.05, 0.1, 0.2, 0.4):
-            found = risk_threshold(
+            found = promise_at(
                 data.y, data.bayes_scores, groups=data.groups, risk=risk, max_risk=level, k=3
             )
             values.append(found.value)
@@ -379,7 +396,7 @@ class TestRiskThreshold:
         for _ in range(times):
             drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
             rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
-            found = risk_threshold(
+            found = promise_at(
                 y_true[rows],
                 y_score[rows],
                 groups=groups,
@@ -398,14 +415,14 @@ def test_by_hand():
     n = 45
     y_true, groups = np.tile([1, -1], n), np.repeat(np.arange(n), 2)
     y_score = np.column_stack([np.full(n, 0.9), np.linspace(0.1, 0.5, n)]).ravel()
-    found = risk_threshold(y_true, y_score, groups=groups, risk="any_forbidden")
+    found = promise_at(y_true, y_score, groups=groups, risk="any_forbidden")
     assert found.limit == 0.5
     assert found.threshold == (0.5 + 0.9) / 2
     assert found.value == pytest.approx(1)
     assert (found.observed, found.n_queries, found.n_tried) == (0, 45, 1)
     assert found.upper_bound == pytest.approx(1 - 0.1 ** (1 / 45))
     assert found.exact
-    assert str(found) == (
+    assert found.text == (
         "With confidence 0.9, the share of queries with a forbidden document in the shown list is "
         "at most 0.05 on new queries, at threshold 0.7: on 45 calibration queries it is 0.0000, "
         "with an upper bound of 0.0499."
@@ -417,7 +434,7 @@ def test_the_limit_itself_is_not_certified():
     n = 45
     y_true, groups = np.ones(2 * n), np.repeat(np.arange(n), 2)
     y_true[1] = -1
-    found = risk_threshold(y_true, np.tile([0.9, 0.5], n), groups=groups, risk="any_forbidden")
+    found = promise_at(y_true, np.tile([0.9, 0.5], n), groups=groups, risk="any_forbidden")
     assert (found.limit, found.threshold) == (0.5, (0.5 + 0.9) / 2)
     assert (found.n_tried, found.observed) == (1, 0)
 
@@ -427,12 +444,12 @@ def test_thresholds_up_to_the_highest_score_are_certified_without_a_warning():
     n = 60
     y_true, y_score = np.ones(n), np.repeat([0.0, 1.0], n // 2)
     params = {"groups": np.arange(n), "risk": "false_reject_rate", "max_risk": 0.8}
-    found = risk_threshold(y_true, y_score, **params)
+    found = promise_at(y_true, y_score, **params)
     assert (found.limit, found.n_tried) == (1.0, 2)
     # A bad document above all good ones, which have one score: only -inf keeps the rate.
     scores, labels = np.append(np.zeros(n), 1.0), np.append(y_true, -1)
     with pytest.warns(UserWarning, match="No threshold but -inf"):
-        found = risk_threshold(labels, scores, **params | {"groups": np.arange(n + 1)})
+        found = promise_at(labels, scores, **params | {"groups": np.arange(n + 1)})
     assert (found.limit, found.threshold) == (0.0, NO)
 
 
@@ -441,7 +458,7 @@ def test_where_all_pass_there_is_no_limit(label, risk):
     # One forbidden document of 60, in a query that nobody sees as a failure at level 0.2.
     y_true = np.ones(60)
     y_true[30] = label
-    found = risk_threshold(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, max_risk=0.2)
+    found = promise_at(y_true, np.arange(60.0), groups=np.arange(60), risk=risk, max_risk=0.2)
     assert found.limit == NO
     assert found.n_tried == (0 if label > 0 else 1)
 
@@ -449,7 +466,9 @@ def test_where_all_pass_there_is_no_limit(label, risk):
 def test_a_certificate_cannot_be_changed():
     found = risk_threshold(np.ones(60), np.arange(60), groups=np.arange(60), risk="any_forbidden")
     with pytest.raises(FrozenInstanceError):
-        found.max_risk = 0.5
+        found.threshold = 0.5
+    with pytest.raises(FrozenInstanceError):
+        found.promises["any_forbidden"].max_risk = 0.5
 
 
 def test_undefined_values_are_never_the_best():
@@ -470,7 +489,7 @@ def test_rounding_does_not_lift_the_upper_bound_over_the_level():
         else:
             low = middle
     assert level < BinomialBound(n, level, 0.9).upper(np.zeros(n)) < level + 1e-12
-    found = risk_threshold(
+    found = promise_at(
         np.tile([1, -1], n),
         np.tile([0.9, 0.1], n),
         groups=np.repeat(np.arange(n), 2),
@@ -488,9 +507,7 @@ def test_limit_within_a_stretch_of_equal_value():
     y_true = np.tile([1.0, 1, 0], n)
     y_score = np.tile([0.9, 0.5, 0.6], n) + np.repeat(np.linspace(0, 0.001, n), 3)
     groups = np.repeat(np.arange(n), 3)
-    found = risk_threshold(
-        y_true, y_score, groups=groups, risk="false_reject_rate", max_risk=0.05, k=1
-    )
+    found = promise_at(y_true, y_score, groups=groups, risk="false_reject_rate", max_risk=0.05, k=1)
     assert found.threshold == NO
     assert 0.5 < found.limit < 0.501
 
@@ -502,17 +519,17 @@ def test_unjudged_queries_are_left_out():
     more_scores = np.concatenate([scores, np.full(50, 0.001)])
     for risk in STEPS:
         params = {"risk": risk, "max_risk": 0.2, "k": 3}
-        one = risk_threshold(y, scores, groups=groups, **params)
-        two = risk_threshold(more, more_scores, groups=more_groups, **params)
+        one = promise_at(y, scores, groups=groups, **params)
+        two = promise_at(more, more_scores, groups=more_groups, **params)
         assert one.n_queries == two.n_queries
         assert one.limit == two.limit
 
 
 def test_names_of_queries_do_not_matter_to_exact_binomial_bounds(data):
     params = {"risk": "any_forbidden", "max_risk": 0.1, "k": 3}
-    one = risk_threshold(data.y, data.bayes_scores, groups=data.groups, **params)
+    one = promise_at(data.y, data.bayes_scores, groups=data.groups, **params)
     renamed = np.random.default_rng(0).permutation(600)[data.groups]
-    two = risk_threshold(data.y, data.bayes_scores, groups=renamed, **params)
+    two = promise_at(data.y, data.bayes_scores, groups=renamed, **params)
     assert (one.limit, one.upper_bound) == (two.limit, two.upper_bound)
 
 
@@ -521,10 +538,10 @@ def test_gains_and_series(data):
         np.where(data.y < 0, "bad", "good"),
         index=pd.MultiIndex.from_arrays([data.groups, range(len(data.y))], names=["qid", "docno"]),
     )
-    one = risk_threshold(
+    one = promise_at(
         labels, data.bayes_scores, gains={"good": 1, "bad": -1}, risk="any_forbidden", max_risk=0.1
     )
-    two = risk_threshold(
+    two = promise_at(
         np.where(data.y < 0, -1, 1),
         data.bayes_scores,
         groups=data.groups,
@@ -542,32 +559,30 @@ class TestTrivial:
                 UserWarning, match=r"No threshold but \+inf keeps risk='.*everything"
             ):
                 # Four forbidden documents stand above all that may be shown.
-                found = risk_threshold(y, np.minimum(scores, 50), groups=groups, risk=risk)
+                found = promise_at(y, np.minimum(scores, 50), groups=groups, risk=risk)
             assert found.threshold == np.inf
             assert found.observed == 0
 
     def test_nothing_is_filtered(self):
         y, scores, groups = np.ones(60), np.zeros(60), np.arange(60)
         with pytest.warns(UserWarning, match="No threshold but -inf keeps.*nothing is filtered"):
-            found = risk_threshold(y, scores, groups=groups, risk="false_reject_rate")
+            found = promise_at(y, scores, groups=groups, risk="false_reject_rate")
         assert (found.threshold, found.observed) == (NO, 0)
 
     def test_the_warning_names_the_line_of_the_call(self):
         with pytest.warns(UserWarning, match="No threshold but -inf") as caught:
-            risk_threshold(
-                np.ones(60), np.zeros(60), groups=np.arange(60), risk="false_reject_rate"
-            )
+            promise_at(np.ones(60), np.zeros(60), groups=np.arange(60), risk="false_reject_rate")
         assert [warning.filename for warning in caught] == [__file__]
 
     def test_rows_that_are_filtered_already_are_no_threshold(self):
         # As above, and a bad document at -inf.
         y, groups = np.append(np.ones(60), -1.0), np.append(np.arange(60), 0)
         with pytest.warns(UserWarning, match="No threshold but -inf keeps"):
-            risk_threshold(y, np.append(np.zeros(60), NO), groups=groups, risk="false_reject_rate")
+            promise_at(y, np.append(np.zeros(60), NO), groups=groups, risk="false_reject_rate")
 
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
-        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden", max_risk=0.5)
+        found = promise_at(y, scores, groups=groups, risk="any_forbidden", max_risk=0.5)
         assert found.limit < 59
         assert found.threshold == np.inf
 
@@ -577,11 +592,11 @@ class TestTrivial:
         with pytest.raises(
             ValueError, match=r"cannot be kept at 0.2: scores of -inf filter 0.5 of"
         ):
-            risk_threshold(y, scores, groups=groups, risk="false_reject_rate", max_risk=0.2)
+            promise_at(y, scores, groups=groups, risk="false_reject_rate", max_risk=0.2)
 
     def test_nothing_retrieved_shows_nothing_forbidden(self):
         y, scores, groups = np.full(60, -1.0), np.full(60, NO), np.arange(60)
-        found = risk_threshold(y, scores, groups=groups, risk="any_forbidden")
+        found = promise_at(y, scores, groups=groups, risk="any_forbidden")
         assert (found.threshold, found.observed) == (NO, 0)
 
 
@@ -610,7 +625,7 @@ class TestBadInput:
     )
     def test_parameters(self, wrong, message):
         with pytest.raises(ValueError, match=message):
-            risk_threshold(np.ones(100), np.arange(100.0), **(self.params | wrong))
+            promise_at(np.ones(100), np.arange(100.0), **(self.params | wrong))
 
     @pytest.mark.parametrize("risk", STEPS)
     def test_too_few_queries(self, risk):
@@ -621,13 +636,13 @@ class TestBadInput:
             "high as 0.051.* Give more queries, raise max_risk or lower confidence"
         )
         with pytest.raises(ValueError, match=message):
-            risk_threshold(y, groups, groups=groups, risk=risk)
+            promise_at(y, groups, groups=groups, risk=risk)
 
     def test_no_query_has_a_good_document(self):
         with pytest.raises(
             ValueError, match=r"45 calibration queries \(queries with a good .*got 0"
         ):
-            risk_threshold(-np.ones(9), np.arange(9), groups=np.arange(9), risk="false_reject_rate")
+            promise_at(-np.ones(9), np.arange(9), groups=np.arange(9), risk="false_reject_rate")
 
 
 def fit(data, estimator=None, **params):
@@ -647,10 +662,10 @@ class TestRankAndFilter:
         inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
         np.testing.assert_allclose(model.estimator_.coef_, inner.coef_)
         scores = inner.predict_proba(data.X[held_out])[:, 1]
-        expected = risk_threshold(
+        expected = promise_at(
             data.y[held_out], scores, groups=data.groups[held_out], risk=risk, max_risk=0.15, k=3
         )
-        assert vars(model.risk_certificate_) == vars(expected)
+        assert vars(only(model.risk_certificate_)) == vars(expected)
         assert expected.exact
         assert model.threshold_ == expected.threshold
         assert model.best_score_ == pytest.approx(expected.value)
@@ -671,13 +686,14 @@ class TestRankAndFilter:
         ],
     )
     def test_says_whether_the_guarantee_is_exact(self, data, params, exact, n_splits, n_queries):
-        certificate = (model := fit(data, **params)).risk_certificate_
+        model = fit(data, **params)
+        certificate = only(model.risk_certificate_)
         assert certificate.exact is exact
         assert certificate.n_queries == n_queries
         assert len(model.fold_threshold_curves_) == n_splits
-        assert ("approximately at most 0.15" in str(certificate)) is not exact
+        assert ("approximately at most 0.15" in certificate.text) is not exact
         assert not certificate.assumes_unseen
-        assert "if the estimator" not in str(certificate)
+        assert "if the estimator" not in certificate.text
         if not exact:
             all_rows = LogisticRegression().fit(data.X, data.y > 0)
             np.testing.assert_allclose(model.estimator_.coef_, all_rows.coef_)
@@ -689,8 +705,8 @@ class TestRankAndFilter:
             inner, k=3, threshold="risk", risk="any_forbidden", max_risk=0.15, cv="prefit"
         ).fit(data.X[~train], data.y[~train], groups=data.groups[~train])
         scores = inner.predict_proba(data.X[~train])[:, 1]
-        certificate = model.risk_certificate_
-        expected = risk_threshold(
+        certificate = only(model.risk_certificate_)
+        expected = promise_at(
             data.y[~train],
             scores,
             groups=data.groups[~train],
@@ -698,10 +714,11 @@ class TestRankAndFilter:
             max_risk=0.15,
             k=3,
         )
-        assert vars(certificate) == vars(replace(expected, assumes_unseen=True))
-        assert str(certificate) == (
-            f"{expected} This holds if the estimator has not seen these queries."
-        )
+        condition = " This holds if the estimator has not seen these queries."
+        assert vars(certificate) == vars(expected) | {
+            "assumes_unseen": True,
+            "text": expected.text + condition,
+        }
         assert model.estimator_ is inner
 
     def test_a_split_through_queries_is_not_exact(self, data):
@@ -725,7 +742,7 @@ class TestRankAndFilter:
     def test_any_measure_chooses_among_the_certified(self, data, risk):
         params = {"risk": risk, "cv": 0.5, "measure": "qwa", "k": None}
         model = fit(data, **params)
-        certificate = model.risk_certificate_
+        certificate = only(model.risk_certificate_)
         scores = model.estimator_.predict_proba(data.X)[:, 1]
         _, held_out = next(
             GroupShuffleSplit(1, test_size=0.5, random_state=0).split(data.X, None, data.groups)
@@ -755,21 +772,23 @@ class TestRankAndFilter:
             with pytest.raises(ValueError, match=r"it needs query ids: pass groups=.*named 'qid'"):
                 model.fit(data.X, y)
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        assert model.fit(data.X, y).risk_certificate_.n_queries == 300
+        assert model.fit(data.X, y).risk_certificate_.promises["any_forbidden"].n_queries == 300
 
     def test_pure_filtering_where_each_row_is_a_query(self, data):
         model = RankAndFilter(
             LogisticRegression(), threshold="risk", risk="any_forbidden", max_risk=0.1
         ).fit(data.X, data.y, groups=np.arange(len(data.y)))
         kept = model.predict(data.X) > NO
-        assert model.risk_certificate_.n_queries == math.ceil(0.3 * len(data.y))
+        assert model.risk_certificate_.promises["any_forbidden"].n_queries == math.ceil(
+            0.3 * len(data.y)
+        )
         # Each row is a query: the share of all rows that are shown and forbidden.
         assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
 
     def test_clone_pickle_and_parameters(self, data):
         model = fit(data, risk="forbidden", confidence=0.8)
         again = pickle.loads(pickle.dumps(model))
-        assert vars(again.risk_certificate_) == vars(model.risk_certificate_)
+        assert vars(only(again.risk_certificate_)) == vars(only(model.risk_certificate_))
         assert isinstance(again.risk_certificate_, RiskCertificate)
         np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
         params = clone(model).get_params()
@@ -779,7 +798,7 @@ class TestRankAndFilter:
             0.8,
         )
         copy = clone(model).fit(data.X, data.y, groups=data.groups)
-        assert vars(copy.risk_certificate_) == vars(model.risk_certificate_)
+        assert vars(only(copy.risk_certificate_)) == vars(only(model.risk_certificate_))
 
     def test_in_a_grid_search_with_metadata_routing(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
@@ -856,7 +875,7 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     groups = np.repeat(np.arange(60), 5)
     y_true = rng.choice([-1.0, 1.0, 2.0, 0.0], 300)
     y_score = np.round(y_true + rng.normal(size=300), 1)
-    found = risk_threshold(
+    found = promise_at(
         y_true, y_score, groups=groups, risk=risk, max_risk=0.8, k=3, measure=measure
     )
     curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)

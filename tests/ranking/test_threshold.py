@@ -121,6 +121,7 @@ OPTIONS = [
     "lexiprecision(scale=log)",
     "lexirecall(scale=log)",
     "lexirecall(n_items=50)",
+    "lexirecall(scale=share,n_items=50)",
     "metric_lexirecall(epsilon=0.1)",
     "q_measure(beta=0)",
     "rbp(persistence=0.95)@3",

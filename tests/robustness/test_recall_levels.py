@@ -180,7 +180,8 @@ def test_a_measure_that_has_no_value_in_an_endless_collection():
 # All that are declared as sums, as far as 40 items are as good as an endless collection.
 SUMS = {name for name, entry in MEASURES.items() if entry.additive and entry.greater_is_better}
 SUMS -= {*NO_SUMS, "lexiprecision", "metric_lexirecall"}
-SUMS |= {f"{name}(n_items=40)" for name in ("lexirecall", "lexiprecision", "metric_lexirecall")}
+SUMS |= {f"{name}(scale=share,n_items=40)" for name in ("lexirecall", "lexiprecision")}
+SUMS |= {"metric_lexirecall(n_items=40)"}
 SUMS |= {"precision@7", "ap(normalize=min)@9", "rbp(persistence=0.5)@20", "tse(exposure=ndcg)"}
 
 

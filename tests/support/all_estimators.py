@@ -54,6 +54,7 @@ from skfilterrank.ranking import (
     RankAndFilter,
     RankBoostRanker,
     RankerMixin,
+    RankFusion,
 )
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
@@ -246,6 +247,7 @@ CASES = {
         CoordinateAscentRanker(max_iter=2, filter=True, warm_start=True, random_state=0),
         "more rows",
     ),
+    "RankFusion": Case(RankFusion("combsum"), "rows"),
     "LinearRankFusion": Case(LinearRankFusion(LOGISTIC), "rows"),
     "FilterAll": Case(FilterAll(), "rows"),
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), k=3, cv=2), random_state=0), "rows"),

@@ -64,6 +64,12 @@ CALLS = {
     "metrics.register_measure": {"name": "mine"},
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
     "metrics.preference_matrix": _SYSTEMS,
+    "metrics.recall_paired_preference": {
+        **_ROWS,
+        "y_score_a": SCORES,
+        "y_score_b": SCORES[::-1],
+    },
+    "metrics.unjudged_bounds": {**_LISTS, "y_true": [1, NAN, 2, 0, NAN, 0], "measure": "ap"},
     "metrics.query_informativeness": {**_SYSTEMS, "n_queries": 1, "n_samples": 10},
     "metrics.random_ranking_bound": {**_ROWS, "n_samples": 10},
     "metrics.rank_filter_report": _SYSTEMS,
@@ -93,6 +99,10 @@ CALLS = {
     "comparison.fraction_tied": {"scores": VALUES},
     "comparison.kendall_tau": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.label_degradation": {**_OF_RUNS, "measures": ["ap"], "n_samples": 2},
+    "comparison.comparison_table": {
+        "comparisons": comparison.compare_systems(VALUES, **_FEW),
+        "format": "markdown",
+    },
     "comparison.moved_documents": {
         "first": RUNS["first"],
         "second": RUNS["second"],
@@ -102,6 +112,7 @@ CALLS = {
     "comparison.percentage_absolute_difference": {"means": {"a": 0.5, "b": 0.4}},
     "comparison.rank_biased_overlap": {"first": ["a", "b"], "second": ["b", "a"]},
     "comparison.reliability": {"scores": VALUES},
+    "comparison.reproducibility": {"original": VALUES, "reproduced": VALUES},
     "comparison.score_predictions": {**_SYSTEMS, "measures": ["ap"]},
     "comparison.score_systems": _OF_RUNS,
     "comparison.sensitivity_curve": {"scores": VALUES, **_FEW},
@@ -126,6 +137,10 @@ CALLS = {
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
     "io.read_runs": {"runs": RUNS},
     "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
+    "io.write_prels": {
+        "path": _written,
+        "prels": QRELS.assign(inclusion_probability=1.0),
+    },
     "io.write_qrels": {"path": _written, "qrels": QRELS},
     "io.write_run": {
         "path": _written,
@@ -142,6 +157,7 @@ CALLS = {
         "cv": 2,
     },
     "ranking.fuse_runs": {"runs": RUNS},
+    "ranking.score_table": {"runs": RUNS},
     "ranking.fuse_scores": {"y_scores": SYSTEMS, "groups": GROUPS, "weights": [1, 2]},
     "ranking.fuse_learned": {"systems": SYSTEMS, **_ROWS, "cv": 2},
     "ranking.lightgbm_metric": {"measure": "ap"},
@@ -153,6 +169,8 @@ CALLS = {
     "ranking.make_ranker": {"name": "bce"},
     "ranking.make_ranknet": {},
     "features.make_text_features": {"document": "text"},
+    "ranking.RiskMonitor": {"risk": "any_forbidden"},
+    "ranking.risk_certificate": {**_LISTS, "threshold": 0.4, "risk": "any_forbidden"},
     "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "max_risk": 0.9},
     "ranking.score_difference": {
         "model": LinearRegression().fit(FEATURES, LABELS),
@@ -160,13 +178,36 @@ CALLS = {
         "document": 0,
         "other": 1,
     },
+    "ranking.search_by_preferences": {
+        "estimator": LinearRegression(),
+        "candidates": {"fit_intercept": [True, False]},
+        "X": FEATURES,
+        "y": LABELS,
+        "groups": GROUPS,
+        "cv": 2,
+        "n_resamples": 10,
+    },
     "ranking.threshold_curve": _LISTS,
+    "ranking.write_filter": {
+        "path": _written,
+        "model": ranking.RankAndFilter("passthrough").fit(SCORES, LABELS, groups=GROUPS),
+    },
+    "ranking.write_monitor": {
+        "path": _written,
+        "monitor": ranking.RiskMonitor("any_forbidden"),
+    },
     "ranking.xgboost_early_stopping": {
         "measure": "ap",
         "X": FEATURES,
         "y": LABELS,
         "groups": GROUPS,
         "early_stopping_rounds": 2,
+    },
+    "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
+    "judgments.likely_errors": {
+        "X": pd.DataFrame(
+            {"qid": "1", "docno": list("abcd"), "text": "cat", "label": [1, 0, 1, 0]}
+        ),
     },
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
@@ -190,6 +231,8 @@ READERS = {
     "io.read_run",
     "io.save_model",
     "judgments.read_judgment_log",
+    "ranking.read_filter",
+    "ranking.read_monitor",
 }
 
 

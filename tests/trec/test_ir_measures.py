@@ -11,6 +11,11 @@ from skfilterrank.metrics import get_measure_names
 from skfilterrank.trec import evaluate_run, register_with_ir_measures
 from skfilterrank.trec._ir_measures import NamedGains
 
+# Labels below 0, of which nothing is said, are given to every measure here.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* holds labels below 0", "ignore:.*some gains are below 0"
+)
+
 ir_measures = pytest.importorskip("ir_measures")
 
 QRELS = {"1": {"a": 2, "b": -2, "c": 1, "d": 0}, "2": {"a": 1, "e": 0}, "3": {"f": 1}}

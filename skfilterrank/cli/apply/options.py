@@ -9,7 +9,7 @@ def add_arguments(parser) -> None:
     parser.description = (
         "Rank and filter documents with a model saved by 'skfilterrank rank-filter "
         "--save'. A table needs no labels; in LETOR text any number stands for them. The lists "
-        "are a TREC run."
+        "are a TREC run, CSV or lines of JSON."
     )
     parser.add_argument("model", type=files.read, metavar="MODEL", help="file written by --save")
     parser.add_argument(
@@ -17,4 +17,5 @@ def add_arguments(parser) -> None:
     )
     shared.add(parser, "--input-format", "--query", "--document")
     shared.add(parser, "--out", shown="standard output")
+    shared.add(parser, "--format", choices=("trec", "csv", "json"), shown="by --out, else trec")
     parser.set_defaults(label=None)

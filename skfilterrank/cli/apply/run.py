@@ -1,10 +1,11 @@
 """What ``skfilterrank apply`` does."""
 
 from skfilterrank.cli._data import read_rows
+from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._output import describe
 from skfilterrank.cli._streams import data_output, tell
 from skfilterrank.exceptions import FileFormatError
-from skfilterrank.io import load_model, write_run
+from skfilterrank.io import load_model
 
 
 def run(arguments) -> None:
@@ -17,7 +18,9 @@ def run(arguments) -> None:
             arguments.model,
         )
     rows = read_rows(arguments.data, arguments, like=saved["table"], labelled=False)
+    format = list_format(arguments.out, arguments.format)
+    check_ids(rows, format, "--format csv or json")
     scores = saved["model"].predict(rows.X, groups=rows.groups)
     target = data_output() if arguments.out in (None, "-") else arguments.out
-    counts = write_run(target, rows.groups, docnos=rows.docnos, y_score=scores, name=saved["name"])
+    counts = write_lists(target, rows, scores, name=saved["name"], format=format)
     tell(describe(counts))

@@ -34,9 +34,12 @@ output:
   csv    a line for each pair: measure, first, second, mean_first, mean_second,
          difference, low, high, effect_size, p_value, p_adjusted, significant
   json   an object for each measure, on a line of its own, with all of this
-  --html writes a report to open in a browser: figures, and for pairs of systems
-  the topics that decide between them and the documents that moved there. It is
-  one file, and needs matplotlib: pip install 'skfilterrank[plot]'.
+  latex, markdown
+         for papers: a row for each system, a column for each measure, the best
+         mean bold, and marks of significance, which the last line explains
+  --html writes one file to open in a browser: figures, and for pairs of systems
+  the topics that decide between them and the documents that moved there; and
+  what it was made from. It needs matplotlib: pip install 'skfilterrank[plot]'.
 
 exit code:
   0; 2 after an error.
@@ -56,7 +59,7 @@ def add_arguments(parser) -> None:
     parser.usage = _USAGE
     parser.description = (
         "Compare TREC runs, pair by pair, with a test of significance. The outcome goes\n"
-        "to standard output, messages to standard error. Files may be gzipped; - reads\n"
+        "to standard output, messages to standard error. Files may be packed; - reads\n"
         "standard input."
     )
     parser.epilog = _EPILOG
@@ -93,10 +96,26 @@ def add_arguments(parser) -> None:
         "1 - alpha (default: 0.05)",
     )
     shared.add(testing, "--n-resamples", "--seed")
-    shared.add_output(parser, "table", "csv", "json")
-    parser.add_argument(
+    shared.add_output(parser, "table", "csv", "json", "latex", "markdown")
+    page = parser.add_argument_group("a report to open in a browser")
+    page.add_argument(
         "--html", type=files.page, metavar="REPORT", help="also write a report to this file"
     )
+    page.add_argument(
+        "--before",
+        type=files.read,
+        metavar="REPORT",
+        help="an earlier report: what is different now is told in the new one",
+    )
+    page.add_argument(
+        "--open",
+        type=options.pairs,
+        metavar="RUN=RUN,...",
+        help="pairs whose documents are shown (default: those of the five best runs)",
+    )
+    shared.add(page, "--topics")
+    shared.add(page, "--docs", required=False)
+    shared.add(page, "--text")
     shared.add_reading(parser, missing="raise")
     shared.add(parser, "--jobs")
     parser.set_defaults(get_default=parser.get_default)

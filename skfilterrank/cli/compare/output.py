@@ -12,6 +12,7 @@ from skfilterrank.cli._output import align_columns
 from skfilterrank.comparison import (
     MeasureConflicts,
     PairwiseComparison,
+    comparison_table,
     kendall_tau,
 )
 
@@ -47,7 +48,7 @@ def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iter
     """For programs: an object for each measure."""
     for name, comparison in comparisons.items():
         scores = comparison.scores
-        found = {
+        record = {
             "measure": name,
             "greater_is_better": scores.greater_is_better,
             "is_preference": scores.is_preference,
@@ -62,10 +63,26 @@ def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iter
             "systems": _records(comparison.systems(alpha).reset_index()),
             "pairs": _records(comparison.pairs(alpha)),
         }
-        yield json.dumps(found, allow_nan=False) + "\n"
+        yield json.dumps(record, allow_nan=False) + "\n"
 
 
-FORMATS = {"table": table, "csv": csv, "json": json_lines}
+def latex(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
+    """For papers: a row for each system, a column for each measure, marks of significance."""
+    yield comparison_table(comparisons, format="latex")
+
+
+def markdown(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:
+    """The same as Markdown."""
+    yield comparison_table(comparisons, format="markdown")
+
+
+FORMATS = {
+    "table": table,
+    "csv": csv,
+    "json": json_lines,
+    "latex": latex,
+    "markdown": markdown,
+}
 
 
 def describe(name, comparison, alpha) -> str:
@@ -90,11 +107,11 @@ def describe_agreement(comparisons, alpha) -> list[str]:
     lines = []
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)
-        found = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
-        n = found.counts
+        conflict = MeasureConflicts.from_comparisons(ours, theirs, alpha=alpha)
+        n = conflict.counts
         lines.append(
             f"{first} and {second}: Kendall's tau of the means {number(tau)}; of "
-            f"{counted(found.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
+            f"{counted(conflict.n_pairs, 'pair')}, {n['agree']:,} differ by both, "
             f"{n['only first']:,} by {first} only, {n['only second']:,} by {second} only, "
             f"{n['opposite']:,} in opposite ways, {n['neither']:,} by neither"
         )
@@ -103,9 +120,9 @@ def describe_agreement(comparisons, alpha) -> list[str]:
 
 def contradictions(comparison, alpha) -> list[str]:
     """That tests of signs or ranks find runs better whose means are worse, where they do."""
-    found = comparison.better(alpha)
+    differs = comparison.better(alpha)
     sign = 1 if comparison.scores.greater_is_better else -1
-    n_against = int(np.count_nonzero(found * sign * comparison.difference < 0))
+    n_against = int(np.count_nonzero(differs * sign * comparison.difference < 0))
     if not n_against:
         return []
     which = "1 pair the run with the worse mean is"

@@ -47,6 +47,7 @@ class Lists(NamedTuple):
 
 def run(arguments) -> int:
     """Compare the systems and print, and write, what is found."""
+    _check_page(arguments)
     scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
     # First, as whoever reads the output may have gone.
@@ -60,6 +61,7 @@ def run(arguments) -> int:
             alpha=arguments.alpha,
             random_state=arguments.seed,
             verbose=progress(arguments),
+            arguments=arguments,
         )
     with results(arguments) as (format, write):
         for text in FORMATS[format](comparisons, arguments.alpha):
@@ -68,6 +70,15 @@ def run(arguments) -> int:
     if arguments.html:
         tell(f"report: {arguments.html}")
     return 0
+
+
+def _check_page(arguments):
+    """Options that say what is on a page, where there is one."""
+    for name in ("before", "open", "topics", "docs", "text"):
+        if getattr(arguments, name) is not None and arguments.html is None:
+            raise InputError(f"--{name} says what is in the report: add --html.")
+    if arguments.docs is not None and arguments.scores:
+        raise InputError("--docs has the texts of documents, and --scores knows of none.")
 
 
 def _measure(arguments):
@@ -89,7 +100,7 @@ def _measure(arguments):
     for name, path in runs.items():
         if path == STDIN:
             runs[name] = read_run(source(STDIN))
-    index = QrelsIndex(qrels)
+    index = QrelsIndex(qrels, unjudged_label=None)
     params = {"gains": gains, "unjudged": arguments.unjudged, "precision": arguments.precision}
     try:
         scores = score_systems(

@@ -14,8 +14,8 @@ what is completed:
 
 what is left:
   Documents without text, and documents of topics without a judged one. They are
-  counted and listed, and written with the label of --unjudged-label, or not at
-  all without that option.
+  counted and listed, and written with the label of --unjudged-label (-1 for
+  trec), or not at all without that option.
 
 examples:
   skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 \\
@@ -30,7 +30,7 @@ def add_arguments(parser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = (
         "Predict labels for the documents that nobody judged, from the text of those\n"
-        "somebody did. Messages go to standard error. Files may be gzipped."
+        "somebody did. Messages go to standard error. Files may be packed."
     )
     parser.epilog = _EPILOG
     shared.add(parser, "QRELS", "--docs")

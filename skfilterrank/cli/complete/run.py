@@ -8,7 +8,7 @@ import pandas as pd
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
-from skfilterrank.cli._run_files import read_named_runs
+from skfilterrank.cli._run_files import read_named_runs, said_unjudged
 from skfilterrank.cli._streams import data_output, progress, tell
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 from skfilterrank.io import read_qrels, write_qrels
@@ -40,12 +40,12 @@ def run(arguments) -> int:
     with warnings.catch_warnings():
         # Told above and below: labels below 0, topics without a model, texts without a term.
         warnings.simplefilter("ignore", SkfilterrankWarning)
-        found = predictor.fit_transform(table[has_text])
-    labels = found["label"].to_numpy()
+        completed = predictor.fit_transform(table[has_text])
+    labels = completed["label"].to_numpy()
     if arguments.labels == "soft":
-        labels = np.where(found["imputed"], np.round(labels, 4), labels)
+        labels = np.where(completed["imputed"], np.round(labels, 4), labels)
     table.loc[has_text, "label"] = labels
-    _tell(predictor, found, table, has_text, arguments)
+    _tell(predictor, completed, table, has_text, arguments)
     _write(table, arguments)
     if arguments.list_missing is not None:
         missing = table[~has_text]
@@ -56,7 +56,7 @@ def run(arguments) -> int:
 
 def _pool(arguments) -> pd.DataFrame:
     """Judged and unjudged documents, topic by topic as in QRELS; those of the runs come last."""
-    qrels = read_qrels(arguments.qrels, unjudged_label=arguments.unjudged_label)
+    qrels = read_qrels(arguments.qrels, unjudged_label=said_unjudged(arguments))
     qrels["label"] = qrels["label"].astype(np.float64)
     if not arguments.runs:
         if arguments.depth is not None:
@@ -80,7 +80,8 @@ def _pool(arguments) -> pd.DataFrame:
             f"{arguments.qrels} holds no unjudged document: say by --unjudged-label which label "
             "marks them, or give --runs, whose documents may be unjudged."
         )
-    if n_negative := int((table["label"] < 0).sum()):
+    n_negative = int((table["label"] < 0).sum())
+    if n_negative and arguments.unjudged_label == "warn":
         tell(
             f"{counted(n_negative, 'label')} below 0, forbidden documents; where they mean "
             "unjudged, say so by --unjudged-label"
@@ -107,15 +108,17 @@ def _check_texts(table, has_text, ids, arguments):
 
 def _write(table, arguments):
     """Write the judgments; what is left only where a label says so."""
-    if arguments.unjudged_label is None:
+    unjudged = said_unjudged(arguments)
+    unjudged = -1 if unjudged == "trec" else unjudged
+    if unjudged is None:
         table = table[table["label"].notna()]
     target = data_output() if arguments.out == "-" else arguments.out
-    write_qrels(target, table[["qid", "docno", "label"]], unjudged_label=arguments.unjudged_label)
+    write_qrels(target, table[["qid", "docno", "label"]], unjudged_label=unjudged)
 
 
-def _tell(predictor, found, table, has_text, arguments):
+def _tell(predictor, completed, table, has_text, arguments):
     """What was predicted, and what was not."""
-    imputed = found["label"][found["imputed"]]
+    imputed = completed["label"][completed["imputed"]]
     text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
     if len(imputed) and arguments.labels == "hard":
         counts = imputed.value_counts().sort_index()
@@ -134,7 +137,7 @@ def _tell(predictor, found, table, has_text, arguments):
             getattr(arguments, done)
         ]
         tell(f"{counted(len(topics), 'topic')} with {reason} ({done}): {_some(topics)}")
-    if n_empty := int(found["imputed"].to_numpy()[predictor.empty_texts_].sum()):
+    if n_empty := int(completed["imputed"].to_numpy()[predictor.empty_texts_].sum()):
         tell(f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default")
     if not has_text.all():
         missing = table[~has_text]

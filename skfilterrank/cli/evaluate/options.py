@@ -5,8 +5,8 @@ import argparse
 from skfilterrank.cli import _shared_options as shared
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
-# what is seen was judged at all. lexirecall's share is far too small to compare runs by its mean.
-MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall(scale=log)", "judged@10")
+# what is seen was judged at all.
+MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
 
 _EPILOG = """\
 measures:
@@ -15,7 +15,8 @@ measures:
   trec_eval and ir_measures are understood too, in any case: map, ndcg_cut_10,
   P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
   you write them. A document is relevant where its gain is above 0, and forbidden
-  where it is below 0.
+  where it is below 0. A measure may have a relevance level or gains of its own:
+  -m 'AP(rel=2)' -m nDCG@10 -m 'ndcg(gains=exp2)@10'.
 
 formats:
   table  for people, four digits: a line for each run; with --per-query a table
@@ -27,10 +28,12 @@ formats:
          "missing_topics", "unjudged_topics", "mean": {MEASURE: value}, with
          --per-query "topics": {qid: {MEASURE: value}}; all digits; undefined
          is null
-  trec   as trec_eval -m runid (-q with --per-query): measure, topic or "all",
-         and value with four digits; the line "runid" stands between the topics
-         of a run and its means
-  A run is written as soon as it is finished, except into the table of means and
+  trec   as trec_eval 9 and 10 -m runid (-q with --per-query): measure, topic or
+         "all", and value with four digits; the line "runid" stands between the
+         topics of a run and its means
+  latex, markdown
+         the table for papers, the best means of several runs bold
+  A run is written as soon as it is finished, except into a table of means and
   with --sort. Runs are named after their files, without .gz and .txt; where
   several files have one name, by their paths.
 
@@ -50,7 +53,7 @@ def add_arguments(parser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = (
         "Measure TREC runs against judgments. Values go to standard output, messages to\n"
-        "standard error. Files may be gzipped; - reads standard input."
+        "standard error. Files may be packed; - reads standard input."
     )
     parser.epilog = _EPILOG
     shared.add(parser, "QRELS", "RUN")
@@ -58,7 +61,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--per-query", action="store_true", help="the values of every topic, not only the means"
     )
-    shared.add_output(parser, "table", "csv", "json", "trec")
+    shared.add_output(parser, "table", "csv", "json", "trec", "latex", "markdown")
     parser.add_argument(
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
     )

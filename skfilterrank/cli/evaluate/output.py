@@ -1,11 +1,15 @@
 """Values of runs as text, written run by run."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.paper_tables import Cell, paper_table
 from skfilterrank.cli._output import align_columns
 
 # A value that four digits would show as 0.0000.
@@ -52,7 +56,7 @@ def csv(runs: Iterable[RunValues]) -> Iterator[str]:
 def json_lines(runs: Iterable[RunValues]) -> Iterator[str]:
     """A JSON object on a line of its own for each run."""
     for run in runs:
-        found = {
+        record = {
             "run": run.name,
             "n_topics": run.n_topics,
             "missing_topics": run.missing_topics,
@@ -61,8 +65,8 @@ def json_lines(runs: Iterable[RunValues]) -> Iterator[str]:
         }
         if run.topics is not None:
             rows = run.topics.to_dict("index")
-            found["topics"] = {qid: _without_nan(row) for qid, row in rows.items()}
-        yield json.dumps(found, allow_nan=False) + "\n"
+            record["topics"] = {qid: _without_nan(row) for qid, row in rows.items()}
+        yield json.dumps(record, allow_nan=False) + "\n"
 
 
 def trec(runs: Iterable[RunValues]) -> Iterator[str]:
@@ -76,11 +80,43 @@ def trec(runs: Iterable[RunValues]) -> Iterator[str]:
         yield "".join([*lines, *_trec_lines("all", run.means.index, run.means)])
 
 
-FORMATS = {"table": table, "csv": csv, "json": json_lines, "trec": trec}
+def paper(runs: Iterable[RunValues], format: str) -> Iterator[str]:
+    """A table of means, the best bold; or a table of each run's topics."""
+    means = []
+    for number, run in enumerate(runs):
+        if run.topics is None:
+            means.append(run)
+            continue
+        rows = [[str(row[0]), *map(_cell, row[1:])] for row in run.topics.itertuples(name=None)]
+        rows.append(["all", *map(_cell, run.means)])
+        yield "\n" * (number > 0) + paper_table([run.name, *run.topics.columns], rows, format)
+    if means:
+        values = pd.DataFrame([run.means for run in means]).to_numpy()
+        measures = means[0].means.index
+        parsed = map(parse_measure, measures)
+        signs = [1 if each.measure.greater_is_better else -1 for each in parsed]
+        is_best = (values * signs == np.fmax.reduce(values * signs)) & (len(means) > 1)
+        rows = [
+            [run.name, *(Cell(_cell(value), "", best) for value, best in zip(*both))]
+            for run, both in zip(means, zip(values, is_best.tolist()))
+        ]
+        yield paper_table(["run", *measures], rows, format)
+
+
+FORMATS: dict[str, Callable[[Iterable[RunValues]], Iterator[str]]] = {
+    "table": table,
+    "csv": csv,
+    "json": json_lines,
+    "trec": trec,
+    "latex": partial(paper, format="latex"),
+    "markdown": partial(paper, format="markdown"),
+}
 
 
 def _trec_lines(qid, measures, values):
-    return [f"{name:<22}\t{qid}\t{value:6.4f}\n" for name, value in zip(measures, values)]
+    # Columns end at white space, which names may have behind commas.
+    names = ["".join(name.split()) for name in measures]
+    return [f"{name:<22}\t{qid}\t{value:6.4f}\n" for name, value in zip(names, values)]
 
 
 def _cell(value):

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from skfilterrank._core.measure_names import parse_measure, parse_measures
+from skfilterrank._core.measure_names import known_measure, parse_measure, parse_measures
 from skfilterrank._core.results import counted
+from skfilterrank._core.scoring import OVER_QUERIES
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -40,7 +41,7 @@ def run(arguments) -> int:
         runs[name] = read_run(source(STDIN))
     evaluations = iter_evaluations(
         runs,
-        QrelsIndex(qrels),
+        QrelsIndex(qrels, unjudged_label=None),
         measures,
         n_jobs=arguments.jobs,
         verbose=_shows_progress(arguments),
@@ -75,12 +76,22 @@ def _run_values(evaluations, per_query, notes) -> Iterator[RunValues]:
         values = evaluation.values
         yield RunValues(
             evaluation.name,
-            values.mean(),
+            _over_topics(values),
             len(values),
             values if per_query else None,
             evaluation.missing_topics,
             evaluation.unjudged_topics,
         )
+
+
+def _over_topics(values):
+    """One number for all topics: the mean, unless the measure knows another."""
+    found = values.mean()
+    for text in found.index:
+        entry = known_measure(text)
+        if entry is not None and entry.over_queries != "mean":
+            found[text] = OVER_QUERIES[entry.over_queries](values[text].to_numpy())
+    return found
 
 
 class _Notes:

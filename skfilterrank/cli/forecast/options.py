@@ -45,7 +45,7 @@ def add_arguments(parser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = (
         "Predict which TREC runs are the best before anything is judged. The order goes to\n"
-        "standard output, messages to standard error. Files may be gzipped."
+        "standard output, messages to standard error. Files may be packed."
     )
     parser.epilog = _EPILOG
     shared.add(parser, "RUN")
@@ -60,7 +60,7 @@ def add_arguments(parser) -> None:
         choices=METHODS,
         default="nruns",
         metavar="NAME",
-        help="how it is told, see below",
+        help="the method, see below",
     )
     shared.add_measures(parser, f"{MEASURE}; of several the first orders the runs")
     shared.add(parser, "--depth", default=30)

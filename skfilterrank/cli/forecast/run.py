@@ -6,7 +6,6 @@ from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import results, tell
-from skfilterrank.cli.forecast.options import MEASURE
 from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import write_qrels
@@ -15,7 +14,7 @@ from skfilterrank.judgments import pseudo_qrels, rank_systems
 
 def run(arguments) -> int:
     """Print the runs, best first."""
-    measures = parse_measures(arguments.measures or [MEASURE])
+    measures = arguments.measures and parse_measures(arguments.measures)
     _check_output(arguments)
     teams = None if arguments.teams is None else read_teams(arguments.teams)
     runs = read_named_runs(arguments.runs, arguments)
@@ -27,9 +26,9 @@ def run(arguments) -> int:
         "ties": arguments.ties,
         "random_state": arguments.seed,
     }
-    found = rank_systems(runs, arguments.method, measure=measures, **params)
+    forecast = rank_systems(runs, arguments.method, measure=measures, **params)
     if teams is not None:
-        tell(f"{len(found)} of {len(runs)} runs: the first by name of each team")
+        tell(f"{len(forecast)} of {len(runs)} runs: the first by name of each team")
     if arguments.out_qrels is not None:
         qrels = pseudo_qrels(runs, arguments.method, **params)
         write_qrels(arguments.out_qrels, qrels)
@@ -38,27 +37,27 @@ def run(arguments) -> int:
             f"of {qrels['qid'].nunique():,} topics are taken for relevant"
         )
     with results(arguments) as (format, write):
-        write(_FORMATS[format](found))
+        write(_FORMATS[format](forecast))
     return 0
 
 
-def _table(found):
+def _table(forecast):
     """Columns for people, with the place of each run."""
-    lines = [["run", "place", *found.columns]]
-    for place, (name, *cells) in enumerate(found.itertuples(name=None), start=1):
+    lines = [["run", "place", *forecast.columns]]
+    for place, (name, *cells) in enumerate(forecast.itertuples(name=None), start=1):
         shown = [cell if isinstance(cell, str) else f"{cell:.4f}" for cell in cells]
         lines.append([name, str(place), *shown])
     return "\n".join(align_columns(lines)) + "\n"
 
 
-def _csv(found):
+def _csv(forecast):
     """Columns for programs."""
-    return found.to_csv(lineterminator="\n")
+    return forecast.to_csv(lineterminator="\n")
 
 
-def _json(found):
+def _json(forecast):
     """An object on a line of its own for each run."""
-    rows = found.reset_index().to_dict("records")
+    rows = forecast.reset_index().to_dict("records")
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 

@@ -7,7 +7,7 @@ from skfilterrank.cli import _options as options
 from skfilterrank.cli import _shared_options as shared
 from skfilterrank.exceptions import brief
 
-STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random")
+STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap")
 GRADES = "0,1,2"
 DEPTH = 100
 
@@ -18,24 +18,37 @@ strategies:
   mtf      move to front: stay with a run as long as it returns relevant documents
   mtc      minimal test collections: what decides most which run is better
   maxrep   what represents most of the pool (default without runs)
-  random   in random order
+  random   in random order; with --unjudged-label, infap can be estimated from any number
+  statap   a random sample of --n-select, high in many runs more often; QRELS then holds
+           its probabilities (qid docno label 1 probability), for stat_ap, and only topics
+           of which the whole sample is judged
   All but maxrep and random look at runs: --runs, or POOL if it is a run.
+
+judgments that are there (--judged):
+  Of one file, its documents are not asked about: the holes of the pool are. Of several
+  files, by assessors of the same documents, those on which they agree are not asked
+  about, and those on which they differ are, with their labels beside. QRELS holds all
+  of it in the end. --second-look N asks again about the N labels that a model and the
+  most similar documents contradict the most.
 
 files:
   POOL   topics and documents: judgments (qid 0 docno label; the labels are not used), a
          run, or a table with columns qid and docno; left out, it is the first --depth
-         documents of each of --runs
+         documents of each of --runs, or else those of --judged
   DOCS   CSV, TSV, JSON lines or Parquet with a column docno (or docid, doc_id, id) and
          texts: title, text, body, abstract or contents, or those that --text names
-  TOPICS a table with a column qid (or query_id, topic) and texts; the words of the first
-         one called query, title, text or question are marked in the documents
+  TOPICS TREC topics (<top>), lines of id, tab and text, or a table with a column qid (or
+         query_id, topic) and texts; the words of the first one called query, title, text
+         or question are marked in the documents
   QRELS  qid 0 docno label; written at the end. Every answer is in QRELS.log before the
          next question: after an interruption or a crash, give the same command again. A
-         file QRELS without such a log is another one's, and is not replaced.
+         file QRELS without such a log is another one's, and is not replaced. The log keeps
+         the grades, too, and does not go on with others.
 
 keys:
   a digit, or the key shown, for a grade; s asks again later, u takes the last answer
-  back, q saves and ends, ? helps; space and b turn pages. From a pipe, a line for each.
+  back, q saves and ends, ? helps; space and b turn pages, / goes to the next one with a
+  word of the query. From a pipe, a line for each.
 
 exit code:
   0; 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, with everything saved; 2 after
@@ -43,6 +56,9 @@ exit code:
 
 examples:
   skfilterrank judge --runs runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
+  skfilterrank judge --runs runs/* --judged qrels.txt --docs docs.jsonl --out holes.txt
+  skfilterrank judge --judged anna.txt bob.txt --docs docs.jsonl --out settled.txt
+  skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-select 50 --out prels
   skfilterrank judge pool.csv --docs docs.csv --out qrels.txt --grades=-1=spam,0=no,1=yes
 """
 
@@ -51,7 +67,7 @@ def add_arguments(parser) -> None:
     """Say what the command takes."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description = (
-        "Show one document after the other, and save a grade for each. Files may be gzipped."
+        "Show one document after the other, and save a grade for each. Files may be packed."
     )
     parser.epilog = _EPILOG
     parser.add_argument(
@@ -59,8 +75,7 @@ def add_arguments(parser) -> None:
     )
     shared.add(parser, "--docs")
     shared.add(parser, "--out", type=files.written_with_log, required=True)
-    parser.add_argument("--topics", type=files.read, metavar="TOPICS", help="texts of the topics")
-    shared.add(parser, "--text")
+    shared.add(parser, "--topics", "--text")
     parser.add_argument(
         "--grades",
         type=grades,
@@ -68,11 +83,29 @@ def add_arguments(parser) -> None:
         metavar="LABEL[=NAME],...",
         help=f"labels to choose from, below 0 for forbidden (default: {GRADES})",
     )
+    parser.add_argument(
+        "--assessor", metavar="NAME", help="who judges; the log keeps it with each answer"
+    )
+    shared.add(parser, "--unjudged-label")
     choice = parser.add_argument_group("which documents")
     choice.add_argument(
         "--strategy", choices=STRATEGIES, metavar="NAME", help="what to judge first; see below"
     )
     shared.add(choice, "--runs")
+    choice.add_argument(
+        "--judged",
+        type=files.read,
+        nargs="+",
+        default=[],
+        metavar="QRELS",
+        help="judgments that are there, of one or of several assessors",
+    )
+    choice.add_argument(
+        "--second-look",
+        type=options.positive,
+        metavar="N",
+        help="ask again about the most doubtful labels of --judged",
+    )
     # 0 is not given; None is all.
     shared.add(choice, "--depth", default=0, shown=f"{DEPTH}, or all with POOL")
     choice.add_argument(
@@ -89,14 +122,14 @@ def add_arguments(parser) -> None:
 
 def grades(text):
     """Labels and perhaps their names, as in 0=no,1=yes."""
-    found = {}
+    name_of = {}
     for item in options.names(text):
         label, _, name = item.partition("=")
         label = options.number(label.strip())
-        if label in found:
+        if label in name_of:
             raise argparse.ArgumentTypeError(f"label {label:g} is there twice")
-        found[label] = name.strip()
-    return found
+        name_of[label] = name.strip()
+    return name_of
 
 
 def number_or_share(text):

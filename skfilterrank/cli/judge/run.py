@@ -8,19 +8,22 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank import judgments
+from skfilterrank._core.results import counted
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import progress, tell
+from skfilterrank.cli.judge.judged import read_judged
 from skfilterrank.cli.judge.options import DEPTH
 from skfilterrank.cli.judge.terminal import TerminalAssessor
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError
-from skfilterrank.io import write_qrels
+from skfilterrank.io import write_prels, write_qrels
 from skfilterrank.judgments import judge, rank_table, read_judgment_log
 
-_NEED_RUNS = ("pooling", "prior", "mtf", "mtc")
+_NEED_RUNS = ("pooling", "prior", "mtf", "mtc", "statap")
 _SHOWN = 20
 
 
@@ -32,17 +35,25 @@ def run(arguments) -> int:
             f"{arguments.out} is there already, but not its log {log}, and would be overwritten: "
             "move it away, or name another file by --out."
         )
-    index, table = _pool(arguments)
+    _check_labels(arguments)
+    judged = read_judged(arguments)
+    index, table = _pool(arguments, judged)
     strategy = _strategy(arguments, table)
     documents = read_document_texts(arguments.docs, text=arguments.text)
+    judged = judged.doubted(documents, arguments)
     documents = documents[documents.index.isin(index.unique("docno"))]
     topics = _topics(arguments, index)
     texts = joined(documents).reindex(index.get_level_values("docno")).fillna("")
-    without = np.flatnonzero((texts.str.strip() == "").to_numpy())
+    is_known = index.isin(judged.known.index)
+    without = np.flatnonzero((texts.str.strip() == "").to_numpy() & ~is_known)
     _tell_of_missing_texts(index, without, arguments.docs)
+    if strategy == "statap" and len(without):
+        # A sample of what can be judged, by the priors of all.
+        kept = np.delete(np.arange(len(index)), without)
+        index, texts, without = index[kept], texts.iloc[kept], without[:0]
     selector = _fitted(strategy, arguments, index, table, texts)
-    assessor = TerminalAssessor(documents, topics, arguments.grades)
-    n_before = _tell_of_log(log)
+    assessor = TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks)
+    write = _writer(strategy, arguments, selector, index, judged, log, _tell_of_log(log))
     with _signals_as_exits():
         try:
             judge(
@@ -53,16 +64,33 @@ def run(arguments) -> int:
                 topics=arguments.only,
                 pool=index,
                 leave_out=without,
-                grades=list(arguments.grades),
+                grades=arguments.grades,
+                known=judged.known.reset_index(),
+                assessor_name=arguments.assessor,
             )
         except JudgmentLogError:
             raise
         except BaseException:
             if log.exists():
-                _write(arguments.out, log, n_before)
+                write()
             raise
-    _write(arguments.out, log, n_before)
+    write()
     return 0
+
+
+def _check_labels(arguments):
+    """A grade that means unjudged, and options that need others."""
+    if arguments.unjudged_label in arguments.grades:
+        raise InputError(
+            f"--unjudged-label {arguments.unjudged_label:g} is one of --grades: choose another."
+        )
+    if arguments.strategy == "statap" and arguments.unjudged_label is not None:
+        raise InputError(
+            "--strategy statap writes probabilities, which say of the pool what is needed: leave "
+            "out --unjudged-label."
+        )
+    if arguments.second_look and not arguments.judged:
+        raise InputError("--second-look looks at the labels of --judged: add it.")
 
 
 @contextlib.contextmanager
@@ -89,10 +117,12 @@ def _signals_as_exits():
             signal.signal(number, handler)
 
 
-def _pool(arguments):
+def _pool(arguments, judged):
     """Topic and document of each row, and the ranks in runs, if there are any."""
     if arguments.pool is None and not arguments.runs:
-        raise InputError("there is nothing to judge: name POOL, or runs by --runs.")
+        if not arguments.judged:
+            raise InputError("there is nothing to judge: name POOL, or runs by --runs.")
+        return judged.pool, None
     runs = read_named_runs(arguments.runs, arguments)
     if arguments.pool is None:
         depth = DEPTH if arguments.depth == 0 else arguments.depth
@@ -166,8 +196,8 @@ def _fitted(strategy, arguments, index, table, texts):
     """The strategy on the pool."""
     groups = index.get_level_values("qid")
     prior = None
-    if table is not None and strategy in ("prior", "maxrep"):
-        prior = judgments.statap_prior(table).to_numpy()
+    if table is not None and strategy in ("prior", "maxrep", "statap"):
+        prior = judgments.statap_prior(table).loc[index].to_numpy()
     if strategy == "maxrep":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # texts are counted above
@@ -176,6 +206,9 @@ def _fitted(strategy, arguments, index, table, texts):
     if strategy == "random":
         selector = judgments.RandomSelector(random_state=arguments.seed)
         return selector.fit(np.zeros((len(index), 1)), groups=groups)
+    if strategy == "statap":
+        selector = judgments.StatAPSelector(random_state=arguments.seed)
+        return selector.fit(np.zeros((len(index), 1)), groups=groups, prior=prior)
     if strategy == "prior":
         return judgments.PriorSelector().fit(np.zeros((len(index), 1)), groups=groups, prior=prior)
     names = {"pooling": "PoolingSelector", "mtf": "MoveToFrontSelector", "mtc": "MTCSelector"}
@@ -202,14 +235,60 @@ def _n_judgments(log):
         return 0
 
 
-def _write(path, log, n_before):
-    """Write the judgments of a log."""
-    qrels = read_judgment_log(log)
-    if qrels.empty:
-        # An earlier file would keep what has been undone.
-        Path(path).unlink(missing_ok=True)
-        tell(f"nothing is judged; {path} is not written")
-        return
+def _writer(strategy, arguments, selector, index, judged, log, n_before):
+    """What writes the judgments of a log, and those that were there."""
+    path = arguments.out
+
+    def write():
+        answers = read_judgment_log(log) if log.exists() else judged.labels.iloc[:0].reset_index()
+        labels = answers.set_index(["qid", "docno"])["label"]
+        n_new = max(len(labels) - n_before, 0)
+        labels = pd.concat([judged.labels[~judged.labels.index.isin(labels.index)], labels])
+        if labels.empty:
+            # An earlier file would keep what has been undone.
+            Path(path).unlink(missing_ok=True)
+            tell(f"nothing is judged; {path} is not written")
+        elif strategy == "statap":
+            _write_sample(path, labels, selector, index, arguments)
+        else:
+            _write_pool(path, labels, index, strategy, arguments)
+            tell(f"{len(labels):,} judgments in {path}, {n_new:,} of them new")
+
+    return write
+
+
+def _write_pool(path, labels, index, strategy, arguments):
+    """Write judgments; of judged topics with the rest of the pool, where a label says so."""
+    rest = index.difference(labels.index, sort=False)
+    rest = rest[rest.isin(labels.index.unique("qid"), level="qid")]
+    if arguments.unjudged_label is not None:
+        labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
+    elif strategy == "random" and len(rest):
+        tell(
+            f"infap needs the {len(rest):,} documents of these topics that are not judged, too: "
+            "have them written by --unjudged-label, such as -1"
+        )
+    qrels = labels.rename("label").rename_axis(["qid", "docno"]).reset_index()
     qrels = qrels.sort_values("qid", kind="stable")
-    write_qrels(path, qrels)
-    tell(f"{len(qrels):,} judgments in {path}, {max(len(qrels) - n_before, 0):,} of them new")
+    write_qrels(path, qrels, unjudged_label=arguments.unjudged_label)
+
+
+def _write_sample(path, labels, selector, index, arguments):
+    """Write the judgments of a sample with their probabilities, of topics that are finished."""
+    selected = selector.select(arguments.n_select)
+    probability = selector.inclusion_probability(arguments.n_select)
+    sample = pd.DataFrame({"inclusion_probability": probability}, index=index)[selected]
+    sample["label"] = labels.reindex(sample.index)
+    is_open = sample["label"].isna().groupby(level="qid").transform("any")
+    n_open = is_open.index[is_open].unique("qid").size
+    finished = sample[~is_open].reset_index()
+    if n_open:
+        tell(f"{counted(n_open, 'topic')} whose sample is not yet judged: left out")
+    if n_outside := int((~labels.index.isin(index[selected])).sum()):
+        tell(f"{counted(n_outside, 'judgment')} outside of the sample: left out")
+    if finished.empty:
+        Path(path).unlink(missing_ok=True)
+        tell(f"no topic is finished; {path} is not written")
+        return
+    write_prels(path, finished)
+    tell(f"{len(finished):,} judgments with their probabilities in {path}")

@@ -6,6 +6,10 @@ import re
 import select
 import shutil
 import textwrap
+import time
+from collections import deque
+from itertools import pairwise
+from statistics import median
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
@@ -36,6 +40,9 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _WAIT = 0.05
 _NARROW, _WIDE = 20, 100
+# Answers that tell how fast it goes: the last ones, when there are more than a few.
+_N_TIMES, _FEW_TIMES = 21, 3
+_HOURS = 120  # minutes from which hours are shown
 
 
 class TerminalAssessor:
@@ -49,12 +56,30 @@ class TerminalAssessor:
         Text columns of the topics, by id; the first one is the query, whose terms are marked.
     grades : dict of float to str
         Names of the labels that can be given, empty where they have none.
+    remarks : dict of (str, str) to str, default=None
+        What is said beside a document, by topic and document.
+    clock : callable, default=time.monotonic
+        The time in seconds, by which is told how long the rest will take.
     stdin, stdout : file object, default=None
         Where answers come from and questions go to; None takes those of the process.
     """
 
-    def __init__(self, texts, topics, grades, stdin=None, stdout=None):
+    def __init__(
+        self,
+        texts,
+        topics,
+        grades,
+        *,
+        remarks=None,
+        clock=time.monotonic,
+        stdin=None,
+        stdout=None,
+    ):
         self.texts, self.topics, self.grades = texts, topics, grades
+        self.remarks, self.clock = remarks or {}, clock
+        self.times: deque[float] = deque(maxlen=_N_TIMES)
+        # Pages of the document on the screen that hold a term of the query.
+        self.term_pages: list[int] = []
         self.stdin = standard_input() if stdin is None else stdin
         self.stdout = standard_output() if stdout is None else stdout
         self.has_keys = _is_terminal(self.stdin) and (termios or msvcrt) is not None
@@ -75,11 +100,17 @@ class TerminalAssessor:
             if key in self.answers:
                 if not self.is_screen:
                     self._write("\n" if self.has_keys else "")
+                self.times.append(self.clock())
                 return self.answers[key]
             if key in (" ", "n", "\r", "\n"):
                 page = min(page + 1, n_pages - 1)
             elif key in ("b", "p"):
                 page = max(page - 1, 0)
+            elif key == "/":
+                later = [found for found in self.term_pages if found > page]
+                pages = later or self.term_pages
+                note = "" if pages and pages != [page] else "No other page has a query word."
+                page = pages[0] if pages else page
             elif key == "?":
                 note = self._help()
             elif key.strip() and key != "\x0c":
@@ -108,6 +139,8 @@ class TerminalAssessor:
             head, body = head[:1], head[1:] + body
         per_page = max(room - len(head) - 1, 3) if room else max(len(body), 1)
         n_pages = max(1, -(-len(body) // per_page))
+        marked = {line // per_page for line, text in enumerate(body) if _MARK in text}
+        self.term_pages = sorted(marked)
         page = min(page, n_pages - 1)
         shown = body[page * per_page : (page + 1) * per_page]
         if n_pages > 1:
@@ -120,6 +153,7 @@ class TerminalAssessor:
         """Lines about the topic, and lines of the document."""
         place = f"topic {printable(str(question.topic))}, document {question.place} of "
         place += f"{question.n_topic}; {question.n_answered} of {question.n_total} judged"
+        place += self._pace(question.n_total - question.n_answered)
         topic = self._texts_of(self.topics, str(question.topic))
         terms = query_terms(topic[0]) if topic else frozenset()
         head = [place]
@@ -128,9 +162,22 @@ class TerminalAssessor:
             head += [self._bold(line) for line in lines] if number == 0 else lines
         head.append("-" * width)
         body = [self._bold(f"[{printable(str(question.docno))}]")]
+        remark = self.remarks.get((str(question.topic), str(question.docno)))
+        if remark:
+            body += textwrap.wrap(f"({printable(remark)})", width)
         for text in without_repetition(self._texts_of(self.texts, str(question.docno))):
             body += [*self._marked(text, terms, width), ""]
         return head, body
+
+    def _pace(self, n_left):
+        """How fast it goes, and how long it will take; breaks do not count."""
+        if len(self.times) <= _FEW_TIMES:
+            return ""
+        times = list(self.times)
+        seconds = median(after - before for before, after in pairwise(times))
+        minutes = seconds * n_left / 60
+        left = f"{minutes / 60:.0f} h" if minutes > _HOURS else f"{minutes:.0f} min"
+        return f"; {60 / max(seconds, 0.1):.1f} a minute, {left} left"
 
     def _texts_of(self, table, name):
         """Texts of a row without what a terminal would obey; line ends are blanks."""
@@ -170,7 +217,8 @@ class TerminalAssessor:
         )
         return (
             f"{grades}; s asks about this document again later, u takes the last answer back, "
-            "q saves and ends; space and b turn the pages."
+            "q saves and ends; space and b turn the pages, / goes to the next one with a word of "
+            "the query."
         )
 
     def _read(self):

@@ -77,7 +77,8 @@ def add_arguments(parser) -> None:
         "--out-run",
         type=files.written,
         metavar="FILE",
-        help="write the best model's lists of --test-data, or of the held-out folds, as a TREC run",
+        help="write the best model's lists of --test-data, or of the held-out folds: a TREC run, "
+        "or CSV or lines of JSON if the name ends so",
     )
     shared.add(parser, "--plot")
     parser.add_argument(

@@ -8,12 +8,13 @@ from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
+from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._models import make_models
 from skfilterrank.cli._output import describe, draw, format_report
 from skfilterrank.cli._streams import progress, results, tell
 from skfilterrank.cli.rank_filter.options import FOLDS, MEASURE, K
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import save_model, write_run
+from skfilterrank.io import save_model
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import compare_rankers, get_ranker_names
 
@@ -44,6 +45,8 @@ def run(arguments) -> None:
         test = train
         labels = {arguments.train: train.y}
         where = {"cv": _folds(train, arguments.cv), "refit": bool(arguments.save or arguments.plot)}
+    if arguments.out_run:
+        check_ids(test, list_format(arguments.out_run), "--out-run FILE.csv or FILE.jsonl")
     gains = match_gains(arguments.gains, labels)
     if unknown := unknown_labels(arguments.gains, labels):
         tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
@@ -109,22 +112,20 @@ def _measure_and_cutoff(arguments):
 def _write_files(arguments, comparison, test, settings):
     """Write what was asked for."""
     best = comparison.best
+    # First what took longest, and cannot be made again from the others.
+    if arguments.save:
+        saved = {"model": comparison.models[best], "name": best, "table": settings}
+        save_model(saved, arguments.save)
+        tell(f"model: {arguments.save}")
     if arguments.out_run:
-        counts = write_run(
-            arguments.out_run,
-            test.groups,
-            docnos=test.docnos,
-            y_score=comparison.scores[best],
-            name=best,
+        format = list_format(arguments.out_run)
+        counts = write_lists(
+            arguments.out_run, test, comparison.scores[best], name=best, format=format
         )
         tell(f"run: {arguments.out_run}, {describe(counts)}")
     if arguments.plot:
         draw(comparison.models[best], arguments.plot, f"{best}, {arguments.train}")
         tell(f"picture: {arguments.plot}")
-    if arguments.save:
-        saved = {"model": comparison.models[best], "name": best, "table": settings}
-        save_model(saved, arguments.save)
-        tell(f"model: {arguments.save}")
 
 
 def _folds(train, n_folds):

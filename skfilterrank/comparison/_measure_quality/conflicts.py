@@ -223,8 +223,8 @@ def conflicts(
     >>> from skfilterrank.comparison import SystemScores, conflicts
     >>> ap = SystemScores([[0.1, 0.2, 0.3], [0.6, 0.8, 0.7]], systems=["a", "b"], measure="ap")
     >>> rr = SystemScores([[0.5, 1.0, 0.5], [1.0, 0.5, 1.0]], systems=["a", "b"], measure="rr")
-    >>> found = conflicts(ap, rr)
-    >>> found.n_disagreements, found.pairs("only first")
+    >>> disagreement = conflicts(ap, rr)
+    >>> disagreement.n_disagreements, disagreement.pairs("only first")
     (1, [('a', 'b')])
     """
     first = SystemScores.of(first, least=(2, 2), name="first")

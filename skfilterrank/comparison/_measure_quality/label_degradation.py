@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
@@ -233,7 +234,8 @@ def label_degradation(
     n_samples = check_count(n_samples, "n_samples")
     tolerance = check_tolerance(tolerance)
     named = [(name, for_any_process(run)) for name, run in named_runs(runs, least=2).items()]
-    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    index = QrelsIndex.of(qrels, gains=gains)
+    warn_of_forbidden(wanted.values(), index.labels, gains)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
 
     n_steps = len(named) * (2 + n_samples)
@@ -242,11 +244,11 @@ def label_degradation(
 
         def of_all_runs(function, *arguments):
             jobs = (delayed(function)(name, run, *arguments) for name, run in named)
-            found = []
+            values = []
             for each in parallel(jobs):
-                found.append(each)
+                values.append(each)
                 bar.update()
-            return found
+            return values
 
         prepared = of_all_runs(_prepare, index, precision, ties, gains)
         labels = _Labels.of(prepared, index.topics, missing)
@@ -254,8 +256,8 @@ def label_degradation(
         full = _values_of(
             of_all_runs(_degrade, [()], wanted, evaluating), 0, named, labels.queries, wanted
         )
-        found = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
-        found[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
+        statistics = np.empty((len(_STATISTICS), len(wanted), len(shares), n_samples))
+        statistics[:, :, 0] = _statistics(full, full, tolerance)[:, :, None]
         n_removed = labels.n_removed(shares)
         rng = np.random.default_rng(seeds_of(random_state))
         for sample in range(n_samples):
@@ -264,13 +266,13 @@ def label_degradation(
             results = of_all_runs(_degrade, removed, wanted, evaluating)
             for at in range(len(removed)):
                 values = _values_of(results, at, named, labels.queries, wanted)
-                found[:, :, at + 1, sample] = _statistics(values, full, tolerance)
+                statistics[:, :, at + 1, sample] = _statistics(values, full, tolerance)
     return LabelDegradation(
         measures=tuple(wanted),
         shares=shares,
-        fraction_tied=found[0],
-        agreement=found[1],
-        kept=found[2],
+        fraction_tied=statistics[0],
+        agreement=statistics[1],
+        kept=statistics[2],
         n_relevant=int(labels.sizes.sum()),
         n_removed=n_removed.sum(axis=1),
         sampling=sampling,
@@ -385,14 +387,14 @@ def _values_of(results, at, named, queries, wanted):
 
 def _statistics(values, full, tolerance):
     """Ties, agreement and what is kept, by measure."""
-    found = []
+    by_measure = []
     for ours, theirs in zip(values, full):
         n_systems, n_queries = ours.shape
         n_agree, _, n_ours, n_theirs, _ = count_signs(ours, theirs, tolerance).sum(axis=1)
         n_pairs = n_queries * n_systems * (n_systems - 1) // 2
         tied = (n_pairs - n_ours) / n_pairs
-        found.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
-    return np.array(found).T
+        by_measure.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
+    return np.array(by_measure).T
 
 
 def _check_shares(shares):

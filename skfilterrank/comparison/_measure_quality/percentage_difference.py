@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import check_flag
+from skfilterrank._core.checks import check_choice, check_flag
 from skfilterrank._warnings import warn_user
 from skfilterrank.comparison._orders.inputs import Order
 from skfilterrank.comparison._scores.system_scores import SystemScores, has_queries
@@ -14,7 +14,7 @@ from skfilterrank.exceptions import DataWarning, InputError, brief
 
 
 def percentage_absolute_difference(
-    means, *, measure: str | None = None, average: bool = True
+    means, *, measure: str | None = None, divide_by: str = "size", average: bool = True
 ) -> float | np.ndarray:
     r"""Difference of two systems in percent of the greater mean, averaged over pairs of systems.
 
@@ -30,6 +30,9 @@ def percentage_absolute_difference(
         as queries or the cutoffs of a measure. A Series or dict holds the mean of each system.
     measure : str or None, default=None
         Which measure, where `means` has several.
+    divide_by : {"size", "letter"}, default="size"
+        What a difference is divided by: the size of the greater mean, or, as the formula is
+        printed, the greater mean itself. They differ where both means are negative.
     average : bool, default=True
         If False, return the value of each pair.
 
@@ -48,9 +51,8 @@ def percentage_absolute_difference(
     Warns
     -----
     DataWarning
-        If a mean is negative. The formula is used as it is: a pair of two negative means then has
-        a negative value, a pair of a negative and a positive one more than 100, and one of a
-        negative mean and 0 infinity.
+        If a mean is negative: values may then be above 100, and a pair of a negative mean and 0
+        has infinity. With ``divide_by="letter"`` a pair of two negative means has a negative value.
 
     See Also
     --------
@@ -60,7 +62,10 @@ def percentage_absolute_difference(
     -----
     Equation 8 of [1]_:
 
-    .. math:: PAD(A, B) = \frac{|A - B|}{\max(A, B)} \cdot 100
+    .. math:: PAD(A, B) = \frac{|A - B|}{|\max(A, B)|} \cdot 100
+
+    where the paper prints :math:`\max(A, B)`. Its tables of V2, some of whose means are negative,
+    agree with nDCG's and V1's with the size alone.
 
     References
     ----------
@@ -76,12 +81,13 @@ def percentage_absolute_difference(
     35.83
     """
     check_flag(average, "average")
+    check_choice(divide_by, "divide_by", ("size", "letter"))
     values = _means_of(means, measure)
     if values.min() < 0:
         warn_user(
             f"{np.count_nonzero(values < 0)} of {len(values)} means are negative, and a "
-            "percentage of a mean that may be negative says little: values may be negative or "
-            "above 100. Compare measures that may be negative by sensitivity_curve.",
+            "percentage of a mean that may be negative says little: values may be above 100. "
+            "Compare measures that may be negative by sensitivity_curve.",
             DataWarning,
         )
     pairs = Pairs.all(len(values))
@@ -89,6 +95,8 @@ def percentage_absolute_difference(
     for block in pair_blocks(pairs, 4):
         size = np.abs(differences(values, pairs[block]))
         greater = np.maximum(values[pairs.first[block]], values[pairs.second[block]])
+        if divide_by == "size":
+            greater = np.abs(greater)
         limit = np.where(size > 0, np.inf, 0.0)
         percent[block] = 100 * np.divide(size, greater, out=limit, where=greater != 0)
     return float(percent.mean()) if average else percent

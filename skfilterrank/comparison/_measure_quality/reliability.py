@@ -77,8 +77,8 @@ class Reliability(Result):
         """
         check_choice(kind, "kind", _KINDS)
         numbers = check_counts(n_queries, "n_queries")
-        found = _coefficient(self._variances, numbers, kind)
-        return float(found[0]) if np.ndim(n_queries) == 0 else found
+        coefficients = _coefficient(self._variances, numbers, kind)
+        return float(coefficients[0]) if np.ndim(n_queries) == 0 else coefficients
 
     def n_queries_needed(self, target: float = 0.95, *, kind: str = "phi") -> int | float:
         """Least number of queries with a reliability of at least `target`.
@@ -235,8 +235,8 @@ def reliability(
     --------
     >>> from skfilterrank.comparison import SystemScores, reliability
     >>> scores = SystemScores([[0.2, 0.6, 0.4], [0.4, 0.7, 0.7]], measure="ap")
-    >>> found = reliability(scores)
-    >>> print(found)
+    >>> result = reliability(scores)
+    >>> print(result)
     Reliability of ap of 2 systems for 3 queries
                        value
     figure
@@ -245,9 +245,9 @@ def reliability(
     variance_residual 0.0050
     phi               0.6111
     e_rho2            0.9167
-    >>> found.project([3, 10, 50]).round(3)
+    >>> result.project([3, 10, 50]).round(3)
     array([0.611, 0.84 , 0.963])
-    >>> found.n_queries_needed(0.95), found.n_queries_needed(0.95, kind="e_rho2")
+    >>> result.n_queries_needed(0.95), result.n_queries_needed(0.95, kind="e_rho2")
     (37, 6)
     """
     scores = SystemScores.of(scores, measure, least=(2, 2))
@@ -294,17 +294,17 @@ def _variances(values, counts):
     of_systems = values.mean(axis=1) - values.mean()
     of_queries = values.mean(axis=0) - values.mean()
     rest = values - values.mean() - of_systems[:, None] - of_queries
-    found = np.empty((len(counts), 3))
+    variances = np.empty((len(counts), 3))
     step = max(1, _BLOCK // len(values))
     for start in range(0, len(counts), step):
         some = slice(start, start + step)
-        found[some] = _variances_of_parts(of_systems, of_queries, rest, counts[some])
+        variances[some] = _variances_of_parts(of_systems, of_queries, rest, counts[some])
     # Rounding must not count as a variance.
     rounding = max(
         (ROUNDING_OF_MEANS * np.abs(values).max()) ** 2, ROUNDING_OF_MEANS * values.var()
     )
-    found[np.abs(found) <= rounding] = 0.0
-    return found
+    variances[np.abs(variances) <= rounding] = 0.0
+    return variances
 
 
 def _variances_of_parts(of_systems, of_queries, rest, counts):

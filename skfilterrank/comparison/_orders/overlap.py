@@ -99,6 +99,10 @@ def rank_biased_overlap(
     everything is in common. The extrapolated value assumes that the agreement stays as it was
     seen (equation 32 of Webber et al.).
 
+    With ``ties="average"`` each value is the exact mean over all orders of those tied. Where lists
+    are of unequal length and tied, the code that Corsi and Urbano published gives other values,
+    which are not that mean.
+
     References
     ----------
     Webber, W., Moffat, A. and Zobel, J. (2010). A similarity measure for indefinite rankings.

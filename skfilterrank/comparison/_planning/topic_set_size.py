@@ -1,12 +1,17 @@
 """How many topics are needed to detect a difference between systems."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._core.checks import (
+    as_list,
+    check_choice,
+    check_count,
+    is_finite_number,
+    is_whole_number,
+)
 from skfilterrank._core.results import Result, spread_places
 from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.comparison._planning.power import (
@@ -325,7 +330,7 @@ def _places(scores, pair):
 def _check_n_systems(n_systems, scores, design):
     """Number of systems of the design."""
     if design == "paired":
-        if n_systems is not None and not (isinstance(n_systems, Integral) and n_systems == 2):
+        if n_systems is not None and not (is_whole_number(n_systems) and n_systems == 2):
             raise InputError(
                 f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
                 "take design='anova', or divide alpha by the number of pairs."

@@ -6,7 +6,7 @@ import pandas as pd
 from skfilterrank._core.checks import as_list, check_choice, check_flag, check_k
 from skfilterrank._core.gains import as_gains
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.io import AlignedRun, align
+from skfilterrank.io import AlignedRun, QrelsIndex, align
 
 _COLUMNS = ["label", "gain", "first_rank", "second_rank", "effect"]
 
@@ -80,10 +80,11 @@ def moved_documents(
     --------
     >>> import pandas as pd
     >>> from skfilterrank.comparison import moved_documents
+    >>> from skfilterrank.io import QrelsIndex
     >>> qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "label": [2, -1, 1]})
     >>> old = pd.DataFrame({"qid": "1", "docno": ["b", "a", "c"], "score": [3, 2, 1]})
     >>> new = pd.DataFrame({"qid": "1", "docno": ["a", "c"], "score": [3, 2]})
-    >>> moved_documents(new, old, qrels).round(3)
+    >>> moved_documents(new, old, QrelsIndex(qrels, unjudged_label=None)).round(3)
                label  gain  first_rank  second_rank  effect
     qid docno
     1   b       -1.0  -1.0        <NA>            1   1.000
@@ -93,6 +94,8 @@ def moved_documents(
     check_choice(unjudged, "unjudged", ("zero", "drop"))
     k = check_k(k)
     check_flag(unmoved, "unmoved")
+    if qrels is not None:
+        qrels = QrelsIndex.of(qrels, gains=gains)
     tables = [
         _ranks(_aligned(run, qrels, precision), k, queries, unjudged) for run in (first, second)
     ]

@@ -73,12 +73,12 @@ def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, S
     if not sources:
         raise InputError("source must name at least one file, got an empty list.")
     files = [_read(each) for each in sources]
-    found = _join(files, [source_name(each) for each in sources])
+    rows = _join(files, [source_name(each) for each in sources])
     known = list(dict.fromkeys(name for file in files for name in file.measures))
     wanted = _wanted(measures, known)
     table = pd.DataFrame(
-        {name: [values.get(name, np.nan) for values in found.values()] for name in wanted},
-        index=pd.MultiIndex.from_tuples(found, names=["run", "qid"]),
+        {name: [values.get(name, np.nan) for values in rows.values()] for name in wanted},
+        index=pd.MultiIndex.from_tuples(rows, names=["run", "qid"]),
     )
     try:
         return {
@@ -143,8 +143,8 @@ def _read_json(lines, name):
         if not text.strip():
             continue
         try:
-            found = parse_json(text)
-            run, topics = found["run"], found["topics"]
+            record = parse_json(text)
+            run, topics = record["run"], record["topics"]
             rows = [(qid, dict(row)) for qid, row in topics.items()]
         except InputError as error:
             raise FileFormatError(
@@ -242,7 +242,7 @@ def _number(value, measure, name, line):
 
 def _join(files, names):
     """Values of all files, of which each has other runs."""
-    found, holder = {}, {}
+    joined, holder = {}, {}
     for file, name in zip(files, names):
         for run in dict.fromkeys(run for run, _ in file.values):
             if run in holder:
@@ -251,8 +251,8 @@ def _join(files, names):
                     name,
                 )
             holder[run] = name
-        found |= file.values
-    return found
+        joined |= file.values
+    return joined
 
 
 def _wanted(measures, known):

@@ -8,6 +8,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from tqdm.auto import tqdm
 
+from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -37,6 +38,7 @@ def score_systems(
     precision: str = "double",
     unjudged: str = "zero",
     undefined: float | str = 0.0,
+    unjudged_label: float | str | None = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -56,7 +58,7 @@ def score_systems(
         What becomes of a topic of the judgments that is not in some run, or has no value there
         (``undefined="drop"``): an error; the topic is left out for all runs; the run is measured
         as an empty list (a value that is still missing is an error); it gets this number.
-    gains, ties, precision, unjudged, undefined, **options
+    gains, ties, precision, unjudged, undefined, unjudged_label, **options
         As in :func:`skfilterrank.trec.evaluate_run`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
@@ -68,7 +70,8 @@ def score_systems(
     dict of str to SystemScores
         By the names of the measures as given; systems in the order of `runs`, topics sorted as
         text. "lexirecall" and "lexiprecision" are exact preferences, see
-        :meth:`SystemScores.from_preferences`, whatever the scale asked for.
+        :meth:`SystemScores.from_preferences`; with a scale, such as
+        "lexirecall(scale=log_odds)", they are the numbers that :func:`evaluate_run` returns.
 
     Raises
     ------
@@ -99,15 +102,16 @@ def score_systems(
     """
     wanted = parse_measures(measures)
     named = named_runs(runs)
-    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, gains=gains)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
+    warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
         delayed(_score_run)(name, *for_any_process(run), index, precision, wanted, params)
         for name, run in named.items()
     )
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    bar = tqdm(found, total=len(named), unit="run", disable=not verbose, leave=False)
+    scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
     results = dict(zip(named, bar))
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
@@ -151,7 +155,8 @@ def score_predictions(
     -------
     dict of str to SystemScores
         By the names of the measures as given. "lexirecall" and "lexiprecision" are exact
-        preferences, see :meth:`SystemScores.from_preferences`.
+        preferences, see :meth:`SystemScores.from_preferences`; with a scale, such as
+        "lexirecall(scale=log_odds)", they are the numbers that :func:`evaluate` returns.
 
     Raises
     ------
@@ -190,11 +195,13 @@ def score_predictions(
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(name)}.")
             raise
+    if valued:
+        warn_of_forbidden(valued.values(), y_true, gains)
     table = pd.concat(frames, names=["run"]) if valued else pd.DataFrame()
-    found = {}
+    scores = {}
     for text, parsed in wanted.items():
         if text in valued:
-            found[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
+            scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
         else:
             preferences = preference_matrix(
                 y_true,
@@ -203,8 +210,8 @@ def score_predictions(
                 **({} if ties is None else {"ties": ties}),
                 **params,
             )
-            found[text] = SystemScores.from_preferences(preferences)
-    return found
+            scores[text] = SystemScores.from_preferences(preferences)
+    return scores
 
 
 class RunScores(NamedTuple):
@@ -272,5 +279,13 @@ def exact_preferences(parsed, results) -> SystemScores | None:
 
 
 def _kind(parsed):
-    """Kind of a lexicographic measure, "recall" or "precision"; None for every other measure."""
+    """Kind of lexicographic preferences, "recall" or "precision"; None where values are wanted."""
+    if "scale" in parsed.options:
+        return None
+    plain = parsed.measure.plain
+    if plain is not None and plain.name in _KINDS:
+        raise InputError(
+            f"{brief(parsed.text)}: preferences of all runs have the gains of the call, so give "
+            "them as gains=."
+        )
     return _KINDS.get(parsed.measure.name)

@@ -24,7 +24,7 @@ from skfilterrank.comparison._scores.tables import (
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.metrics import PreferenceMatrix
 
-# Measures whose values only order the systems of a query.
+# Measures whose values only order the systems of a query, unless a scale of values is named.
 _PREFERENCES = ("lexirecall", "lexiprecision")
 _SHOWN = 3
 
@@ -56,7 +56,8 @@ class SystemScores(Result):
     is_preference : bool or None, default=None
         Whether values only order the systems of a query, so that the size of a difference means
         nothing. Comparisons then use tests of signs and ranks unless told otherwise. None is True
-        for "lexirecall" and "lexiprecision" and False for all others.
+        for "lexirecall" and "lexiprecision", unless the name says a scale, such as
+        "lexirecall(scale=log)", and False for all others.
     missing : {"raise", "drop"} or float, default="raise"
         What becomes of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
@@ -151,7 +152,8 @@ class SystemScores(Result):
         if greater_is_better is None:
             greater_is_better = getattr(known, "greater_is_better", True)
         if is_preference is None:
-            is_preference = getattr(known, "name", None) in _PREFERENCES
+            only_orders = getattr(known, "name", None) in _PREFERENCES
+            is_preference = only_orders and "scale" not in measure
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
         dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))
@@ -405,6 +407,8 @@ class SystemScores(Result):
 
     def _head(self):
         head = self._summary()
+        if self.is_preference:
+            head += ", share of the other systems beaten"
         if self.dropped_queries:
             head += f" ({len(self.dropped_queries):,} dropped)"
         if self.n_filled:

@@ -178,8 +178,8 @@ def compare_systems(
     1 of 1 pair differs significantly at 0.05
      first second difference  95 % interval Cohen's d_z      p
     drug 1 drug 2      -1.58 [-2.46, -0.70]       -1.28 0.0028
-    >>> found = compare_systems(sleep, test="randomization")
-    >>> found.p_value, found.better()
+    >>> comparison = compare_systems(sleep, test="randomization")
+    >>> comparison.p_value, comparison.better()
     (array([0.00390625]), array([-1], dtype=int8))
     """
     scores = SystemScores.of(scores, measure, least=(2, 2))

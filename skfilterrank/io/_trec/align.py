@@ -1,43 +1,54 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
-from skfilterrank.io._trec.frames import checked_source, is_frame, qrels_frame_rows, run_frame_rows
-from skfilterrank.io._trec.pairs import pair_keys
-from skfilterrank.io._trec.read import read_qrels, run_rows
+from skfilterrank.io._trec.pairs import are_distinct, pair_keys
+from skfilterrank.io._trec.read import qrels_rows, run_rows
 
 
 def align(
-    run, qrels, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
+    run,
+    qrels,
+    *,
+    missing: str = "empty",
+    precision: str = "double",
+    ties: str = "docno",
+    unjudged_label: float | str | None = "warn",
 ) -> AlignedRun:
     """Join a run with judgments.
 
     Parameters
     ----------
-    run : DataFrame, str, PathLike or file object
-        A run with columns "qid" (or "query_id"), "docno" (or "doc_id") and "score", of which
-        `read_run` and the frames of PyTerrier and ir_measures are examples, as columns or index
-        levels; or where to read one. The order of the rows and a column "rank" do not matter. A
-        score of -inf says that the document is filtered out.
-    qrels : DataFrame, QrelsIndex, str, PathLike or file object
-        Judgments with columns "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or
-        "relevance"), or where to read them. A label of NaN says that the document is pooled, but
-        not judged. A column "inclusion_probability", as `read_prels` gives it, is carried along.
-        For many runs, pass one `QrelsIndex`.
+    run : str, PathLike, file object, data frame, dict or other object
+        A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
+        "doc_id") and "score" as columns or index levels. The order of the rows does not matter, nor
+        does a column "rank" beside scores. A score of -inf says that the document is filtered out.
+    qrels : QrelsIndex, str, PathLike, file object, data frame, dict or other object
+        Judgments in any form that `read_qrels` takes; a data frame has "qid" (or "query_id"),
+        "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN says that the document is
+        pooled, but not judged. A column "inclusion_probability", as `read_prels` gives it, is
+        carried along. For many runs, pass one `QrelsIndex`.
     missing : {"raise", "drop", "empty"}, default="empty"
         What to do with topics of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
-        "single" rounds scores as trec_eval keeps them: scores that differ by less are ties to it.
+        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
+        are ties to them. trec_eval 10 keeps doubles.
     ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
         Tie rule of the measures to come. With "stable" documents of equal scores stand in the order
         of their rows, with any other by document id, descending, as in trec_eval.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels of `qrels` that mean unjudged, as in `read_qrels`. A `QrelsIndex`, and what
+        `read_qrels` returned, have been told.
 
     Returns
     -------
@@ -87,7 +98,7 @@ document not retrieved
     >>> ndcg_score(y_true, y_score, groups=groups, average=None)
     array([1., 0.])
     """
-    index = qrels if isinstance(qrels, QrelsIndex) else QrelsIndex(qrels)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label)
     return index.align(run, missing=missing, precision=precision, ties=ties)
 
 
@@ -96,8 +107,10 @@ class QrelsIndex:
 
     Parameters
     ----------
-    qrels : DataFrame, str, PathLike or file object
+    qrels : str, PathLike, file object, data frame, dict or other object
         Judgments, as in `align`.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels that mean unjudged, as in `read_qrels`.
 
     Attributes
     ----------
@@ -107,6 +120,8 @@ class QrelsIndex:
         Number of judgments.
     n_pooled : int
         Number of judgments and of documents that are pooled, but not judged (label NaN).
+    labels : ndarray of shape (n_labels,), float64
+        The labels that occur, ascending.
 
     See Also
     --------
@@ -124,10 +139,8 @@ class QrelsIndex:
     1 topic; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
     """
 
-    def __init__(self, qrels):
-        rows = qrels_frame_rows(
-            qrels if is_frame(qrels) else read_qrels(checked_source(qrels, "qrels"))
-        )
+    def __init__(self, qrels, *, unjudged_label: float | str | None = "warn"):
+        rows = qrels_rows(qrels, unjudged_label=unjudged_label)
         order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
         self.topics = np.array(rows.topics, dtype=object)[order]
         self._labels_of_topics = pd.Index(self.topics, name="qid")
@@ -143,9 +156,47 @@ class QrelsIndex:
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs with one key are a matter of chance: another salt parts them.
         self._salt = 0
-        while len(pd.unique(keys := self._keys(self._codes, self._docnos))) < len(keys):
+        while not are_distinct(keys := self._keys(self._codes, self._docnos)):
             self._salt += 1 << 32
         self._index = pd.Index(keys)
+
+    @classmethod
+    def of(
+        cls, qrels, *, unjudged_label: float | str | None = "warn", gains: Gains = None
+    ) -> "QrelsIndex":
+        """Give judgments that are indexed already as they are, and index others.
+
+        Parameters
+        ----------
+        qrels, unjudged_label
+            As in the class; what is indexed has been told what labels mean.
+        gains : None, "exp2", dict or callable, default=None
+            Gains of the labels. A dict or callable says what labels below 0 mean.
+
+        Returns
+        -------
+        index : QrelsIndex
+            The judgments.
+
+        Raises
+        ------
+        ValueError
+            If `qrels` is an index and `unjudged_label` is given; as the class.
+        """
+        if isinstance(qrels, cls):
+            if unjudged_label != "warn":
+                raise InputError(
+                    f"unjudged_label={brief(unjudged_label)}, but qrels is a QrelsIndex: say it "
+                    "where that is made."
+                )
+            return qrels
+        is_said = unjudged_label == "warn" and not (gains is None or isinstance(gains, str))
+        return cls(qrels, unjudged_label=None if is_said else unjudged_label)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The labels that occur, ascending."""
+        return np.unique(self._labels[~np.isnan(self._labels)])
 
     def __repr__(self):
         return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
@@ -185,7 +236,7 @@ class QrelsIndex:
         check_choice(missing, "missing", MISSING)
         check_choice(precision, "precision", PRECISIONS)
         check_choice(ties, "ties", TIES)
-        rows = run_frame_rows(run) if is_frame(run) else run_rows(checked_source(run, "run"))
+        rows = run_rows(run)
         scores = rows.values
         if precision == "single":
             with np.errstate(over="ignore"):
@@ -226,9 +277,9 @@ class QrelsIndex:
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
         """Put the retrieved rows and the judged ones that were not retrieved in their places."""
         matches = self._match(codes, docnos)
-        found = matches >= 0
+        is_judged = matches >= 0
         is_absent = np.ones(self.n_pooled, dtype=bool)
-        is_absent[matches[found]] = False
+        is_absent[matches[is_judged]] = False
         if not keep_missing:
             is_absent &= in_run[self._codes]
         absent = np.flatnonzero(is_absent)
@@ -248,18 +299,18 @@ class QrelsIndex:
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
         y_true = np.full(n_rows, np.nan)
-        y_true[places[found]] = self._labels[matches[found]]
+        y_true[places[is_judged]] = self._labels[matches[is_judged]]
         y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
         y_score[places] = scores
         pooled = np.zeros(n_rows, dtype=bool)
-        pooled[places[found]] = True
+        pooled[places[is_judged]] = True
         pooled[absent_places] = True
 
         probabilities = None
         if self._probabilities is not None:
             probabilities = np.full(n_rows, np.nan)
-            probabilities[places[found]] = self._probabilities[matches[found]]
+            probabilities[places[is_judged]] = self._probabilities[matches[is_judged]]
             probabilities[absent_places] = self._probabilities[absent]
 
         filled = sizes > 0
@@ -293,12 +344,12 @@ class QrelsIndex:
     def _match(self, codes, docnos):
         """Row of the judgments of each pair of the run, -1 where there is none."""
         matches = self._index.get_indexer(self._keys(codes, docnos))
-        found = np.flatnonzero(matches >= 0)
-        judged = matches[found]
-        same = (self._codes[judged] == codes[found]) & docnos.take(found).equal(
+        hits = np.flatnonzero(matches >= 0)
+        judged = matches[hits]
+        same = (self._codes[judged] == codes[hits]) & docnos.take(hits).equal(
             self._docnos.take(judged)
         )
-        matches[found[~same]] = -1
+        matches[hits[~same]] = -1
         return matches
 
 

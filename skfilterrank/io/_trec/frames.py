@@ -1,84 +1,92 @@
 """Rows of judgments and runs from data frames."""
 
+from collections.abc import Callable
 from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, as_numbers
 from skfilterrank._core.checks import check_scores
-from skfilterrank._files.files import is_path
+from skfilterrank._files.forms import COLUMN_NAMES, has_labels
+from skfilterrank._files.tables import text_ids
 from skfilterrank._files.text_columns import id_tokens
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 
-# Our name of a column (PyTerrier's too), then that of ir_measures.
-_NAMES = {
-    "qid": ("qid", "query_id"),
-    "docno": ("docno", "doc_id"),
-    "label": ("label", "relevance"),
-    "score": ("score",),
-    "inclusion_probability": ("inclusion_probability",),
-    "run": ("run",),
-}
+
+class Table(NamedTuple):
+    """A data frame of judgments or of a run, and where its rows are from.
+
+    `name` is the argument, or the file where `line_of` gives the line of a row.
+    """
+
+    frame: Any
+    name: str
+    line_of: Callable | None = None
+
+    def fail(self, row, what, rest=""):
+        """Raise an error of what a row holds."""
+        if self.line_of is None:
+            raise InputError(f"{self.name} holds {what} in row {row}{rest}")
+        raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
 
 
-def is_frame(data):
-    """Whether data is a data frame of pandas or polars."""
-    return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
-
-
-def checked_source(data, argument):
-    """A path or handle, or an error that says what else may be passed."""
-    if is_path(data) or hasattr(data, "read"):
-        return data
-    raise InputTypeError(
-        f"{argument} must be a data frame, a path or an open file, got {type(data).__name__}."
-    )
-
-
-def qrels_frame_rows(frame, argument="qrels") -> Rows:
-    """Rows of a data frame of judgments; labels may be NaN: pooled, but not judged."""
-    columns = columns_of(
-        frame, ("qid", "docno", "label"), argument, optional=("inclusion_probability",)
-    )
-    labels = _numbers(columns["label"], argument)
-    if np.isinf(labels).any():
-        raise InputError(
-            f"{argument} holds the label {labels[np.isinf(labels)][0]} in row "
-            f"{int(np.isinf(labels).argmax())}; labels must be finite, or NaN where unjudged."
+def qrels_rows_of_table(table: Table) -> Rows:
+    """Rows of a table of judgments; labels may be NaN: pooled, but not judged."""
+    columns = columns_of(table, ("qid", "docno", "label"), optional=("inclusion_probability",))
+    labels = _numbers(table, columns["label"])
+    if (infinite := np.isinf(labels)).any():
+        row = int(infinite.argmax())
+        table.fail(
+            row, f"the label {labels[row]}", "; labels must be finite, or NaN where unjudged."
         )
-    rows = _checked_rows(columns, labels, argument)
+    if columns["label"].name == "score" and (broken := labels % 1 > 0).any():
+        row = int(broken.argmax())
+        table.fail(
+            row,
+            f"the score {labels[row]}",
+            ", where a label was expected, a whole number: this looks like a run; if it is none, "
+            "call the column 'label'.",
+        )
+    rows = _checked_rows(table, columns, labels)
     if "inclusion_probability" not in columns:
         return rows
-    probabilities = _numbers(columns["inclusion_probability"], argument)
+    probabilities = _numbers(table, columns["inclusion_probability"])
     outside = ~np.isnan(labels) & ~((probabilities > 0) & (probabilities <= 1))
     if outside.any():
         row = int(outside.argmax())
-        raise InputError(
-            f"{argument} holds the inclusion probability {probabilities[row]} in row {row}, which "
-            "has a label; it must be above 0 and at most 1."
+        table.fail(
+            row,
+            f"the inclusion probability {probabilities[row]}",
+            ", which has a label; it must be above 0 and at most 1.",
         )
     return rows._replace(probabilities=probabilities)
 
 
-def run_frame_rows(frame, argument="run") -> Rows:
-    """Rows of a data frame of a run; the name is that of the column "run" where it holds one."""
-    columns = columns_of(frame, ("qid", "docno", "score"), argument, optional=("run",))
-    rows = _checked_rows(columns, run_scores(columns["score"], argument), argument)
+def run_rows_of_table(table: Table) -> Rows:
+    """Rows of a table of a run; the name is that of the column "run" where it holds one."""
+    columns = columns_of(table, ("qid", "docno", "score"), optional=("run",))
+    rows = _checked_rows(table, columns, run_scores(table, columns["score"]))
     names = columns["run"].unique() if "run" in columns else []
     return rows._replace(name=str(names[0]) if len(names) == 1 else None)
 
 
-def run_scores(column, argument) -> np.ndarray:
-    """Scores of a run as float64: finite, or -inf where filtered."""
-    return check_scores(
-        _numbers(column, argument), name=f"column {brief(column.name)} of {argument}"
-    )
+def run_scores(table: Table, column) -> np.ndarray:
+    """Scores of a run as float64: finite, or -inf where filtered; from ranks where it has those."""
+    numbers = _numbers(table, column)
+    if column.name == "rank":
+        numbers = -numbers
+    if table.line_of is not None and not (numbers < np.inf).all():
+        row = int(np.argmin(numbers < np.inf))
+        table.fail(row, f"the score {numbers[row]}", "; a score must be finite, or -inf.")
+    return check_scores(numbers, name=f"column {brief(column.name)} of {table.name}")
 
 
-def columns_of(frame, names, argument, optional=()):
-    """Columns (or index levels) of a frame by our names, whichever of the known ones it uses."""
+def columns_of(table: Table, names, optional=()):
+    """Columns (or index levels) of a table by our names, whichever of the known ones it uses."""
+    frame = table.frame
     if isinstance(frame, pd.DataFrame):
         if any(level is not None for level in frame.index.names):
             levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
@@ -86,19 +94,46 @@ def columns_of(frame, names, argument, optional=()):
         present = [str(column) for column in frame.columns]
     else:
         present = list(frame.columns)
+    if not present and not len(frame):
+        raise InputError(f"{table.name} has no rows; at least one was expected.")
     columns = {}
     for name in (*names, *optional):
-        known = [alias for alias in _NAMES[name] if alias in present]
+        known = [alias for alias in _names_of(name, present) if alias in present]
         if known:
-            columns[name] = _series(frame[known[0]], known[0], argument)
+            columns[name] = _series(frame[known[0]], known[0], table.name)
         elif name not in optional:
-            raise InputError(
-                f"{argument} has no column {' or '.join(map(repr, _NAMES[name]))}; its columns "
-                f"are {brief_list(present) or 'none'}. Rename one of these."
-            )
-    if not len(columns[names[0]]):
-        raise InputError(f"{argument} has no rows; at least one was expected.")
+            raise InputError(f"{table.name} {_lack(name, present)}")
+    if not all(map(len, columns.values())):
+        raise InputError(f"{table.name} has no rows; at least one was expected.")
     return columns
+
+
+def _names_of(name, present):
+    """Names that a column may have beside those that are there."""
+    if name == "label":
+        return (*COLUMN_NAMES[name], "score") if has_labels(present) else COLUMN_NAMES[name]
+    if name == "score":
+        # BEIR writes judgments so, and no runs.
+        return () if "corpus-id" in present else ("score", "rank")
+    return COLUMN_NAMES[name]
+
+
+def _lack(name, present):
+    """What is wrong with a table that lacks a column, and what to do."""
+    columns = f"its columns are {brief_list(present) or 'none'}"
+    if name == "score" and "corpus-id" in present:
+        return f"looks like a BEIR qrels file: judgments, where a run was expected; {columns}."
+    expected = " or ".join(map(repr, COLUMN_NAMES[name][:2]))
+    return f"has no column {expected}; {columns}. {_advice(name, present)}"
+
+
+def _advice(name, present):
+    """What to do where a column is missing."""
+    if name == "score" and not {"label", "relevance"}.isdisjoint(present):
+        return "These look like judgments, where a run was expected."
+    if name == "label" and "score" in present:
+        return "This looks like a run, where judgments were expected."
+    return "Rename one of these."
 
 
 def _series(column, name, argument):
@@ -108,10 +143,16 @@ def _series(column, name, argument):
     return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=name)
 
 
-def _numbers(column, argument):
+def _numbers(table, column):
     """Values of a column of numbers as float64, missing ones as NaN."""
-    name = f"column {brief(column.name)} of {argument}"
+    name = f"column {brief(column.name)} of {table.name}"
     numbers = as_numbers(as_column(column, name), name)
+    if numbers is None and table.line_of is not None:
+        bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+        if bad.any():
+            row = int(bad.argmax())
+            text = f"{brief(column.iloc[row])} in column {brief(column.name)}"
+            table.fail(row, text, ", where a number was expected.")
     if numbers is None:
         shown = next((value for value in column if not isinstance(value, Real)), column.dtype)
         raise InputError(
@@ -121,18 +162,29 @@ def _numbers(column, argument):
     return numbers.astype(np.float64, copy=False)
 
 
-def _checked_rows(columns, values, argument):
+def _checked_rows(table, columns, values):
     """Rows of the columns; a document that is twice in a topic is an error."""
+    if table.line_of is not None:
+        for name, what in (("qid", "query"), ("docno", "document")):
+            ids = text_ids(columns[name], what, table.name, table.line_of)
+            columns[name] = pd.Series(ids, name=columns[name].name)
     try:
         codes, topics = id_tokens(columns["qid"], columns["qid"].name).factorize()
         docnos = id_tokens(columns["docno"], columns["docno"].name)
     except ValueError as error:
-        raise InputError(f"{argument}: {error}") from None
+        raise InputError(f"{table.name}: {error}") from None
     repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
     if repeated is not None:
         row, before = repeated
-        raise InputError(
-            f"{argument} holds document {brief(docnos.take([row]).tolist()[0])} twice in topic "
-            f"{brief(topics[codes[row]])} (rows {before} and {row}); keep one of the two rows."
+        shown = f"document {brief(docnos.take([row]).tolist()[0])} twice in topic "
+        shown += brief(topics[codes[row]])
+        if table.line_of is None:
+            raise InputError(
+                f"{table.name} holds {shown} (rows {before} and {row}); keep one of the two rows."
+            )
+        first = table.line_of(before)
+        where = f" (first in line {first})" if first else ""
+        raise FileFormatError(
+            f"the file holds {shown}{where}; keep one of the two.", table.name, table.line_of(row)
         )
     return Rows(topics, codes, docnos, values)

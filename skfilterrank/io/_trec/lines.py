@@ -1,32 +1,52 @@
 """The columns of TREC files, as places in the bytes of the file."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from skfilterrank._files.files import decode, read_bytes, source_name
+from skfilterrank._files.files import decode
 from skfilterrank._files.tokens import PAD, Tokens, padded
 from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
 
 # Lines are looked at in blocks of this many bytes: what is needed on the way stays small.
 _BLOCK_BYTES = 1 << 18
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_LAYOUTS = {
-    4: ("qrels", "topic iteration docno label"),
-    5: ("prels", "topic docno label method inclusion_probability"),
-    6: ("run", "topic Q0 docno rank score run"),
-}
+
+
+class Layout(NamedTuple):
+    """The columns of the lines of a kind of file.
+
+    Where `is_open`, a line may have more columns, which nothing reads, as in trec_eval.
+    """
+
+    kind: str
+    columns: str
+    is_open: bool = False
+
+    @property
+    def names(self):
+        """Names of the columns."""
+        return self.columns.split()
+
+
+QRELS = Layout("qrels", "topic iteration docno label")
+PRELS = Layout("prels", "topic docno label method inclusion_probability")
+RUN = Layout("run", "topic Q0 docno rank score run", is_open=True)
+MS_MARCO_RUN = Layout("MS MARCO run", "topic docno rank")
+_READERS = {4: "qrels", 5: "prels", 6: "run"}
+_COMMENT = ord("#")
 
 
 class TrecLines:
     """Lines of a TREC file split at white space, all with the same number of columns.
 
-    Only the columns asked for, counted from 0, are kept.
+    Of the columns only those asked for are kept. Lines that begin with "#" are comments.
     """
 
-    def __init__(self, source, n_columns, columns):
-        self.name = source_name(source)
-        self._n_columns = n_columns
-        content = read_bytes(source).removeprefix(_BYTE_ORDER_MARK)
+    def __init__(self, content, name, layout, columns):
+        self.name, self.layout = name, layout
+        columns = [column for column in layout.names if column in columns]
+        self._n_columns = len(layout.names)
         if b"\0" in content:
             line = content.count(b"\n", 0, content.index(b"\0")) + 1
             self.fail_at_line(
@@ -44,20 +64,20 @@ class TrecLines:
         self._n_rows = len(self._columns[columns[0]])
         if not self._n_rows:
             raise FileFormatError(
-                f"the file holds no lines; lines such as '{_LAYOUTS[n_columns][1]}' were expected.",
+                f"the file holds no lines; lines such as '{layout.columns}' were expected.",
                 self.name,
             )
 
     def __len__(self):
         return self._n_rows
 
-    def column(self, i) -> Tokens:
-        """Texts of a column, counted from 0."""
-        return self._columns[i]
+    def column(self, name) -> Tokens:
+        """Texts of a column."""
+        return self._columns[name]
 
-    def numbers(self, i, what):
+    def numbers(self, name, what):
         """Values of a column of numbers; a text that is none is an error."""
-        tokens = self.column(i)
+        tokens = self.column(name)
         values, is_number = parse_decimals(tokens)
         if not is_number.all():
             row = int(np.argmin(is_number))
@@ -81,17 +101,18 @@ class TrecLines:
     def _split(self, columns):
         """Texts of the columns."""
         blocks = []
+        places = [self.layout.names.index(column) for column in columns]
         begin, stop = PAD, self._stop
         while begin < stop:
             end = self._end_of_line(min(begin + _BLOCK_BYTES, stop), stop)
             starts, ends = self._split_block(begin, end)
             # Each column by itself, so that what reads it reads nothing else.
-            found = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in columns]
-            blocks.append([(first + begin, behind - first) for first, behind in found])
+            spans = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in places]
+            blocks.append([(first + begin, behind - first) for first, behind in spans])
             begin = end
         return {
-            i: Tokens(self.data, *map(np.concatenate, zip(*parts, strict=True)))
-            for i, parts in zip(columns, zip(*blocks, strict=True), strict=True)
+            column: Tokens(self.data, *map(np.concatenate, zip(*parts, strict=True)))
+            for column, parts in zip(columns, zip(*blocks, strict=True), strict=True)
         }
 
     def _end_of_line(self, position, stop):
@@ -117,8 +138,10 @@ class TrecLines:
         behind = ends[self._n_columns - 1 :: self._n_columns]
         n_lines = np.count_nonzero(block == ord("\n"))
         # As many lines as rows, and a line end behind each row: then no line is any different.
-        if len(starts) != n_lines * self._n_columns or not self._ends_line(block, behind):
-            self._check_lines(block, starts, begin)
+        is_regular = len(starts) == n_lines * self._n_columns and self._ends_line(block, behind)
+        if not is_regular or (block[starts[:: self._n_columns]] == _COMMENT).any():
+            kept = self._of_rows(block, starts, begin)
+            starts, ends = starts[kept], ends[kept]
         return starts, ends
 
     def _ends_line(self, block, positions):
@@ -130,24 +153,43 @@ class TrecLines:
             )
         return ends.all()
 
-    def _check_lines(self, block, starts, begin):
-        """Raise on the first line that is neither blank nor has the right number of columns."""
+    def _of_rows(self, block, starts, begin):
+        """Which texts are columns of rows; the first line with another number of them is an error.
+
+        Comments and blank lines are no rows, and what stands behind the last column is no column.
+        """
         line_ends = np.flatnonzero(block == ord("\n"))
-        counts = np.diff(np.searchsorted(starts, line_ends), prepend=0)
+        stops = np.searchsorted(starts, line_ends)
+        n_texts = np.diff(stops, prepend=0)
+        firsts = stops - n_texts
+        counts = n_texts.copy()
+        filled = np.flatnonzero(n_texts)
+        counts[filled[block[starts[firsts[filled]]] == _COMMENT]] = 0
         wrong = (counts != 0) & (counts != self._n_columns)
-        if not wrong.any():
-            return
-        line = int(wrong.argmax())
-        got, expected = int(counts[line]), self._n_columns
-        kind, layout = _LAYOUTS[expected]
-        message = f"{got} column{'s' * (got != 1)} where a {kind} has {expected} ({layout})"
+        if self.layout.is_open:
+            wrong &= counts < self._n_columns
+        if wrong.any():
+            line = int(wrong.argmax())
+            before = int(np.count_nonzero(self.data[PAD:begin] == ord("\n")))
+            self.fail_at_line(self._wrong_number(int(counts[line])), before + line + 1)
+        places = np.arange(len(starts)) - np.repeat(firsts, n_texts)
+        return places < np.repeat(np.minimum(counts, self._n_columns), n_texts)
+
+    def _wrong_number(self, got):
+        """What is wrong with a line of so many columns."""
+        expected, kind = self._n_columns, self.layout.kind
+        message = (
+            f"{got} column{'s' * (got != 1)} where a {kind} has {expected} ({self.layout.columns})"
+        )
         # A line of a run that is cut short has five columns too.
-        if got in _LAYOUTS and (expected, got) != (6, 5):
-            other = _LAYOUTS[got][0]
-            message += f"; a {other} has {got}: if this is one, use read_{other} for it."
-        elif got > expected:
-            message += "; ids and names must not hold white space."
-        else:
-            message += "; is the line cut short?"
-        before = int(np.count_nonzero(self.data[PAD:begin] == ord("\n")))
-        self.fail_at_line(message, before + line + 1)
+        if got in _READERS and (expected, got) != (6, 5):
+            other = _READERS[got]
+            return f"{message}; a {other} has {got}: if this is one, use read_{other} for it."
+        if got == 3:
+            return (
+                f"{message}; a run of MS MARCO has 3 (topic docno rank), and BEIR qrels have 3 "
+                "under the header 'query-id corpus-id score'."
+            )
+        if got > expected:
+            return f"{message}; ids and names must not hold white space."
+        return f"{message}; is the line cut short?"

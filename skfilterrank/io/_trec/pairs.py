@@ -28,9 +28,15 @@ def pair_keys(codes, docnos, salt=0):
     return mix(docnos.hashes(salt), codes.astype(np.uint64))
 
 
+def are_distinct(keys):
+    """Whether no number is there twice."""
+    keys = np.sort(keys)
+    return not (keys[1:] == keys[:-1]).any()
+
+
 def find_repeated(codes, docnos, keys):
     """Row of the first pair that was there before, and the row where it was; else None."""
-    if len(pd.unique(keys)) == len(keys):
+    if are_distinct(keys):
         return None
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
     pairs = pd.DataFrame({"topic": codes[rows], "docno": docnos.take(rows).tolist()})

@@ -1,39 +1,58 @@
-"""Judgments and runs in TREC format."""
+"""Judgments and runs in any form, of which that of TREC is read the fastest."""
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.checks import check_number
 from skfilterrank._files.text_columns import distinct_column, text_column
-from skfilterrank.exceptions import brief
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
-from skfilterrank.io._trec.lines import TrecLines
+from skfilterrank.io._trec.frames import (
+    Table,
+    columns_of,
+    qrels_rows_of_table,
+    run_rows_of_table,
+)
+from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
+from skfilterrank.io._trec.sources import opened
+from skfilterrank.io._trec.unjudged import mark_as_said, mark_unjudged, said_of
 
 
-def read_qrels(source, *, unjudged_label: float | None = None) -> pd.DataFrame:
-    r"""Read judgments in TREC format, ``qid iteration docno label``.
+def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.DataFrame:
+    r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
 
     Parameters
     ----------
-    source : str, PathLike or file object
-        Where to read: UTF-8, plain or gzip. A handle may be open as text or binary.
-    unjudged_label : float, default=None
-        Label that marks a document as pooled but not judged, such as the -1 of trec_eval's infAP.
-        It becomes NaN. By default every label is a judgment, as negative ones mean forbidden here.
+    source : str, PathLike, file object, data frame, dict or other object
+        Where to read: UTF-8, plain or packed (gzip, bzip2, xz, zstd); a handle may be open as text
+        or binary. Or judgments in memory. The form is told from the content, see Notes.
+    unjudged_label : None, float, "trec" or "warn", default="warn"
+        Labels that mark a document as pooled but not judged, and become NaN. None: none does, and
+        labels below 0 mean forbidden. A number: this one does, such as the -1 of trec_eval's infAP.
+        "trec": all labels below 0 do, as in trec_eval. "warn" is None, with a warning where labels
+        below 0 occur.
 
     Returns
     -------
     qrels : DataFrame of shape (n_judgments, 3)
         Columns "qid" and "docno" (str) and "label", in the order of the file. Labels are int64
-        where all are whole numbers, else float64. The second column of the file is left out.
+        where all are whole numbers, else float64. A table's column "inclusion_probability" is the
+        fourth; its others, and the second column of TREC's format, are left out.
 
     Raises
     ------
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a label
         that is not a finite number, a document that is twice in a topic, bytes that are not UTF-8,
-        a file without lines, a damaged gzip file.
+        a file without lines, a damaged packed file. What a file looks like that is none of
+        judgments is named.
+    ImportError
+        Parquet or Arrow without pyarrow, zstd without zstandard.
+
+    Warns
+    -----
+    DataWarning
+        For labels below 0 of which it was not said what they mean.
 
     See Also
     --------
@@ -42,25 +61,55 @@ def read_qrels(source, *, unjudged_label: float | None = None) -> pd.DataFrame:
 
     Notes
     -----
-    Columns stand between spaces or tabs, any number of them; blank lines are skipped. Ids stay as
-    they are written: "01" and "1" are two topics.
+    Columns of TREC's format stand between spaces or tabs, any number of them; blank lines and lines
+    that begin with "#" are skipped. Qrels of MS MARCO are of this format. Ids stay as they are
+    written: "01" and "1" are two topics.
+
+    Other files are tables: CSV, TSV or columns between single spaces whose first line names the
+    columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
+    JSON object ``{topic: {document: label}}``. Columns are "qid", "query_id", "query-id", "q_id",
+    "topic" or "topic_id"; "docno", "doc_id", "docid", "corpus-id", "document_id" or "pid"; "label",
+    "relevance" or "rel"; beside "corpus-id" or "q_id" a column "score" holds labels. A missing
+    label is NaN: pooled, but not judged.
+
+    In memory the same is a data frame of pandas or polars, an Arrow table, a dict of dicts, an
+    object of ranx, or rows of ir_measures or ir_datasets, as a list or an iterator.
+
+    The attribute `attrs` of the result says that its labels have been asked about, and no other
+    function warns of them again.
 
     Examples
     --------
     >>> import io
     >>> from skfilterrank.io import read_qrels
-    >>> read_qrels(io.StringIO("1 0 d7 2\n1 0 d2 -1\n2 0 d7 0\n"))
+    >>> read_qrels(io.StringIO("1 0 d7 2\n1 0 d2 -1\n2 0 d7 0\n"), unjudged_label=None)
       qid docno  label
     0   1    d7      2
     1   1    d2     -1
     2   2    d7      0
+    >>> read_qrels(io.StringIO("query-id\tcorpus-id\tscore\n1\td7\t2\n"))
+      qid docno  label
+    0   1    d7      2
+    >>> read_qrels({"1": {"d7": 2}})
+      qid docno  label
+    0   1    d7      2
     """
-    unjudged = check_unjudged_label(unjudged_label)
-    lines = TrecLines(source, 4, (0, 2, 3))
-    codes, topics = lines.column(0).factorize()
-    docnos = lines.column(2)
-    _check_unique(lines, codes, topics, docnos)
-    labels = lines.numbers(3, "a label")
+    rows = qrels_rows(source, "source", unjudged_label=unjudged_label)
+    return mark_as_said(_qrels_frame(rows))
+
+
+def qrels_rows(source, argument="qrels", *, unjudged_label="warn") -> Rows:
+    """Rows of judgments in any form."""
+    unjudged = said_of(source, unjudged_label)
+    content = opened(source, QRELS, argument)
+    rows = qrels_rows_of_table(content) if isinstance(content, Table) else _rows_of_qrels(content)
+    return rows._replace(values=mark_unjudged(rows.values, unjudged, content.name or argument))
+
+
+def _rows_of_qrels(lines):
+    """Rows of lines of judgments."""
+    codes, topics, docnos = _pairs(lines)
+    labels = lines.numbers("label", "a label")
     if not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         lines.fail(
@@ -68,15 +117,7 @@ def read_qrels(source, *, unjudged_label: float | None = None) -> pd.DataFrame:
             "judged, write some number and name it as the unjudged label.",
             row,
         )
-    if unjudged is not None:
-        labels[labels == unjudged] = np.nan
-    return pd.DataFrame(
-        {
-            "qid": distinct_column(codes, topics),
-            "docno": text_column(docnos),
-            "label": _whole_numbers(labels),
-        }
-    )
+    return Rows(topics, codes, docnos, labels)
 
 
 def read_prels(source) -> pd.DataFrame:
@@ -86,8 +127,8 @@ def read_prels(source) -> pd.DataFrame:
 
     Parameters
     ----------
-    source : str, PathLike or file object
-        Where to read: UTF-8, plain or gzip. A handle may be open as text or binary.
+    source : str, PathLike, file object, data frame or other object
+        As in `read_qrels`; a table has a column "inclusion_probability".
 
     Returns
     -------
@@ -104,6 +145,7 @@ def read_prels(source) -> pd.DataFrame:
     See Also
     --------
     read_qrels : Judgments without probabilities.
+    write_prels : Write such a file.
     align : Join judgments with a run; the result carries the probabilities along.
 
     Examples
@@ -115,12 +157,35 @@ def read_prels(source) -> pd.DataFrame:
     0  10    d7      2                   0.25
     1  10    d2      0                   1.00
     """
-    lines = TrecLines(source, 5, (0, 1, 2, 4))
-    codes, topics = lines.column(0).factorize()
-    docnos = lines.column(1)
-    _check_unique(lines, codes, topics, docnos)
-    labels = lines.numbers(2, "a label")
-    probabilities = lines.numbers(4, "an inclusion probability")
+    content = opened(source, PRELS, "source")
+    rows = (
+        _rows_of_prels(content) if isinstance(content, TrecLines) else qrels_rows_of_table(content)
+    )
+    if rows.probabilities is None:
+        raise InputError(
+            f"{content.name} has no column 'inclusion_probability', the probability with which "
+            "each document was drawn to be judged."
+        )
+    return _qrels_frame(rows)
+
+
+def _qrels_frame(rows):
+    """Judgments as a data frame, with probabilities where there are any."""
+    columns = {
+        "qid": distinct_column(rows.codes, rows.topics),
+        "docno": text_column(rows.docnos),
+        "label": _whole_numbers(rows.values),
+    }
+    if rows.probabilities is not None:
+        columns["inclusion_probability"] = rows.probabilities
+    return pd.DataFrame(columns)
+
+
+def _rows_of_prels(lines):
+    """Rows of lines of judgments with probabilities."""
+    codes, topics, docnos = _pairs(lines)
+    labels = lines.numbers("label", "a label")
+    probabilities = lines.numbers("inclusion_probability", "an inclusion probability")
     for values, good, what in (
         (labels, np.isfinite(labels), "a label must be a finite number"),
         (
@@ -132,37 +197,34 @@ def read_prels(source) -> pd.DataFrame:
         if not good.all():
             row = int(np.argmin(good))
             lines.fail(f"{what}, got {values[row]}.", row)
-    return pd.DataFrame(
-        {
-            "qid": distinct_column(codes, topics),
-            "docno": text_column(docnos),
-            "label": _whole_numbers(labels),
-            "inclusion_probability": probabilities,
-        }
-    )
+    return Rows(topics, codes, docnos, labels, probabilities=probabilities)
 
 
 def read_run(source) -> pd.DataFrame:
-    r"""Read a retrieval run in TREC format, ``qid Q0 docno rank score run``.
+    r"""Read a retrieval run, in TREC format (``qid Q0 docno rank score run``) or any other form.
 
     Parameters
     ----------
-    source : str, PathLike or file object
-        Where to read: UTF-8, plain or gzip. A handle may be open as text or binary.
+    source : str, PathLike, file object, data frame, dict or other object
+        Where to read: UTF-8, plain or packed (gzip, bzip2, xz, zstd); a handle may be open as text
+        or binary. Or a run in memory. The form is told from the content, see Notes.
 
     Returns
     -------
-    run : DataFrame of shape (n_rows, 5)
+    run : DataFrame of shape (n_rows, 3 to 5)
         Columns "qid" and "docno" (str), "rank" (int64; str where some rank is not a whole number),
-        "score" (float64) and "run" (str), in the order of the file. The second column of the file
-        is left out.
+        "score" (float64) and "run" (str), in the order of the file; "rank" and "run" where the
+        source has them. The second column of TREC's format is left out.
 
     Raises
     ------
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a score
         that is not a number, NaN or +inf, a document that is twice in a topic, bytes that are not
-        UTF-8, a file without lines, a damaged gzip file.
+        UTF-8, a file without lines, a damaged packed file. What a file looks like that is no run is
+        named.
+    ImportError
+        Parquet or Arrow without pyarrow, zstd without zstandard.
 
     See Also
     --------
@@ -174,53 +236,79 @@ def read_run(source) -> pd.DataFrame:
     As in trec_eval, scores decide the order, higher first; the rank column is carried along and
     used by nothing. A score of -inf says that the document is filtered out.
 
-    Columns stand between spaces or tabs, any number of them; blank lines are skipped. Ids stay as
-    they are written: "01" and "1" are two topics.
+    Columns stand between spaces or tabs, any number of them; blank lines, lines that begin with "#"
+    and columns behind the sixth are skipped, as in trec_eval 10. Ids stay as they are written: "01"
+    and "1" are two topics. Lines of three columns are those of MS MARCO, ``qid docno rank``: there,
+    as in a table with ranks and without scores, the score is the negative rank.
+
+    Tables, JSON and objects in memory are taken in the forms that `read_qrels` knows, with scores
+    in place of labels.
 
     Examples
     --------
     >>> import io
     >>> from skfilterrank.io import read_run
+    >>> read_run(io.StringIO("1\td7\t1\n1\td2\t2\n"))
+      qid docno  rank  score
+    0   1    d7     1   -1.0
+    1   1    d2     2   -2.0
     >>> read_run(io.StringIO("1 Q0 d7 1 12.5 bm25\n1 Q0 d2 2 11 bm25\n"))
       qid docno  rank  score   run
     0   1    d7     1   12.5  bm25
     1   1    d2     2   11.0  bm25
     """
-    lines = TrecLines(source, 6, (0, 2, 3, 4, 5))
-    codes, topics, docnos, scores = _ranked_rows(lines)
-    _check_unique(lines, codes, topics, docnos)
-    return pd.DataFrame(
-        {
-            "qid": distinct_column(codes, topics),
-            "docno": text_column(docnos),
-            "rank": _ranks(lines.column(3)),
-            "score": scores,
-            "run": distinct_column(*lines.column(5).factorize()),
-        }
-    )
+    return run_frame(source, "source")
 
 
-def run_rows(source) -> Rows:
-    """Rows of a run without a data frame around them."""
-    lines = TrecLines(source, 6, (0, 2, 4, 5))
-    codes, topics, docnos, scores = _ranked_rows(lines)
-    _check_unique(lines, codes, topics, docnos)
-    names = lines.column(5).factorize()[1]
-    return Rows(topics, codes, docnos, scores, names[0] if len(names) == 1 else None)
+def run_frame(source, argument) -> pd.DataFrame:
+    """A run in any form as a data frame."""
+    content = opened(source, RUN, argument, also=("rank",))
+    rows = _rows_of_run(content)
+    columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
+    if isinstance(content, Table):
+        others = columns_of(content, (), optional=("rank", "run"))
+    else:
+        others = {"rank": _ranks(content.column("rank"))}
+        if content.layout is RUN:
+            others["run"] = distinct_column(*content.column("run").factorize())
+    columns |= others | {"score": rows.values}
+    names = [name for name in ("qid", "docno", "rank", "score", "run") if name in columns]
+    return pd.DataFrame({name: columns[name] for name in names})
 
 
-def check_unjudged_label(label):
-    """None, or the label that stands for a missing one."""
-    if label is None:
-        return None
-    return check_number(label, "unjudged_label")
+def run_rows(source, argument="run") -> Rows:
+    """Rows of a run in any form."""
+    return _rows_of_run(opened(source, RUN, argument))
 
 
-def _ranked_rows(lines):
-    """Topics, documents and scores of the lines of a run."""
-    scores = lines.numbers(4, "a score")
-    highest = scores.max()
-    if not highest < np.inf:
+def _rows_of_run(content):
+    """Rows of lines or of a table."""
+    if isinstance(content, Table):
+        return run_rows_of_table(content)
+    scores = _scores(content)
+    codes, topics, docnos = _pairs(content)
+    if content.layout is not RUN:
+        return Rows(topics, codes, docnos, scores)
+    names = content.column("run")
+    name = names.take([0]).tolist()[0] if names.repeats().all() else None
+    return Rows(topics, codes, docnos, scores, name)
+
+
+def _scores(lines):
+    """Scores of the lines of a run; where it has ranks alone, the first has the highest."""
+    if lines.layout is MS_MARCO_RUN:
+        ranks = lines.numbers("rank", "a rank")
+        wrong = ~((ranks >= 0) & (ranks % 1 == 0))
+        if wrong.any():
+            row = int(wrong.argmax())
+            lines.fail(
+                f"a rank must be a whole number, got {ranks[row]}: a run with 3 columns is one of "
+                f"MS MARCO ({MS_MARCO_RUN.columns}); scores stand in runs with 6 ({RUN.columns}).",
+                row,
+            )
+        return -ranks
+    scores = lines.numbers("score", "a score")
+    if not scores.max() < np.inf:
         bad = np.isnan(scores) | (scores == np.inf)
         row = int(bad.argmax())
         lines.fail(
@@ -228,12 +316,13 @@ def _ranked_rows(lines):
             f"{scores[row]}; repair the model that gave it.",
             row,
         )
-    codes, topics = lines.column(0).factorize()
-    return codes, topics, lines.column(2), scores
+    return scores
 
 
-def _check_unique(lines, codes, topics, docnos):
-    """Raise on the first document that is a second time in its topic, as trec_eval does."""
+def _pairs(lines):
+    """Topics and documents of lines; a document that is twice in its topic is an error."""
+    codes, topics = lines.column("topic").factorize()
+    docnos = lines.column("docno")
     repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
     if repeated is not None:
         row, before = repeated
@@ -243,6 +332,7 @@ def _check_unique(lines, codes, topics, docnos):
             f"(first in line {lines.line_of(before)}); keep one of the two lines.",
             row,
         )
+    return codes, topics, docnos
 
 
 def _ranks(tokens):

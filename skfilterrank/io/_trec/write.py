@@ -1,5 +1,6 @@
 """Writing runs and judgments in TREC format."""
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -7,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
-from skfilterrank._core.checks import check_scores
+from skfilterrank._core.checks import check_number, check_scores
 from skfilterrank._core.results import Result
 from skfilterrank._files.files import check_target, open_for_writing
+from skfilterrank._files.objects import as_table, is_frame
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._trec.frames import columns_of, is_frame, qrels_frame_rows
-from skfilterrank.io._trec.read import check_unjudged_label
+from skfilterrank.io._trec.frames import Table, columns_of, qrels_rows_of_table, run_scores
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
@@ -51,9 +52,10 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     path : str, PathLike or file object
         Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
         the new one is whole, which then takes its place.
-    run : DataFrame or array-like of shape (n_rows,)
-        Run with columns (or index levels) "qid", "docno", "score" and perhaps "run"; its column
-        "rank" is not used. Or, with `docnos` and `y_score`, the query of each row. Rows stand in
+    run : data frame, dict, other object, or array-like of shape (n_rows,)
+        Run in memory in any form that `read_run` takes; a data frame has columns (or index levels)
+        "qid", "docno", "score" and perhaps "run"; its column "rank" is not used where it has
+        scores. Or, with `docnos` and `y_score`, the query of each row. Rows stand in
         any order; queries are written in sorted order.
     docnos : array-like of shape (n_rows,), default=None
         Document id of each row, where `run` is no DataFrame.
@@ -84,7 +86,7 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     Notes
     -----
     Ranks count from 1, by score, ties by document id in descending order as trec_eval does. Scores
-    are written so that they read back exactly. trec_eval itself keeps scores in single precision:
+    are written so that they read back exactly. trec_eval 9 keeps scores in single precision:
     scores that differ by less than that are ties to it.
 
     Examples
@@ -100,13 +102,18 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     """
     check_target(path, "write_run(path, run)")
     names, groups = name, run
-    if is_frame(run):
+    frame = (
+        as_table(run, "score") if (docnos is None and y_score is None) or is_frame(run) else None
+    )
+    if frame is not None:
         if docnos is not None or y_score is not None:
             raise InputError(
                 "a data frame holds documents and scores itself; leave docnos and y_score out."
             )
-        columns = columns_of(run, ("qid", "docno", "score"), "run", optional=("run",))
-        groups, docnos, y_score = (columns[column] for column in ("qid", "docno", "score"))
+        table = Table(frame, "run")
+        columns = columns_of(table, ("qid", "docno", "score"), optional=("run",))
+        groups, docnos = columns["qid"], columns["docno"]
+        y_score = run_scores(table, columns["score"])
         names = columns.get("run") if name is None else name
     elif docnos is None or y_score is None:
         raise InputError(
@@ -164,9 +171,10 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     path : str, PathLike or file object
         Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
         the new one is whole, which then takes its place.
-    qrels : DataFrame
-        Judgments with columns (or index levels) "qid" (or "query_id"), "docno" (or "doc_id") and
-        "label" (or "relevance"). They are written in the order of the rows.
+    qrels : data frame, dict or other object
+        Judgments in memory in any form that `read_qrels` takes; a data frame has columns (or index
+        levels) "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). They are
+        written in the order of the rows.
     unjudged_label : float, default=None
         Label to write where it is NaN, for documents that are pooled, but not judged, such as the
         -1 of trec_eval's infAP. By default a NaN is an error.
@@ -203,13 +211,9 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     8 0 a -9
     """
     check_target(path, "write_qrels(path, qrels)")
-    unjudged = check_unjudged_label(unjudged_label)
-    if not is_frame(qrels):
-        raise InputTypeError(f"qrels must be a data frame, got {type(qrels).__name__}.")
-    rows = qrels_frame_rows(qrels)
-    labels, docnos = rows.values, rows.docnos.tolist()
-    _check_ids(rows.topics, "qid")
-    _check_ids(docnos, "docno")
+    unjudged = None if unjudged_label is None else check_number(unjudged_label, "unjudged_label")
+    rows, docnos = _judged_rows(qrels, "qrels")
+    labels = rows.values
     missing = np.isnan(labels)
     if unjudged is None and missing.any():
         raise InputError(
@@ -222,18 +226,96 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
             "become one of the missing ones; choose another unjudged label."
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
-    codes, distinct = pd.factorize(labels)
-    shown = [repr(int(label) if label.is_integer() else label) for label in distinct.tolist()]
-    texts, topics = np.array(shown, dtype=object), np.array(rows.topics, dtype=object)
+    lines = zip(_topic_names(rows), docnos, _number_texts(labels), strict=True)
     with open_for_writing(path) as write:
-        for chunk in _chunks(len(labels)):
-            columns = zip(
-                topics[rows.codes[chunk]].tolist(),
-                docnos[chunk],
-                texts[codes[chunk]].tolist(),
-                strict=True,
-            )
-            write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in columns]))
+        for _ in _chunks(len(labels)):
+            chunk = itertools.islice(lines, _CHUNK_LINES)
+            write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in chunk]))
+
+
+def write_prels(path, prels) -> None:
+    r"""Write judgments of a sample, ``qid docno label 1 inclusion_probability``.
+
+    Parameters
+    ----------
+    path : str, PathLike or file object
+        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
+        the new one is whole, which then takes its place.
+    prels : DataFrame
+        Judgments with columns (or index levels) "qid", "docno", "label" and
+        "inclusion_probability", by the names that `write_qrels` takes. They are written in the
+        order of the rows.
+
+    Raises
+    ------
+    ValueError
+        Missing columns, no rows, a label that is no finite number, a probability that is not above
+        0 and at most 1, an id that is missing or holds white space, a document that is twice in a
+        topic.
+    TypeError
+        `path` is neither a path nor an open file, or `prels` is no data frame.
+
+    See Also
+    --------
+    read_prels : Read such a file.
+    skfilterrank.judgments.StatAPSelector : Draws such a sample, and has the probabilities.
+
+    Notes
+    -----
+    The column that says by which method a document was chosen is 1 throughout. Labels and
+    probabilities are written so that they read back exactly.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import pandas as pd
+    >>> from skfilterrank.io import write_prels
+    >>> prels = pd.DataFrame({"qid": "10", "docno": ["d7", "d2"], "label": [2, 0]})
+    >>> write_prels(sys.stdout, prels.assign(inclusion_probability=[0.25, 1.0]))
+    10 d7 2 1 0.25
+    10 d2 0 1 1
+    """
+    check_target(path, "write_prels(path, prels)")
+    rows, docnos = _judged_rows(prels, "prels")
+    if rows.probabilities is None:
+        raise InputError(
+            "prels has no column 'inclusion_probability', with which each document was drawn: add "
+            "it, or use write_qrels."
+        )
+    if (missing := np.isnan(rows.values)).any():
+        raise InputError(
+            f"prels holds no label in row {int(missing.argmax())}; leave such rows out."
+        )
+    columns = (_number_texts(rows.values), _number_texts(rows.probabilities))
+    lines = zip(_topic_names(rows), docnos, *columns, strict=True)
+    with open_for_writing(path) as write:
+        for _ in _chunks(len(docnos)):
+            chunk = itertools.islice(lines, _CHUNK_LINES)
+            write("".join([f"{qid} {docno} {label} 1 {p}\n" for qid, docno, label, p in chunk]))
+
+
+def _judged_rows(frame, argument):
+    """Rows of a data frame of judgments, and their documents; the ids can be written."""
+    table = as_table(frame, "label")
+    if table is None:
+        raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
+    rows = qrels_rows_of_table(Table(table, argument))
+    docnos = rows.docnos.tolist()
+    _check_ids(rows.topics, "qid", begins_line=True)
+    _check_ids(docnos, "docno")
+    return rows, docnos
+
+
+def _topic_names(rows):
+    """Topic of each row."""
+    return np.array(rows.topics, dtype=object)[rows.codes]
+
+
+def _number_texts(numbers):
+    """Numbers that read back exactly, whole ones without a point."""
+    codes, distinct = pd.factorize(numbers)
+    shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
+    return np.array(shown, dtype=object)[codes]
 
 
 def _chunks(n_lines):
@@ -261,12 +343,18 @@ def _factorize(ids, name):
         ids = np.array([str(item) for item in ids], dtype=object)
     codes, uniques = pd.factorize(ids, sort=True)
     texts = np.array([str(item) for item in uniques], dtype=object)
-    _check_ids(texts, name)
+    _check_ids(texts, name, begins_line=name == "run")
     return codes, texts
 
 
-def _check_ids(texts, name):
+def _check_ids(texts, name, *, begins_line=False):
     """Raise on the first id that would not be one column of a line."""
+    comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
+    if comment is not None:
+        raise InputError(
+            f"{name} holds the topic {brief(comment)}: a line of a TREC file that begins with '#' "
+            "is a comment. Rename it."
+        )
     if all(texts) and not _FORBIDDEN.search("".join(texts)):
         return
     for text in texts:

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Collection
-from numbers import Integral
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -10,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_count, check_groups, check_numbers
+from skfilterrank._core.checks import check_count, check_groups, check_numbers, is_whole_number
 from skfilterrank._core.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.selector import (
@@ -310,16 +309,16 @@ class ActiveSelector(RunSelector):
             delayed(_simulated)(self._topic_state(self._ranks[rows]), gains[rows] > 0, budget)
             for rows, budget in zip(self._rows, budgets.tolist())
         )
-        found = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
-        found = tqdm(
-            found,
+        selections = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
+        selections = tqdm(
+            selections,
             total=len(self._rows),
             desc="topics",
             unit="topic",
             disable=not getattr(self, "verbose", 0),
             leave=None,
         )
-        for code, (places, promised) in enumerate(found):
+        for code, (places, promised) in enumerate(selections):
             rows = self._rows[code][places]
             self._answered[code] = rows.tolist()
             self.answers_[rows] = gains[rows]
@@ -380,16 +379,16 @@ class ActiveSelector(RunSelector):
     def _code_of(self, topic):
         """Number of a topic."""
         ids = self._index.query_ids
-        found = np.flatnonzero(ids == topic)
-        if not len(found):
+        places = np.flatnonzero(ids == topic)
+        if not len(places):
             raise InputError(
                 f"topic {brief(topic)} is not in the pool; its topics are {_some(ids)}."
             )
-        return int(found[0])
+        return int(places[0])
 
     def _check_row(self, row):
         """Raise on what is no row of the pool."""
-        if not isinstance(row, Integral) or not 0 <= row < self._index.n_rows:
+        if not is_whole_number(row) or not 0 <= row < self._index.n_rows:
             raise InputError(f"row {brief(row)} is not in the pool of {self._index.n_rows} rows.")
 
     def __getstate__(self):

@@ -1,9 +1,8 @@
 """The loop that asks an assessor, saves each answer and goes on where it was left."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from enum import Enum
-from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +10,14 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from skfilterrank._core.checks import as_list, is_hashable
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.checks import (
+    as_list,
+    check_numbers,
+    is_finite_number,
+    is_hashable,
+    is_whole_number,
+)
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._active.active import ActiveSelector
 from skfilterrank.judgments._active.judgment_log import (
     Event,
@@ -78,6 +83,8 @@ def judge(
     pool=None,
     leave_out: Collection[int] = (),
     grades=None,
+    known=None,
+    assessor_name: str | None = None,
     verbose: int = 0,
 ) -> pd.DataFrame:
     r"""Ask an assessor about one document after the other, and save every answer.
@@ -107,8 +114,17 @@ def judge(
         was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
     leave_out : collection of int, default=()
         Rows never to ask about, such as documents without text.
-    grades : collection of numbers, default=None
-        The labels that may be given. None takes any finite number.
+    grades : collection of numbers, or dict {number: name}, default=None
+        The labels that may be given. None takes any finite number. The log keeps them, and is not
+        gone on with under others.
+    known : DataFrame, default=None
+        Judgments that are there already, with columns (or index levels) "qid", "docno" and
+        "label", NaN where there is none: they count as given, the strategy learns of them, and
+        their documents are not asked about. They are neither in the log nor in what is returned,
+        and cannot be undone. Where the log has an answer to a document, that answer counts.
+        Documents that are not in the pool count for nothing.
+    assessor_name : str, default=None
+        Who answers; the log keeps it with each answer.
     verbose : int, default=0
         Whether to show a progress bar.
 
@@ -116,7 +132,8 @@ def judge(
     -------
     qrels : DataFrame of shape (n_judgments, 3)
         Columns "qid" and "docno" (str) and "label", in the order of the answers, those of the log
-        included. Labels are int64 where all are whole numbers, else float64.
+        included. Labels are int64 where all are whole numbers, else float64. Where there are names
+        of assessors, a column "assessor", as `read_judgment_log` returns it.
 
     Raises
     ------
@@ -125,7 +142,8 @@ def judge(
         of another length or holds a document twice in a topic. What was answered before is saved.
     JudgmentLogError
         A ValueError that names file and line: the log is damaged before its last line, holds an
-        answer to a document that is not in the pool, or is in use by another process.
+        answer to a document that is not in the pool or was begun with other grades, or is in use
+        by another process.
 
     Warns
     -----
@@ -178,12 +196,17 @@ def judge(
         raise InputError(
             f"assessor must be a function from a question to a label, got {brief(assessor)}."
         )
+    if assessor_name is not None and not (isinstance(assessor_name, str) and assessor_name):
+        raise InputError(f"assessor_name must be a name or None, got {brief(assessor_name)}.")
     check_is_fitted(selector)
     qids, docnos = _pool_columns(selector, pool)
     identity = Pool.of(map(str, qids), map(str, docnos))
-    opened = nullcontext() if log is None else JudgmentLog(log, identity)
+    grades = _named_grades(grades)
+    kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
+    opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
         session = _Session(selector, qids, docnos, n_select, topics, leave_out)
+        session.know(known, () if file is None else file.events)
         if file is not None:
             session.replay(file.events)
         bar = tqdm(
@@ -208,6 +231,7 @@ def judge(
                 event = session.event_of(answer, question, grades)
                 if event is None:
                     continue
+                event = event._replace(assessor=assessor_name)
                 if file is not None:
                     file.append(event)
                 session.take(event)
@@ -257,6 +281,19 @@ class _Session:
         """Number of documents that have a label."""
         return int(self.n_labels[self.order].sum())
 
+    def know(self, known, events):
+        """Take judgments that were there before, but for documents that have answers."""
+        if known is None:
+            return
+        answered = {event[1:3] for event in events}
+        for pair, label in _known_labels(known):
+            row = self.row_of.get(pair)
+            if row is not None and pair not in answered:
+                self.queue.check_label(label)
+                self.queue.update(row, label)
+                if row not in self.never:
+                    self.n_labels[self.codes[row]] += self.counts[row]
+
     def replay(self, events):
         """Take the answers of earlier sessions."""
         for event in events:
@@ -275,9 +312,9 @@ class _Session:
             n_settled = self.n_labels[code] + len(later) + len(given_up)
             if n_settled < self.budgets[code]:
                 settled = {*later, *given_up, *self.never}
-                found = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
-                if len(found):
-                    return self._question(int(found[0]), None)
+                rows = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
+                if len(rows):
+                    return self._question(int(rows[0]), None)
             if later:
                 return self._question(next(iter(later)), Answer.SKIP)
         return None
@@ -380,6 +417,33 @@ class _RankedQueue:
         self.is_open[row] = self.counts[row]
 
 
+def _known_labels(known):
+    """Topic, document and label of judgments, without those that are none."""
+    if not isinstance(known, pd.DataFrame):
+        raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
+    levels = [level for level in known.index.names if level not in (None, *known.columns)]
+    frame = known.reset_index(level=levels) if levels else known
+    missing = {"qid", "docno", "label"} - set(frame.columns)
+    if missing:
+        raise InputError(
+            f"known has no column {brief_list(sorted(missing))}; its columns are "
+            f"{brief_list(frame.columns)}."
+        )
+    labels = check_numbers(frame["label"], "labels of known", n_rows=len(frame))
+    judged = ~np.isnan(labels)
+    pairs = zip(frame["qid"].astype(str)[judged], frame["docno"].astype(str)[judged])
+    return list(zip(pairs, labels[judged].tolist()))
+
+
+def _named_grades(grades):
+    """Names by labels; None where any label may be given."""
+    if grades is None:
+        return None
+    labels = check_numbers(as_list(grades, "grades", "labels"), "grades", entry="label").tolist()
+    names = grades.values() if isinstance(grades, Mapping) else [""] * len(labels)
+    return dict(zip(map(float, labels), map(str, names)))
+
+
 def _budgets(selector, n_select):
     """Number of documents per topic, and which ones count towards it: all."""
     index = selector._index
@@ -457,8 +521,7 @@ def _topic_codes(topics, ids):
 def _checked_rows(rows, n_rows):
     """Rows as a list of int."""
     rows = as_list(rows, "leave_out", "row numbers")
-    is_number = [isinstance(row, Integral) and not isinstance(row, np.timedelta64) for row in rows]
-    if not all(is_number) or not all(0 <= row < n_rows for row in rows):
+    if not all(is_whole_number(row) and 0 <= row < n_rows for row in rows):
         raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}, got {brief(rows)}.")
     return [int(row) for row in rows]
 
@@ -467,14 +530,13 @@ def _checked_label(answer, question, grades):
     """A finite number, whole ones as int."""
     document, topic = brief(question.docno), brief(question.topic)
     who = f"the assessor's answer to document {document} of topic {topic}"
-    is_number = isinstance(answer, Real) and not isinstance(answer, bool | np.bool_)
-    if not is_number or not np.isfinite(answer):
+    if not is_finite_number(answer):
         raise InputError(
             f"{who} must be a finite number, Answer.SKIP, Answer.UNDO or Answer.STOP, got "
             f"{brief(answer)}; the answers before it are saved."
         )
     label = float(answer)
-    if grades is not None and label not in {float(grade) for grade in grades}:
+    if grades is not None and label not in grades:
         shown = ", ".join(f"{grade:g}" for grade in grades)
         raise InputError(f"{who} must be one of {shown}, got {label:g}.")
     return int(label) if label.is_integer() else label

@@ -30,6 +30,7 @@ class Event(NamedTuple):
     qid: str
     docno: str
     label: float | int | None = None
+    assessor: str | None = None
 
 
 def read_judgment_log(path) -> pd.DataFrame:
@@ -44,7 +45,9 @@ def read_judgment_log(path) -> pd.DataFrame:
     -------
     qrels : DataFrame of shape (n_judgments, 3)
         Columns "qid", "docno" and "label", in the order of the answers, without those that were
-        undone or skipped. Labels are int64 where all are whole numbers, else float64.
+        undone or skipped. Labels are int64 where all are whole numbers, else float64. Where
+        assessors gave their names, a last column "assessor" has that of each answer, None for
+        answers without.
 
     Raises
     ------
@@ -83,14 +86,15 @@ class JudgmentLog:
 
     The first line names the pool, each further one is an answer, or the pool from there on. A half
     written last line is cut off; a damaged line before it is an error, and nothing is changed.
+    Grades are the names by labels, or None where any label may be given.
     """
 
-    def __init__(self, path, pool):
+    def __init__(self, path, pool, grades=None):
         try:
             self.path = os.fspath(path)
         except TypeError as error:
             raise InputTypeError(f"log must be a path or None, got {brief(path)}.") from error
-        header = _header(pool)
+        header = _header(pool, grades)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
@@ -105,11 +109,12 @@ class JudgmentLog:
                 self.events = []
                 return
             content = _read(data, self.path, pool)
+            _check_grades(content, grades)
             if content.length < len(data):
                 os.ftruncate(self._file, content.length)
             if content.lacks_line_end:
                 self._write(b"\n")
-            if content.pool.digest != pool.digest:
+            if content.pool.digest != pool.digest or content.grades != grades:
                 self._write(header)
             _warn_of_torn_line(content)
             self.events = content.events
@@ -120,6 +125,7 @@ class JudgmentLog:
     def append(self, event):
         """Write an answer; it is on the disk when this returns."""
         record = {"time": datetime.now(UTC).isoformat(timespec="seconds")}
+        record |= {} if event.assessor is None else {"assessor": event.assessor}
         record |= {"qid": event.qid, "docno": event.docno}
         record |= {"label": event.label} if event.kind == "label" else {event.kind: True}
         self._write(_as_line(record))
@@ -180,6 +186,7 @@ class _Content(NamedTuple):
     """What is in a log, without what was undone: `length` bytes of it are whole lines."""
 
     pool: Pool
+    grades: dict | None
     events: list
     length: int
     lacks_line_end: bool
@@ -206,20 +213,23 @@ def qrels_of(events) -> pd.DataFrame:
         labels = labels.astype("int64")
     qids = pd.Series([event.qid for event in events], dtype="str")
     docnos = pd.Series([event.docno for event in events], dtype="str")
-    return pd.DataFrame({"qid": qids, "docno": docnos, "label": labels})
+    qrels = pd.DataFrame({"qid": qids, "docno": docnos, "label": labels})
+    assessors = [event.assessor for event in events]
+    if any(assessor is not None for assessor in assessors):
+        qrels["assessor"] = pd.Series(assessors, dtype=object)
+    return qrels
 
 
-def _header(pool):
+def _header(pool, grades):
     """First line of the log of a pool."""
-    return _as_line(
-        {
-            "log": _MARK,
-            "version": _VERSION,
-            "documents": pool.n_documents,
-            "topics": pool.n_topics,
-            "pool": pool.digest,
-        }
-    )
+    header = {
+        "log": _MARK,
+        "version": _VERSION,
+        "documents": pool.n_documents,
+        "topics": pool.n_topics,
+        "pool": pool.digest,
+    }
+    return _as_line(header | ({} if grades is None else {"grades": grades}))
 
 
 def _as_line(record):
@@ -232,7 +242,7 @@ def _read(data, file, pool=None) -> _Content:
     # A computer that loses its power can leave zero bytes at the end of a file.
     whole = data.rstrip(b"\0")
     lines = whole.split(b"\n")
-    pool_of_log = torn = None
+    pool_of_log = grades = torn = None
     stack: list = []
     numbers: list[int] = []
     judged: set[tuple] = set()
@@ -243,9 +253,9 @@ def _read(data, file, pool=None) -> _Content:
             if line.strip():
                 record = _record(line)
                 if pool_of_log is None:
-                    pool_of_log = _pool_of(record)
+                    pool_of_log, grades = _pool_of(record), record.get("grades")
                 elif record.get("log") == _MARK:
-                    pool_of_log = _next_pool_of(record)
+                    pool_of_log, grades = _next_pool_of(record), record.get("grades")
                 else:
                     event = _event(record, stack, judged)
                     if event.kind == "undo":
@@ -277,7 +287,7 @@ def _read(data, file, pool=None) -> _Content:
     if pool is not None:
         _check_pool(pool_of_log, pool, stack, numbers, file)
     lacks_line_end = torn is None and not whole.endswith(b"\n")
-    return _Content(pool_of_log, stack, length, lacks_line_end, torn, file)
+    return _Content(pool_of_log, grades, stack, length, lacks_line_end, torn, file)
 
 
 class _WrongRecordError(ValueError):
@@ -320,7 +330,10 @@ def _event(record, stack, judged):
     kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
     if len(kinds) != 1:
         raise _WrongRecordError("it holds no answer")
-    event = Event(kinds[0], qid, docno, record.get("label"))
+    assessor = record.get("assessor")
+    if not isinstance(assessor, str | None):
+        raise _WrongRecordError(f"the assessor {brief(assessor)} is no name")
+    event = Event(kinds[0], qid, docno, record.get("label"), assessor)
     if event.kind == "label":
         label = event.label
         if isinstance(label, bool) or not isinstance(label, int | float):
@@ -341,7 +354,7 @@ def _check_pool(logged, pool, stack, numbers, file):
     places = (place for place, event in enumerate(stack) if event[1:3] not in pool.pairs)
     if (place := next(places, None)) is None:
         return
-    _, qid, docno, _ = stack[place]
+    qid, docno = stack[place][1:3]
     if logged.digest == pool.digest:
         error = f"document {brief(docno)} of topic {brief(qid)} is not in the pool"
         raise _damage(error, stack[:place], file, numbers[place])
@@ -351,6 +364,30 @@ def _check_pool(logged, pool, stack, numbers, file):
         f"does not hold document {brief(docno)} of topic {brief(qid)}, which is answered there; "
         "name another log, or a pool that holds all documents of its answers.",
         file,
+    )
+
+
+def _check_grades(content, grades):
+    """Raise where answers were chosen from other grades, or from grades of other names."""
+    if grades is None:
+        return
+    before = content.grades or {}
+    labels = {f"{event.label:.17g}" for event in content.events if event.kind == "label"}
+    named = {
+        label
+        for label in before.keys() & grades.keys()
+        if before[label] and grades[label] and before[label] != grades[label]
+    }
+    if (not before or before.keys() == grades.keys()) and labels <= grades.keys() and not named:
+        return
+    was, now = (
+        ", ".join(f"{k}={v}" if v else k for k, v in found.items())
+        for found in (before or dict.fromkeys(sorted(labels), ""), grades)
+    )
+    raise JudgmentLogError(
+        f"the answers were chosen from other grades, {was}, than those that are given now, {now}: "
+        "give the same grades again, or name another log.",
+        content.file,
     )
 
 

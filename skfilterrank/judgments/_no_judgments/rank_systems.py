@@ -5,7 +5,7 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_random_state
 from skfilterrank._core.measure_names import parse_measures
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.overlap import N_COMPARED, mean_overlap, mean_uniqueness
 from skfilterrank.judgments._no_judgments.pseudo_qrels import METHODS, check_pseudo, pseudo_labels
 from skfilterrank.judgments._no_judgments.run_pool import run_pool
@@ -18,7 +18,7 @@ def rank_systems(
     runs,
     method: str = "nruns",
     *,
-    measure="ap",
+    measure=None,
     depth: int | None = 30,
     share: float | None = None,
     teams=None,
@@ -42,9 +42,9 @@ default="nruns"
         other run does. "spoerri" scores it by minus the share of its documents that none of four
         other runs returns, which makes sense for one run of each team, at least five of them. The
         others make judgments by :func:`pseudo_qrels` and measure the runs against them.
-    measure : str or list of str, default="ap"
-        Measure of the methods that make judgments, such as "ap" or "ndcg_0@10"; of several, the
-        first decides the order. "aslam" and "spoerri" measure nothing.
+    measure : str, list of str or None, default=None
+        Measure of the methods that make judgments, such as "ndcg_0@10"; of several, the first
+        decides the order. None is "ap". "aslam" and "spoerri" measure nothing and take None alone.
     depth : int or None, default=30
         Places of each run that are compared, or go into the pool; None takes them all. Measures
         take runs to their last document.
@@ -128,7 +128,12 @@ default="nruns"
     """
     check_choice(method, "method", FORECASTS)
     check_pseudo(share, n_trials, ties)
-    measures = parse_measures(measure)
+    if measure is not None and method in ("aslam", "spoerri"):
+        raise InputError(
+            f"measure={brief(measure)} has no meaning for method={method!r}, which measures no run "
+            "against judgments: leave measure out."
+        )
+    measures = parse_measures("ap" if measure is None else measure)
     table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
     names = list(table.columns)
     if method == "aslam":

@@ -40,8 +40,8 @@ def complete_labels(predictor, X, y, groups):
     labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
     check_parameters(predictor)
-    found = predictor.fit_vectors(_vectors_of(predictor, X), index, labels)
-    labels = np.where(np.isnan(found), labels, found)
+    predicted = predictor.fit_vectors(_vectors_of(predictor, X), index, labels)
+    labels = np.where(np.isnan(predicted), labels, predicted)
     if isinstance(y, pd.Series):
         return pd.Series(labels, index=y.index, name=y.name), predictor
     return labels, predictor

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import check_columns, final_step
+from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,
@@ -64,9 +64,9 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         Rows that stay without a label, in topics the predictor has no model for; they are left out
         of the training.
     n_features_in_ : int
-        Number of features, where the estimator knows it.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the estimator knows them.
+        Names of the columns of X, where it has some.
 
     See Also
     --------
@@ -149,18 +149,19 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")
         (X,) = indexable(X)
+        self._remember_columns(X)
         if num_samples(y) != count_rows(X):
             raise InputError(f"y has {num_samples(y)} labels but X has {count_rows(X)} rows.")
-        found = find_groups(groups, y, X)
-        if found is not None:
-            check_groups(found, n_rows=count_rows(X))
+        group_ids = find_groups(groups, y, X)
+        if group_ids is not None:
+            check_groups(group_ids, n_rows=count_rows(X))
         if metadata_routing_enabled():
-            fit_params = process_routing(self, "fit", groups=found, **fit_params).estimator.fit
+            fit_params = process_routing(self, "fit", groups=group_ids, **fit_params).estimator.fit
         else:
             name = _groups_parameter(self.estimator)
-            if name is not None and found is not None:
-                fit_params = {name: found} | fit_params
-        y, self.predictor_ = complete_labels(self.predictor, X, y, found)
+            if name is not None and group_ids is not None:
+                fit_params = {name: group_ids} | fit_params
+        y, self.predictor_ = complete_labels(self.predictor, X, y, group_ids)
         self.n_imputed_ = self.n_left_ = 0
         if self.predictor_ is not None:
             self.n_imputed_, self.n_left_ = self.predictor_.n_imputed_, self.predictor_.n_left_
@@ -250,7 +251,7 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     def _ask(self, method, *data, groups=None):
         """Call a method of the fitted estimator, with the topics where it wants them."""
         check_is_fitted(self)
-        check_columns(self.estimator_, data[0])
+        self._check_columns(data[0])
         call = getattr(self.estimator_, method)
         final = getattr(final_step(self.estimator_), method)
         takes_groups = "groups" in inspect.signature(final).parameters

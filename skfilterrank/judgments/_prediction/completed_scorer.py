@@ -2,42 +2,44 @@
 
 import pandas as pd
 from sklearn.utils import indexable
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.query_weights import QueryWeight
+from skfilterrank._group_request import RequestsGroups
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._prediction.complete_labels import check_predictor, complete_labels
 from skfilterrank.metrics import make_ranking_scorer
 
 
-class CompletedScorer:
+class CompletedScorer(RequestsGroups):
     """A scorer ``scorer(estimator, X, y, groups=None)``; made by :func:`make_completed_scorer`."""
 
     def __init__(self, scorer, predictor):
         self._scorer = scorer
         self._predictor = predictor
 
+    @property
+    def __name__(self):
+        """The name that scikit-learn's displays label their axes by."""
+        return self._scorer.__name__
+
     def __repr__(self):
         return f"make_completed_scorer({self._scorer.arguments}, predictor={self._predictor!r})"
 
-    def __call__(self, estimator, X, y, groups=None) -> float:
+    def __call__(
+        self, estimator, X, y, groups=None, *, query_weight: QueryWeight = None
+    ) -> float | dict[str, float]:
         """Complete the labels of the rows, then score the estimator on them; higher is better."""
-        found = find_groups(groups, y, X)
+        group_ids = find_groups(groups, y, X)
         (X,) = indexable(X)
         if pd.isna(y).all():
             raise InputError(
                 f"y has no judged row in the held-out fold: all {len(y)} labels are NaN, and there "
                 "is nothing to predict them from. Take fewer folds, or judge more."
             )
-        labels, _ = complete_labels(self._predictor, X, y, found)
-        return self._scorer(estimator, X, labels, groups=found)
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Tell scikit-learn that `groups` is wanted for scoring."""
-        request = MetadataRequest(owner=self)
-        request.score.add_request(param="groups", alias=True)
-        return request
+        labels, _ = complete_labels(self._predictor, X, y, group_ids)
+        return self._scorer(estimator, X, labels, groups=group_ids, query_weight=query_weight)
 
 
 def make_completed_scorer(
@@ -47,7 +49,7 @@ def make_completed_scorer(
 
     Parameters
     ----------
-    measure : str or callable
+    measure : str, callable or list of these
         As for :func:`skfilterrank.metrics.make_ranking_scorer`, like the following.
     predictor : LabelPredictor or None, default=None
         Predicts the labels; cloned at every call. None means ``LabelPredictor()``.
@@ -61,7 +63,8 @@ def make_completed_scorer(
     Returns
     -------
     CompletedScorer
-        Callable ``scorer(estimator, X, y, groups=None)`` that returns a float.
+        Callable ``scorer(estimator, X, y, groups=None, *, query_weight=None)`` that returns a
+        float, or a dict of floats for a list of measures.
 
     Raises
     ------

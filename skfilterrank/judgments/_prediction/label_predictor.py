@@ -158,9 +158,9 @@ class LabelPredictor(TableImputer):
 
     .. warning::
        Soft labels are far too high where the judged rows were selected as likely to be relevant:
-       the calibration only sees judged rows, and these are not like the rest. On Cranfield, 10 %
-       selected by a prior, the mean chance is 0.19 where 2.4 % of the unjudged documents are
-       relevant. Chances hold for judged rows drawn at random.
+       the calibration only sees judged rows, and these are not like the rest: the mean chance may
+       be several times the share of the unjudged documents that is relevant. Chances hold for
+       judged rows drawn at random.
 
     A topic only ever gets labels that somebody gave to one of its documents, except from the
     model of all topics. Other topics' labels enter by that model and by the two numbers of the
@@ -444,8 +444,8 @@ class LabelPredictor(TableImputer):
             one_class=self.one_class,
             unjudged_topic=self.unjudged_topic,
         )
-        found, self.confidence_ = self._predict(vectors, index, unjudged)
-        self.imputed_ = ~np.isnan(found)
+        labels, self.confidence_ = self._predict(vectors, index, unjudged)
+        self.imputed_ = ~np.isnan(labels)
         self.n_imputed_ = int(np.count_nonzero(self.imputed_))
         self.n_left_ = int(np.count_nonzero(unjudged)) - self.n_imputed_
         self.empty_texts_ = np.flatnonzero(vectors.is_empty)
@@ -459,7 +459,7 @@ class LabelPredictor(TableImputer):
                 "in it tells these rows apart. Fill in the texts, or leave the rows out.",
                 DataWarning,
             )
-        return found
+        return labels
 
     def _predict(self, vectors, index, unjudged):
         """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""

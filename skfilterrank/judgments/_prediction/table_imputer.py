@@ -73,10 +73,10 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
             )
         return table
 
-    def _completed(self, table, found):
+    def _completed(self, table, predicted):
         """The table with the labels that were found."""
-        is_found = ~np.isnan(found)
-        added = {self.label: np.where(is_found, found, table.labels)}
+        is_found = ~np.isnan(predicted)
+        added = {self.label: np.where(is_found, predicted, table.labels)}
         if self.imputed is not None:
             added[self.imputed] = is_found
         return with_columns(table.frame, added, container=output_container(self))

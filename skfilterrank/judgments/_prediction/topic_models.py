@@ -73,9 +73,9 @@ def predict_topics(models, calibration, vectors: Vectors, index: GroupIndex, wan
             labels[rows] = chances @ model.levels
             confidence[rows] = chances.max(axis=1)
         else:
-            found = model.hard_levels(X)
-            labels[rows] = model.levels[found]
-            confidence[rows] = chances[np.arange(len(rows)), found]
+            likeliest = model.hard_levels(X)
+            labels[rows] = model.levels[likeliest]
+            confidence[rows] = chances[np.arange(len(rows)), likeliest]
     return labels, confidence
 
 

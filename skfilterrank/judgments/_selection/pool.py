@@ -75,14 +75,14 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_topics([np.unique(topics[rows]) for rows in stretches], names, topic_ids)
     pairs = topics.astype(np.int64) * len(document_ids) + documents
-    found = []
+    ranked = []
     for (name, run), rows in zip(frames.items(), stretches):
         _check_no_duplicates(pairs[rows], name, topic_ids, document_ids)
-        found.append(_ranks(pairs[rows], topics[rows], run["score"].to_numpy(), depth))
-    pool, places = np.unique(np.concatenate([pair for pair, _ in found]), return_inverse=True)
-    ranks = np.full((len(found), len(pool)), np.nan)
+        ranked.append(_ranks(pairs[rows], topics[rows], run["score"].to_numpy(), depth))
+    pool, places = np.unique(np.concatenate([pair for pair, _ in ranked]), return_inverse=True)
+    ranks = np.full((len(ranked), len(pool)), np.nan)
     offset = 0
-    for row, (own, rank) in zip(ranks, found):
+    for row, (own, rank) in zip(ranks, ranked):
         row[places[offset : offset + len(own)]] = rank
         offset += len(own)
     index = pd.MultiIndex(

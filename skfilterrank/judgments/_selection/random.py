@@ -52,11 +52,12 @@ class RandomSelector(TopicSelector):
     -----
     Without the oracle all orders of a topic's documents are equally likely.
 
-    With it, of a topic's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of the
-    first m are relevant, for every m: the number that the proportion says, rounded half up. Which
-    ones, and in which order, is random within both kinds. Sampling retrospectively from relevant
-    and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_, after [2]_.
-    Forbidden documents count as not relevant.
+    With it, of a topic's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
+    the first m are relevant, for every m: the number that the proportion says, rounded half up,
+    and at least 1 where something is relevant, as a sample without any is of no use. Which
+    ones, and in which order, is random within both kinds. Sampling retrospectively from
+    relevant and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_,
+    after [2]_. Forbidden documents count as not relevant.
 
     Of X only the number of rows counts. Each topic has its own random generator by its place among
     the sorted topics.
@@ -144,6 +145,7 @@ class RandomSelector(TopicSelector):
         shuffled = random_state.permutation(n_rows)
         places = np.arange(n_rows + 1)
         n_relevant_first = (2 * places * n_relevant + n_rows) // (2 * n_rows)
+        n_relevant_first[1:] = np.maximum(n_relevant_first[1:], min(n_relevant, 1))
         is_relevant = np.diff(n_relevant_first) > 0
         order = np.empty(n_rows, dtype=np.int64)
         order[is_relevant] = shuffled[X[shuffled]]

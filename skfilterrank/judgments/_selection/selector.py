@@ -157,9 +157,9 @@ class TopicSelector(BaseEstimator):
         n_jobs = getattr(self, "n_jobs", None)
         at_once = 1 if effective_n_jobs(n_jobs) == 1 else _TOPICS_AT_ONCE
         jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        found = tqdm(
-            itertools.chain.from_iterable(found),
+        selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+        selections = tqdm(
+            itertools.chain.from_iterable(selections),
             total=len(topics),
             desc="topics",
             unit="topic",
@@ -168,7 +168,7 @@ class TopicSelector(BaseEstimator):
         )
         ranking = np.empty(n_rows, dtype=np.int64)
         gains = np.empty(n_rows)
-        for (places, gain), rows in zip(found, topics):
+        for (places, gain), rows in zip(selections, topics):
             ranking[rows[places]] = np.arange(1, len(rows) + 1)
             gains[rows[places]] = gain
         self.ranking_ = ranking

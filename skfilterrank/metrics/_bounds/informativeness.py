@@ -226,12 +226,12 @@ default=None
     >>> from skfilterrank.metrics import query_informativeness
     >>> y_true = [1, 1, 1, 0, 0, 1, 1, 0, 1]
     >>> systems = {"x": [3, 2, 1, 1, 2, 3, 1, 3, 2], "y": [1, 2, 3, 2, 1, 3, 2, 3, 1]}
-    >>> found = query_informativeness(
+    >>> result = query_informativeness(
     ...     y_true, systems, groups=list("aaabbbccc"), k=1, n_queries=1
     ... )
-    >>> found.query_ids[found.uninformative].tolist(), found.query_ids[found.ideal].tolist()
+    >>> result.query_ids[result.uninformative].tolist(), result.query_ids[result.ideal].tolist()
     (['c'], ['b'])
-    >>> print(found)
+    >>> print(result)
     3 queries, 1 ideal and 1 uninformative
                    queries  achieved  expected  difference
     all                  3    0.6667    0.6667      0.0000
@@ -270,11 +270,11 @@ default=None
     achieved = []
     for system, y_score in y_scores.items():
         try:
-            table = evaluate(
+            table = evaluate(  # type: ignore[call-overload]  # groups are checked already
                 y_true,
                 y_score,
                 [each.text for each in measures],
-                groups=index,  # type: ignore[arg-type]  # checked already
+                groups=index,
                 gains=gains,
                 ties=ties,
                 unjudged=unjudged,

@@ -16,8 +16,16 @@ from skfilterrank._core.exposure import first_places, log_discount, reciprocal
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.results import Result, counted
-from skfilterrank._core.scoring import Scores, check_undefined, mean_over_queries, with_undefined
+from skfilterrank._core.scoring import (
+    Scores,
+    check_average,
+    check_undefined,
+    mean_of,
+    mean_over_queries,
+    with_undefined,
+)
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.pools import tied_list
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
@@ -78,6 +86,7 @@ def expected_dcg(
     k: int | None = None,
     gains: Gains = None,
     average: str | None = "mean",
+    query_weight: QueryWeight = None,
 ) -> Scores:
     """Expected DCG of a uniformly random ranking of each query's documents.
 
@@ -95,6 +104,8 @@ def expected_dcg(
         ``2**label - 1``: "exp2".
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the mean, as in :func:`ndcg_f_score`.
 
     Returns
     -------
@@ -132,10 +143,10 @@ def expected_dcg(
     1.333...
     """
     k = check_k(k)
-    check_choice(average, "average", ("mean", None))
+    check_average(average, query_weight)
     lists = RankedLists(y_true, groups=groups, gains=gains)
     values = lists.per_query(lambda block: mean_dcg(block, k))
-    return values if average is None else mean_over_queries(values)
+    return mean_of(values, average, query_weight, lists.index)
 
 
 def expected_sum_precision(
@@ -146,6 +157,7 @@ def expected_sum_precision(
     gains: Gains = None,
     method: str = "exact",
     average: str | None = "mean",
+    query_weight: QueryWeight = None,
 ) -> Scores:
     """Expected sum of precisions of a uniformly random ranking of each query's documents.
 
@@ -165,6 +177,8 @@ def expected_sum_precision(
         the document there as independent.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the mean, as in :func:`ndcg_f_score`.
 
     Returns
     -------
@@ -211,10 +225,10 @@ def expected_sum_precision(
     """
     k = check_k(k)
     check_choice(method, "method", ("exact", "paper"))
-    check_choice(average, "average", ("mean", None))
+    check_average(average, query_weight)
     lists = RankedLists(y_true, groups=groups, gains=gains)
     values = lists.per_query(lambda block: mean_sum_precision(block, k, method=method))
-    return values if average is None else mean_over_queries(values)
+    return mean_of(values, average, query_weight, lists.index)
 
 
 def random_ranking_bound(
@@ -248,8 +262,9 @@ def random_ranking_bound(
         How a label becomes a gain, as in :func:`ndcg_f_score`.
     method : {"auto", "exact", "simulation"}, default="auto"
         "exact" takes the mean over all rankings, which is the value of a list whose documents
-        are all tied; measures without a mean over ties do not have it. "simulation" draws
-        rankings. "auto" is exact where that is possible.
+        are all tied; measures without a mean over ties do not have it, nor has "ul_normalized",
+        which is not linear in what it normalises. "simulation" draws rankings. "auto" is exact
+        where that is possible.
     n_samples : int, default=1000
         Number of rankings drawn per query, at least 2.
     random_state : int, RandomState instance or None, default=0
@@ -276,7 +291,7 @@ def random_ranking_bound(
     See Also
     --------
     expected_dcg, expected_sum_precision : Closed forms.
-    ul_normalized_score : Measures normalised by it.
+    ul_normalized_score, above_chance_score : Measures normalised by it.
 
     Notes
     -----
@@ -306,14 +321,14 @@ def random_ranking_bound(
     n_samples = check_count(n_samples, "n_samples", least=2)
     check_undefined(undefined)
     check_choice(average, "average", ("mean", None))
-    if method == "exact" and "average" not in entry.ties:
+    if method == "exact" and not entry.has_exact_mean:
         raise InputError(
-            f"method='exact' is not possible for {brief(entry.name)}, which has no mean over tied "
-            "orders: take 'simulation'."
+            f"method='exact' is not possible for {brief(entry.name)}, whose value for tied "
+            "documents is not the mean over their orders: take 'simulation'."
         )
     kernel, seed = entry.bind(k, options), check_seed(random_state)
     lists = RankedLists(y_true, groups=groups, gains=gains)
-    if method == "simulation" or "average" not in entry.ties:
+    if method == "simulation" or not entry.has_exact_mean:
         rankings = SimulatedRankings(kernel, n_samples, seed)
         numbers = np.empty(lists.index.n_queries, dtype=np.intp)
         for block in lists.blocks():

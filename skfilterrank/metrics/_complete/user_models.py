@@ -17,6 +17,10 @@ def rbp(block: ListBlock, k, persistence, relevance):
     """Rank-biased precision."""
     if relevance == "binary":
         relevant = block.ranked_relevant(k)
+    elif relevance == "scaled":
+        gains = np.maximum(block.gains, 0.0)
+        highest = gains.max(axis=1, keepdims=True)
+        relevant = block.ranked(gains / np.where(highest > 0, highest, 1.0), k)
     else:
         highest = block.gains.max()
         if highest > 1:
@@ -32,8 +36,10 @@ def rbp(block: ListBlock, k, persistence, relevance):
 def rbp_sum(facts: Facts) -> Additive:
     """(1 - p) p^(place - 1) of each relevant document, or of its gain."""
     p = facts.option("persistence")
-    is_binary = facts.option("relevance") == "binary"
-    weights = facts.relevant if is_binary else np.maximum(facts.gains, 0.0)
+    relevance = facts.option("relevance")
+    weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
+    if relevance == "scaled":
+        weights = facts.over(facts.per_query(lambda block: block.best_first(1)[:, 0]), weights)
     return Additive(weights, facts.by_place(partial(geometric, persistence=p)))
 
 
@@ -75,8 +81,10 @@ def _satisfied(gains, max_grade):
     additive=rbp_sum,
     undefined="never",
     value_range=(0, 1),
-    options={"persistence": check_share, "relevance": one_of("binary", "graded")},
+    options={"persistence": check_share, "relevance": one_of("binary", "graded", "scaled")},
     option_aliases={"p": "persistence"},
+    aliases=("trec_rbp",),
+    presets={"trec_rbp": {"persistence": 0.9, "relevance": "scaled"}},
 )
 def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
@@ -89,9 +97,9 @@ def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     persistence : float, default=0.8
         Probability of going on to the next document, above 0 and below 1. 0.5 is an impatient
         user, who sees 2 documents on average, 0.8 sees 5, 0.95 sees 20.
-    relevance : {"binary", "graded"}, default="binary"
-        Whether every gain above 0 counts as 1, or a gain counts as what it is; it must then not be
-        above 1.
+    relevance : {"binary", "graded", "scaled"}, default="binary"
+        Whether every gain above 0 counts as 1, or a gain counts as what it is, and must then not
+        be above 1, or as its share of the greatest gain of the query's pool.
 
     {returns}
 
@@ -104,10 +112,10 @@ def rbp_score(*, persistence: float = 0.8, relevance: str = "binary"):
     -----
     ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
     the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
-    gain itself, which [1]_ allows between 0 and 1. trec_eval's ``rbp`` is
-    ``"rbp(persistence=0.9)"`` where all labels are 0 or 1; graded labels it divides by the topic's
-    greatest, which has no name here. ir_measures' ``RBP(p=0.9, rel=1)`` is ``"RBP(p=0.9)"``; where
-    it gets no ``rel``, it multiplies by labels above 1, which leaves the range.
+    gain itself, which [1]_ allows between 0 and 1. The ``rbp`` of trec_eval 10.0 is ``"trec_rbp"``,
+    which is ``"rbp(persistence=0.9,relevance=scaled)"``: graded labels are divided by the topic's
+    greatest. ir_measures' ``RBP(p=0.9, rel=1)`` has the same number by the same name; where it gets
+    no ``rel``, it multiplies by labels above 1, which leaves the range.
 
     The places after the end of the list, or after `k`, count as not relevant; what they could have
     added at most is the residual ``p**min(k, length)``. A query with

@@ -13,15 +13,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_choice, check_k
+from skfilterrank._core.checks import check_k
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.results import Result
 from skfilterrank._core.scoring import (
     Scores,
+    check_average,
     check_undefined,
-    mean_over_queries,
+    mean_of,
     with_undefined,
 )
 from skfilterrank.metrics._forbidden import dcg_kernels as kernels
@@ -75,12 +77,15 @@ def dcg_score():
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
+    with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count 0, "
+    "which is trec_eval's ndcg{cut}",
 )
 def ndcg_score():
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
-    gains it is neither bounded by 0 nor by 1; use :func:`ndcg_f_score` then.
+    gains it is neither bounded by 0 nor by 1, which a DataWarning says; use :func:`ndcg_f_score`
+    then, or :func:`ndcg_0_score`, which is trec_eval's.
 
     {parameters}
 
@@ -267,6 +272,7 @@ def filtering_difficulty(
     gains: Gains = None,
     undefined: float | str = 0.0,
     average: str | None = "mean",
+    query_weight: QueryWeight = None,
 ) -> Scores:
     """nDCG_f of the empty list: what a system must reach to be worth showing.
 
@@ -288,6 +294,8 @@ def filtering_difficulty(
         Value of a query whose gains are all 0 or unjudged.
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the mean, as in :func:`ndcg_f_score`.
 
     Returns
     -------
@@ -318,11 +326,11 @@ def filtering_difficulty(
     """
     k = check_k(k)
     check_undefined(undefined)
-    check_choice(average, "average", ("mean", None))
+    check_average(average, query_weight)
     lists = RankedLists(y_true, groups=groups, gains=gains)
     values = lists.per_query(lambda block: kernels.empty_list(block, k))
     values = with_undefined(values, undefined)
-    return values if average is None else mean_over_queries(values)
+    return mean_of(values, average, query_weight, lists.index)
 
 
 def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfilterrank._core.additive import Additive, Facts
-from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.scoring import ratio
 
@@ -21,6 +21,12 @@ def forbidden_sum(facts: Facts) -> Additive:
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
     return Additive(weights, facts.by_place(np.ones_like), by_shown=True)
+
+
+def any_forbidden(block: ListBlock, k):
+    """1 where a forbidden document is shown."""
+    bad = block.ranked((block.gains < 0).astype(np.float64), k)
+    return (bad > 0).any(axis=1).astype(np.float64)
 
 
 def false_reject(block: ListBlock, k):
@@ -69,6 +75,44 @@ def forbidden_at_k():
     0.5
     >>> forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
     0.0
+    """
+
+
+@declare_measure(
+    "any_forbidden",
+    any_forbidden,
+    order_matters="with k",
+    undefined="never",
+    value_range=(0, 1),
+    ties=WHOLE_ORDERS,
+    greater_is_better=False,
+)
+def any_forbidden_at_k():
+    """Share of the queries whose shown top k holds a forbidden document.
+
+    {parameters}
+
+    Notes
+    -----
+    1 for a query with a row of negative gain, a forbidden document of [1]_, among the first k of
+    the returned list, else 0. The mean over queries is the rate that ``risk="any_forbidden"`` keeps
+    low in :func:`skfilterrank.ranking.risk_threshold`.
+
+    Filtered documents do not count. Unjudged documents count as shown and not forbidden.
+
+    References
+    ----------
+    .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
+       SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import any_forbidden_at_k
+    >>> y_true, groups = [2, -1, 1, -1], ["a", "a", "b", "b"]
+    >>> any_forbidden_at_k(y_true, [0.9, 0.8, 0.7, 0.6], groups=groups, k=2)
+    1.0
+    >>> any_forbidden_at_k(y_true, [0.9, float("-inf"), 0.7, 0.6], groups=groups, k=2)
+    0.5
     """
 
 

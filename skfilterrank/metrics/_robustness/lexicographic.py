@@ -12,7 +12,7 @@ from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share, one_of
 from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import declare_measure
-from skfilterrank.metrics._robustness.placements import Placements
+from skfilterrank.metrics._robustness.placements import SCALES, Placements
 from skfilterrank.metrics._robustness.positions import check_n_items, collection_sizes
 
 # Beyond, a table of factorials is too long, and their differences too inexact.
@@ -26,27 +26,23 @@ def _per_query(block, values):
     return result
 
 
-def lexicographic(block: ListBlock, k, n_items, scale, worse):
+def lexicographic(block: ListBlock, k, n_items, scale, by):
     """Placements that are worse, from the last position up or from the first one down."""
-    placed = Placements.of_block(block, n_items)
-    return _per_query(block, placed.scored(worse(placed), scale))
+    return _per_query(block, by(Placements.of_block(block, n_items), scale))
 
 
 def metric_lexirecall(block: ListBlock, k, n_items, epsilon):
     """Equation 12."""
     placed = Placements.of_block(block, n_items)
-    n, m, n_found = placed.n, placed.m, placed.n_found
+    n, m = placed.n, placed.m
     # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
     up = np.arange(min(m.max(initial=0), 32.0))[:, None]
-    at = (placed.first + n_found - 1) - (up - (m - n_found)).astype(np.int64)
-    is_found = (up >= m - n_found) & (up < m)
-    positions = np.append(placed.positions, 0)
-    position = np.where(is_found, positions[np.where(is_found, at, -1)], n - up)
+    at = placed.first + np.maximum(m - 1 - up, 0).astype(np.int64)
     ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
     weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
     weight[up >= m] = 0.0
     # Added up from the smallest to the largest.
-    value = (weight * ((n - position) / n))[::-1].sum(axis=0)
+    value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
     return _per_query(block, value)
 
 
@@ -104,12 +100,12 @@ def metric_lexirecall_sum(facts: Facts) -> Additive:
     return Additive(facts.relevant, worth, True, n_items=n)
 
 
-_SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
+_SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES)}
 
 
 @declare_measure(
     "lexirecall",
-    partial(lexicographic, worse=Placements.worse_from_the_end),
+    partial(lexicographic, by=Placements.lexirecall),
     additive=partial(lexicographic_sum, choices=_choices_from_the_end, sign=-1),
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -117,8 +113,8 @@ _SHARED = {"n_items": check_n_items, "scale": one_of("share", "log")}
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
-    """Lexicographic recall: the share of worse placements, from the last relevant item up.
+def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
+    """Lexicographic recall: how a ranking compares with all others, from the last relevant item up.
 
     How robust a ranking is for the searcher who is served worst: rankings are compared by the
     position of their last relevant item, those that agree by that of the last but one, and so
@@ -132,9 +128,9 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row. Values of a query can be compared only for the same
         `n_items`.
-    scale : {"share", "log"}, default="share"
-        "share" is the share of worse placements; "log" the logarithm of their number, which
-        tells rankings that miss relevant items apart more visibly.
+    scale : {"log_odds", "share", "log"}, default="log_odds"
+        "log_odds" sets the number of worse placements against that of better ones, in logarithms;
+        "share" is the share of worse placements; "log" the logarithm of their number.
 
     {returns}
 
@@ -147,16 +143,28 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
     Notes
     -----
     The m relevant items can stand at ``C(n, m)`` sets of positions among n items. Of these,
-    ``sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of [1]_), and
-    the others, but for p itself, are worse. "share" is ``worse / (C(n, m) - 1)``: 1 for the ideal
-    ranking, 0 for the worst, 1/2 on average over random rankings of all n items, whatever n and
-    m. "log" is ``log(1 + worse) / log C(n, m)``, with the same ends. Where every item is
-    relevant, all rankings are alike and score 1.
+    ``better = sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of
+    [1]_), and the others, but for p itself, are worse. All scales are 1 for the ideal ranking and
+    0 for the worst one; where every item is relevant, all rankings are alike and score 1.
+
+    - "log_odds": ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, the log odds that
+      a random ranking is worse. Above 1/2 there are more worse rankings than better ones, and a
+      random ranking of all n items has 1/2 on average, whatever n and m. In a large collection a
+      ranking that misses relevant items has about half its recall, one that has them all more
+      than 1/2.
+    - "share": ``worse / (C(n, m) - 1)``, 1/2 on average over random rankings, too. Where some
+      relevant items are missing it is tiny, so that its mean is about the share of queries in
+      which everything was found.
+    - "log": ``log(1 + worse) / log C(n, m)``. Complete rankings are all close to 1.
+
+    The mean of "log_odds" comes closest to the order by preferences where rankings are incomplete,
+    as runs are, and where they are complete, as a ranker's are, and ties least: the benchmark
+    ``lexirecall_scales`` compares them. The exact order of several systems is that of
+    :func:`skfilterrank.comparison.order_systems`.
 
     The values are computed level by level, so that a preferred ranking never has the lower one;
     two rankings have the same value where float64 cannot tell theirs apart, and share values
-    below 1e-300 are 0. A query in which half the relevant items are missing has a share that
-    is tiny, but not 0; averages of such values say little, and those of "log" more.
+    below 1e-300 are 0.
 
     Relevant items that were not retrieved stand at the last positions of all, where they leave
     worse placements only to what was retrieved. Filtered documents count as not retrieved.
@@ -174,16 +182,18 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
 
     >>> from skfilterrank.metrics import lexirecall_score
     >>> how = {"groups": ["q"] * 4, "n_items": 4}
-    >>> float(round(lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], **how), 6))
+    >>> lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], **how)  # 1/2 + log(3 / 4) / (2 log 6)
+    0.419...
+    >>> float(round(lexirecall_score([1, 0, 0, 1], [4, 3, 2, 1], scale="share", **how), 6))
     0.4
-    >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
+    >>> float(round(lexirecall_score([0, 1, 1, 0], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
     """
 
 
 @declare_measure(
     "lexiprecision",
-    partial(lexicographic, worse=Placements.worse_from_the_top),
+    partial(lexicographic, by=Placements.lexiprecision),
     additive=partial(lexicographic_sum, choices=_choices_from_the_top, sign=1),
     undefined="nothing is relevant",
     value_range=(0, 1),
@@ -191,8 +201,8 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "share"):
     options=_SHARED,
     ties=WHOLE_ORDERS,
 )
-def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
-    """Lexicographic precision: the share of worse placements, from the first relevant item down.
+def lexiprecision_score(*, n_items: int | None = None, scale: str = "log_odds"):
+    """Lexicographic precision: how a ranking compares with all others, from the first item down.
 
     Reciprocal rank without its ties: rankings are compared by the position of their first
     relevant item, those that agree by that of the second, and so on. Whenever reciprocal rank
@@ -204,7 +214,8 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
         rows of each query and as many more as are relevant, so that a missing item is behind
         every row. Values of a query can be compared only for the same
         `n_items`.
-    scale : {"share", "log"}, default="share"
+    scale : {"log_odds", "share", "log"}, default="log_odds"
+        "log_odds" sets the number of worse placements against that of better ones, in logarithms;
         "share" is the share of worse placements; "log" the logarithm of their number.
 
     {returns}
@@ -217,15 +228,17 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
     Notes
     -----
     Section 7.3.1 of [1]_. Of the ``C(n, m)`` sets of positions that m relevant items of n can
-    have, ``worse = sum over i of C(n - p_i, m + 1 - i)`` are worse than ``p_1 < ... < p_m``.
-    "share" is ``worse / (C(n, m) - 1)``: 1 for the ideal ranking, 0 for the worst, 1/2 on average
-    over random rankings. "log" is ``log(1 + worse) / log C(n, m)``. Where every item is relevant,
-    all rankings are alike and score 1. A preferred ranking never has the lower value; two
-    rankings have the same value where float64 cannot tell theirs apart.
+    have, ``worse = sum over i of C(n - p_i, m + 1 - i)`` are worse than ``p_1 < ... < p_m``, and
+    the others, but for p itself, are better. "log_odds" is ``1/2 + (log(1 + worse) - log(1 +
+    better)) / (2 log C(n, m))``, "share" is ``worse / (C(n, m) - 1)`` and "log" is ``log(1 + worse)
+    / log C(n, m)``: all of them 1 for the ideal ranking and 0 for the worst, and the first two 1/2
+    on average over random rankings. Where every item is relevant, all rankings are alike and score
+    1. A preferred ranking never has the lower value; two rankings have the same value where
+    float64 cannot tell theirs apart.
 
-    Among good rankings of a large collection the share hardly differs from 1: for one relevant
-    item it is ``(n - p) / (n - 1)``. Compare rankings by :func:`lexicographic_preference` where
-    what counts is which is better.
+    Among good rankings of a large collection the share and the logarithm hardly differ from 1: for
+    one relevant item the share is ``(n - p) / (n - 1)``. Compare rankings by
+    :func:`lexicographic_preference` where what counts is which is better.
 
     Relevant items that were not retrieved stand at the last positions of all. Filtered documents
     count as not retrieved. Unjudged documents take positions, as documents that are not
@@ -242,10 +255,10 @@ def lexiprecision_score(*, n_items: int | None = None, scale: str = "share"):
 
     >>> from skfilterrank.metrics import lexiprecision_score
     >>> how = {"groups": ["q"] * 4, "n_items": 4}
-    >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], **how), 6))
+    >>> lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], **how)  # 1/2 + log(4 / 3) / (2 log 6)
+    0.580...
+    >>> float(round(lexiprecision_score([1, 0, 0, 1], [4, 3, 2, 1], scale="share", **how), 6))
     0.6
-    >>> float(round(lexiprecision_score([0, 1, 1, 0], [4, 3, 2, 1], **how), 6))
-    0.4
     """
 
 

@@ -16,14 +16,14 @@ from skfilterrank.metrics._robustness.colex import (
 )
 from skfilterrank.metrics._robustness.positions import found_positions, items_of
 
+SCALES = ("log_odds", "share", "log")
+
 
 class Placements(NamedTuple):
     """The relevant items of some queries, each of which has one; those missing are the last."""
 
     positions: np.ndarray
-    """Positions of the retrieved ones from 1, query by query, ascending; int64."""
-    n_found: np.ndarray
-    """Number of them for each query; int64."""
+    """Positions from 1, query by query, ascending; int64."""
     m: np.ndarray
     """Number of relevant items, float64."""
     n: np.ndarray
@@ -33,68 +33,124 @@ class Placements(NamedTuple):
     def of_block(cls, block: ListBlock, n_items: int | None):
         """Those of a block's queries; queries without relevant items are left out."""
         m, n_found, positions = found_positions(block)
-        n, kept = items_of(block, m - n_found, n_items), m > 0
-        return cls(positions, n_found[kept], *np.array([m[kept], n[kept]], dtype=np.float64))
+        n = items_of(block, m - n_found, n_items)
+        level = _levels(m)
+        complete = np.repeat(n - m, m) + level
+        complete[level <= np.repeat(n_found, m)] = positions
+        return cls(complete, *np.array([m[m > 0], n[m > 0]], dtype=np.float64))
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of relevant items, int64."""
+        return self.m.astype(np.int64)
 
     @property
     def first(self) -> np.ndarray:
         """Where in `positions` each query begins."""
-        return np.cumsum(self.n_found) - self.n_found
+        return np.cumsum(self.sizes) - self.sizes
 
-    def per_found(self, values):
-        """A value per query, at each of its positions."""
-        return np.repeat(values, self.n_found)
-
-    def worse_from_the_end(self) -> Share:
-        """Placements that are worse when positions are compared from the last one up."""
-        n, m, first = self.n, self.m, self.first
-        # Items at the very end, missing or not, leave no worse choice: the others make the number.
-        level = np.arange(len(self.positions)) - self.per_found(first - 1)
-        is_last = self.positions - level == self.per_found(n - m)
-        n_last_before = np.concatenate(([0], np.cumsum(is_last)))
-        n_last = m - self.n_found + n_last_before[first + self.n_found] - n_last_before[first]
-        top, last = m - n_last, n - n_last
-        count = top.astype(np.int64)
-        levels = Levels(
-            position=self.positions.astype(np.float64),
-            limit=np.append(self.positions[1:] - 1.0, 0.0),
-            level=level.astype(np.float64),
-            first=first + count - 1,
+    def from_the_end(self) -> "Sets":
+        """The positions as they are compared from the last one up."""
+        return Sets(
+            self.positions.astype(np.float64),
+            _levels(self.sizes).astype(np.float64),
+            highest=self.first + self.sizes - 1,
             step=-1,
-            count=count,
+            m=self.m,
+            n=self.n,
         )
-        some = count > 0
-        levels.limit[levels.first[some]] = last[some]
+
+    def from_the_top(self) -> "Sets":
+        """Distances from the end of all items, as they are compared from the first one down."""
+        return Sets(
+            np.repeat(self.n, self.sizes) + 1 - self.positions,
+            np.repeat(self.m, self.sizes) + 1 - _levels(self.sizes),
+            highest=self.first,
+            step=1,
+            m=self.m,
+            n=self.n,
+        )
+
+    def lexirecall(self, scale: str) -> np.ndarray:
+        """Values by the last relevant item, then by the one before it, and so on."""
+        sets = self.from_the_end()
+        return self._scored(sets.following, sets.preceding, scale)
+
+    def lexiprecision(self, scale: str) -> np.ndarray:
+        """Values by the first relevant item, then by the next one, and so on."""
+        sets = self.from_the_top()
+        return self._scored(sets.preceding, sets.following, scale)
+
+    def _scored(self, worse, better, scale):
+        """Value of each placement; 1 for the ideal one, and where there is no other."""
+        if scale == "share":
+            values = as_share(worse())
+        elif scale == "log":
+            values = as_log_share(worse())
+        else:
+            values = (as_log_share(worse()) + (1 - as_log_share(better()))) / 2
+            values[self.positions[self.first] == self.n - self.m + 1] = 0.0
+        is_ideal = self.positions[self.first + self.sizes - 1] == self.m
+        values[is_ideal] = 1.0
+        return values
+
+
+class Sets(NamedTuple):
+    """Sets of positions in colexicographic order: by their highest position first."""
+
+    position: np.ndarray
+    """Positions, set by set; float64."""
+    level: np.ndarray
+    """How many positions of the set are not above each one; float64."""
+    highest: np.ndarray
+    """Where the highest position of each set is; int64."""
+    step: int
+    """From there to the next lower one: 1 or -1."""
+    m: np.ndarray
+    """Size of each set, float64."""
+    n: np.ndarray
+    """The highest position possible, float64."""
+
+    def following(self) -> Share:
+        """How many sets follow each one."""
+        n, m = self.n, self.m
+        sizes = m.astype(np.int64)
+        # Items at the very end leave no other choice: the others make the number.
+        is_last = self.position - self.level == np.repeat(n - m, sizes)
+        n_last_before = np.concatenate(([0], np.cumsum(is_last)))
+        ends = np.cumsum(sizes)
+        n_last = (n_last_before[ends] - n_last_before[ends - sizes]).astype(np.float64)
+        top, last = m - n_last, n - n_last
+        some = top > 0
+        first = self.highest + self.step * n_last.astype(np.int64)
+        limit = self._limits()
+        limit[first[some]] = last[some]
+        levels = Levels(self.position, limit, self.level, first, self.step, top.astype(np.int64))
         # C(n - j, m - j) / C(n, m) = C(m, j) / C(n, j)
-        some = n_last > 0
-        log_ratio = np.zeros(len(m))
-        log_ratio[some] = log_choose_ratio(m[some], n[some], n_last[some])
+        log_ratio, at_end = np.zeros(len(m)), n_last > 0
+        log_ratio[at_end] = log_choose_ratio(m[at_end], n[at_end], n_last[at_end])
         return Share(
             of_n=last,
             of_m=top,
             log_ratio=log_ratio,
             part=nested_share(levels, following=True),
-            is_capped=some,
+            is_capped=at_end,
             log_all=log_choose(n, m),
         )
 
-    def worse_from_the_top(self) -> Share:
-        """Placements that are worse when positions are compared from the first one down."""
-        n, m, first = self.n, self.m, self.first
-        # Counted from the end of all items, those worse have a smaller last position, and so on.
-        mirrored = self.per_found(n) + 1 - self.positions
-        last = m.copy()
-        some = self.n_found > 0
-        last[some] = mirrored[first[some]]
+    def preceding(self) -> Share:
+        """How many sets precede each one."""
+        n, m = self.n, self.m
+        last = self.position[self.highest]
         levels = Levels(
-            position=mirrored,
-            limit=np.append(0.0, mirrored[:-1] - 1),
-            level=self.per_found(m + first) - np.arange(len(mirrored)),
-            first=first + 1,
-            step=1,
-            count=self.n_found - 1,
+            self.position,
+            self._limits(),
+            self.level,
+            first=self.highest + self.step,
+            step=self.step,
+            count=m.astype(np.int64) - 1,
         )
-        # C(x, m) placements end at the last position x or above it.
+        # C(x, m) sets end at the highest position x or below it.
         return Share(
             of_n=last,
             of_m=m,
@@ -104,12 +160,14 @@ class Placements(NamedTuple):
             log_all=log_choose(n, m),
         )
 
-    def scored(self, worse: Share, scale: str) -> np.ndarray:
-        """The share of worse placements; 1 for the ideal one, and where there is no other."""
-        values = as_share(worse) if scale == "share" else as_log_share(worse)
-        last = np.full(len(self.m), np.inf)
-        some = self.n_found > 0
-        last[some] = self.positions[(self.first + self.n_found - 1)[some]]
-        is_ideal = (self.n_found == self.m) & (last == self.m)
-        values[is_ideal | (self.m == self.n)] = 1.0
-        return values
+    def _limits(self):
+        """The last position that is free below the next higher one of each set."""
+        limit = np.roll(self.position, self.step)
+        limit -= 1
+        return limit
+
+
+def _levels(sizes):
+    """1, 2, ... for each query."""
+    ends = np.cumsum(sizes)
+    return np.arange(1, (ends[-1] if len(ends) else 0) + 1) - np.repeat(ends - sizes, sizes)

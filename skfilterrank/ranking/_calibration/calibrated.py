@@ -1,7 +1,5 @@
 """CalibratedRanker: scores that are probabilities, so that a threshold means one."""
 
-from types import SimpleNamespace
-
 import numpy as np
 from scipy.special import logit
 from sklearn.base import BaseEstimator
@@ -11,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_choice, find_groups
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._core.checks import check_choice
+from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._calibration.calibrators import (
@@ -23,7 +21,6 @@ from skfilterrank.ranking._calibration.calibrators import (
 )
 from skfilterrank.ranking._filtering.parameters import check_inner
 from skfilterrank.ranking._filtering.tuning import tuning_scores
-from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
@@ -45,7 +42,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     estimator : estimator
         A classifier, a regressor, a ranker or a Pipeline that ends in one, as in
         :class:`RankAndFilter`. It learns its own target, such as the grade, and not only whether
-        the gain is above 0.
+        the gain is above 0. "passthrough" where X holds scores.
     method : {"isotonic", "sigmoid"}, default="isotonic"
         The curve: any rising steps (isotonic regression), or a logistic curve (Platt scaling),
         which needs fewer rows.
@@ -93,9 +90,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
         Of the last step inside, where it has them.
     n_features_in_ : int
-        Number of features, where the estimator knows it.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the estimator knows them.
+        Names of the columns of X, where it has some.
 
     See Also
     --------
@@ -215,9 +212,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         check_choice(self.break_ties, "break_ties", (True, False))
         check_choice(self.refit, "refit", (True, False))
         check_inner(self)
-        prefit = is_prefit(self.cv)
+        inner, prefit = self._unfitted_inner(), self._is_prefit()
         data = prepare_rows(
-            self.estimator,
+            inner,
             X,
             y,
             self._find_groups(X, y, groups),
@@ -231,11 +228,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             "of its own, so that folds may tear queries apart.",
         )
         self.n_unjudged_ = data.n_unjudged
-        as_labels = learns_labels(self.estimator, self.target, prefit=prefit)
+        as_labels = learns_labels(inner, self.target, prefit=prefit)
         self._score_gains = self.gains if as_labels else None
-        how = SimpleNamespace(**self.get_params(deep=False), threshold=None)
-        labels = label_array(y)
-        tuning = tuning_scores(how, data, self._score_gains, labels)
+        tuning = tuning_scores(self, data, self._score_gains, label_array(y))
         self.estimator_ = tuning.estimator
         self._fit_curve(tuning.scores, data.gains[tuning.rows])
         return self
@@ -299,7 +294,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         counted = ~np.isnan(gains) & (scores > -np.inf)
         if not counted.any():
             raise InputError(
-                f"{type(final_step(self.estimator)).__name__} filters every judged held-out row "
+                f"{type(final_step(self.estimator_)).__name__} filters every judged held-out row "
                 "(score -inf): there is nothing to fit probabilities to."
             )
         scores, good = scores[counted], gains[counted] > 0
@@ -311,7 +306,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         # Three standard deviations of the area of a score that knows nothing.
         if self.auc_ < 0.5 - 3 * np.sqrt((n_good + n_bad + 1) / (12 * n_good * n_bad + 1)):
             warn_user(
-                f"the held-out scores of {type(final_step(self.estimator)).__name__} are worse "
+                f"the held-out scores of {type(final_step(self.estimator_)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
                 "bad one. Probabilities never fall with the score, so they will tell little; check "
                 "the labels and gains=, or whether the score is meant to be negated.",
@@ -321,9 +316,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     def _scores_and_probabilities(self, X, groups):
         """Raw scores, and P(gain > 0)."""
         check_is_fitted(self)
-        scores = document_scores(
-            self.estimator_, X, groups=find_groups(groups, X), gains=self._score_gains
-        ).astype(np.float64, copy=False)
+        scores = self._scores_inside(X, groups, self._score_gains)
         good = np.zeros(len(scores))
         is_scored = scores > -np.inf
         if is_scored.any():

@@ -131,10 +131,10 @@ class CoordinateAscentRanker(FeatureRanker):
     relevant documents above it, between any two. So every measure whose value of a query is a
     sum over documents of such places is known on the whole line after one more sort: dcg,
     ndcg, ndcg_0, ndcg_min, ndcg_f, ap, sp, induced_ap, inferred_ap, bpref, rr, rbp, precision,
-    recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall,
-    lexiprecision (both with ``scale="share"``), metric_lexirecall, and ul_normalized of any of
+    recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall
+    and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of any of
     them that averages over ties. A threshold is one document more in each query, which scores
-    the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on a log scale)
+    the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on other scales)
     are computed at `n_candidates` quantiles of the crossings, and again between the best one's
     neighbours. Not optimized are measures that are the same for every order of the documents:
     judged, empty_list_rate, false_reject_rate, and precision, recall, success and forbidden

@@ -12,7 +12,7 @@ from skfilterrank._core.checks import check_count, check_groups, count_rows, fin
 from skfilterrank._core.results import Result, counted
 from skfilterrank._response import before_last, document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names, safe_indexing
-from skfilterrank._wrapping import WrapsFitted
+from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._explanation.contributions import contributions
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
@@ -215,7 +215,7 @@ def _raw_scores(model, X, groups):
 def _innermost(model, X, groups):
     """The estimator that scores, X as it sees it, and the names of its features or None."""
     names = feature_names(X)
-    while isinstance(model, WrapsFitted | BaseSearchCV | Pipeline):
+    while isinstance(model, WrapsEstimator | BaseSearchCV | Pipeline):
         if isinstance(model, Pipeline):
             X = before_last(model, X, groups)
             names = _names_after(model[:-1], names)

@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags, indexable
-from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import final_step
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, takes_unjudged
@@ -133,9 +132,9 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     n_unjudged_ : int
         Rows with a NaN label, which nothing was learned from.
     n_features_in_ : int
-        Number of features, where the estimator knows it.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the estimator knows them.
+        Names of the columns of X, where it has some.
 
     See Also
     --------
@@ -241,8 +240,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Scores in [0, 1), -inf where the estimator filters.
         """
-        check_is_fitted(self)
-        scores = document_scores(self.estimator_, X, groups=find_groups(groups, X))
+        scores = self._scores_inside(X, groups)
         drawn = np.random.RandomState(self.seed_).uniform(size=len(scores))
         return np.where(np.isneginf(scores), -np.inf, drawn)
 

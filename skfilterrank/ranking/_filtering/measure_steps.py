@@ -28,15 +28,15 @@ class MeasureSteps(NamedTuple):
         What each adds to the sum when it is shown.
     start : float
         The sum where nothing is shown.
-    n_queries : int or ndarray of shape (n_steps + 1,), int64
-        Number of queries that have a value, or, where a threshold changes that, how it starts and
-        what each step adds.
+    n_queries : float or ndarray of shape (n_steps + 1,), float64
+        Number of queries that have a value, each counted by its weight, or, where a threshold
+        changes that, how it starts and what each step adds.
     """
 
     scores: np.ndarray
     changes: np.ndarray
     start: float
-    n_queries: int | np.ndarray
+    n_queries: float | np.ndarray
 
 
 def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> MeasureSteps:
@@ -48,23 +48,31 @@ def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> Measu
     changes: list[np.ndarray] = []
     counts: list[tuple[int, np.ndarray]] = []
     start = 0.0
-    n_queries: int | np.ndarray = 0
+    n_queries: float | np.ndarray = 0.0
     for block in lists.blocks():
         for part, form in _forms(block, parsed, can_add):
             if form is None:
                 # Measures that look for judged documents may look for k of them.
                 places = None if parsed.measure.reads_unjudged else parsed.k
-                keys, values = _values_at_prefixes(part, kernel, places)
+                keys, values = values_at_prefixes(part, kernel, places)
                 values = with_undefined(values, undefined)
                 is_counted = ~np.isnan(values)
-                count = np.diff(is_counted.astype(np.int64), axis=1)
+                count = np.diff(is_counted.astype(np.float64), axis=1)
                 change = np.diff(np.where(is_counted, values, 0.0), axis=1)
                 first = values[:, 0]
             else:
                 keys, first, change = _contributions(part, form, kernel, parsed.k)
                 first, count = with_undefined(first, undefined), None
-            start += float(np.nansum(first))
-            n_queries += int(np.count_nonzero(~np.isnan(first)))
+            if lists.weights is not None:
+                weights = lists.weights[part.queries]
+                change *= weights[:, None]
+                count = None if count is None else count * weights[:, None]
+                first = first * weights
+                start += float(np.nansum(first))
+                n_queries += float(weights.sum(where=~np.isnan(first)))
+            else:
+                start += float(np.nansum(first))
+                n_queries += np.count_nonzero(~np.isnan(first))
             is_step = change != 0
             if count is not None and count.any():
                 is_step |= count != 0
@@ -73,7 +81,7 @@ def measure_steps(lists: RankedLists, parsed: ParsedMeasure, undefined) -> Measu
             changes.append(change[is_step])
     if counts:
         known = dict(counts)
-        parts = [known.get(i, np.zeros(len(part), dtype=np.int64)) for i, part in enumerate(scores)]
+        parts = [known.get(i, np.zeros(len(part))) for i, part in enumerate(scores)]
         n_queries = np.concatenate([[n_queries], *parts])
     every_score = np.concatenate(scores).astype(np.float64, copy=False)
     return MeasureSteps(every_score, np.concatenate(changes), start, n_queries)
@@ -128,7 +136,7 @@ def _contributions(block, form, kernel, k):
     return block.in_order(block.sort_key, k), start, changes
 
 
-def _values_at_prefixes(block, kernel, k):
+def values_at_prefixes(block, kernel, k):
     """Sort key of each distinct score of each list, and the measure before and after each."""
     keys = block.in_order(block.sort_key)
     is_new = np.ones(keys.shape, dtype=bool)

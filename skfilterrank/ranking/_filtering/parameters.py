@@ -1,14 +1,11 @@
 """Checks of what RankAndFilter is constructed with."""
 
-from numbers import Real
-
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_choice
-from skfilterrank._response import final_step
+from skfilterrank._core.checks import check_choice, is_level
+from skfilterrank._response import final_step, has_method
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.risk import check_risk
+from skfilterrank.ranking._filtering.promises import check_guarantee, read_promises
 from skfilterrank.ranking._fitting.score_scale import RESCALES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
 from skfilterrank.ranking._fitting.targets import TARGETS
@@ -23,8 +20,7 @@ def check_parameters(model, measure) -> None:
     check_choice(model.refit, "refit", (True, False, "auto"))
     threshold = model.threshold
     is_search = isinstance(threshold, str) and threshold in SEARCHES
-    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-    if (is_number and np.isnan(threshold)) or not (is_number or threshold is None or is_search):
+    if not (is_level(threshold) or threshold is None or is_search):
         raise InputError(
             "threshold must be 'tune', 'per_query', 'risk', a number or None, got "
             f"{brief(threshold)}."
@@ -35,7 +31,8 @@ def check_parameters(model, measure) -> None:
             "measure='ndcg_f', or threshold='tune'."
         )
     if threshold == "risk":
-        check_risk(model.risk, model.max_risk, model.confidence, model.k)
+        read_promises(model.risk, model.max_risk, model.k)
+        check_guarantee(model.guarantee, model.confidence)
     elif model.risk is not None:
         raise InputError(
             f"risk={brief(model.risk)} is only kept with threshold='risk', but threshold is "
@@ -45,11 +42,11 @@ def check_parameters(model, measure) -> None:
 
 def check_inner(model) -> None:
     """Raise a ValueError for an estimator, or a way of fitting it, that cannot be used."""
-    final = final_step(model.estimator)
-    if isinstance(final, type) or not (hasattr(final, "fit") and hasattr(final, "predict")):
+    final = final_step(model._unfitted_inner())
+    if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
         raise InputError(
-            "estimator must be a classifier, a regressor, a ranker or a Pipeline that ends in "
-            f"one, got {brief(final)}."
+            "estimator must be a classifier, a regressor, a ranker, a Pipeline that ends in one, "
+            f"or 'passthrough' where X holds scores, got {brief(final)}."
         )
     if is_prefit(model.cv):
         check_is_fitted(model.estimator)

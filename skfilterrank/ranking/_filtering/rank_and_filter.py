@@ -12,7 +12,8 @@ from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._response import document_scores
+from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
@@ -22,7 +23,6 @@ from skfilterrank.ranking._filtering.threshold import (
     utility_curve,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
-from skfilterrank.ranking._fitting.splits import is_prefit
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
@@ -56,7 +56,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     estimator : estimator
         A classifier (learns which gains are above 0 and scores by their probability), a regressor
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
-        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one.
+        LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
+        there are scores already, as those of a cross-encoder or an API, "passthrough": X is one
+        score per row, in one dimension or in one column, or a table with a column "score", and
+        nothing is learned but the threshold, from all rows (`cv` is None) or fold by fold.
     target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
         What the estimator is given to learn. "binary": 1 where the gain is above 0. "gain": the
         gain. "grade": the rank of the gain among the distinct gains, 0 for the lowest. "label":
@@ -76,15 +79,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         for each query from the scores of its documents, for nDCG_f alone. "risk" finds the best
         one at which `risk` on new queries is guaranteed to be low. A float is used as it is. None
         filters nothing.
-    risk : {"forbidden", "false_reject_rate", "any_forbidden"} or None, default=None
-        For ``threshold="risk"``, the rate to keep low: the share of the shown top k that is
-        forbidden, the share of a query's good documents that is filtered, or the share of queries
-        that show any forbidden document in the top k. "forbidden@3" gives the rate a cut-off of
-        its own. See :func:`risk_threshold`.
+    risk : str, callable, dict or None, default=None
+        For ``threshold="risk"``, the rate to keep low: "forbidden", the share of the shown top k
+        that is forbidden; "false_reject_rate", the share of a query's good documents that is
+        filtered; "any_forbidden", the share of queries that show any forbidden document in the top
+        k; a function ``loss(y_true, shown, groups)``; or a dict of several with their levels. See
+        :func:`risk_threshold`.
     max_risk : float, default=0.05
-        Highest value of that rate.
+        Highest value of that rate, where it is one.
     confidence : float, default=0.9
-        Probability, over the draw of the calibration queries, that the rate is no higher.
+        Probability, over the draw of the calibration queries, that no rate is higher.
+    guarantee : {"confidence", "expectation"}, default="confidence"
+        Whether rates are kept with that probability, or on average over the draws.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
         fixed seed), with ``threshold="risk"`` one split that holds out 0.3 of the queries. An int:
@@ -133,9 +139,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
         Of the last step inside, where it has them.
     n_features_in_ : int
-        Number of features, where the estimator knows it.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the estimator knows them.
+        Names of the columns of X, where it has some.
 
     See Also
     --------
@@ -189,6 +195,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     ... ).fit(X, y, groups=groups).score(X, y, groups=groups)
     True
 
+    A threshold for scores from anywhere:
+
+    >>> scores = model.decision_function(X)
+    >>> cut = RankAndFilter("passthrough", k=3).fit(scores, y, groups=groups)
+    >>> bool(cut.threshold_ == cut.threshold_curve_.best_threshold)
+    True
+
     At most one query in ten is to show a forbidden document in its top 3:
 
     >>> safe = RankAndFilter(
@@ -198,6 +211,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is at
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
+
+    __metadata_request__fit = {"query_weight": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -211,6 +226,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         risk=None,
         max_risk=0.05,
         confidence=0.9,
+        guarantee="confidence",
         cv=None,
         refit="auto",
         rescale="auto",
@@ -226,6 +242,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.risk = risk
         self.max_risk = max_risk
         self.confidence = confidence
+        self.guarantee = guarantee
         self.cv = cv
         self.refit = refit
         self.rescale = rescale
@@ -234,7 +251,15 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     @all_or_nothing
     def fit(
-        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
+        self,
+        X,
+        y,
+        groups=None,
+        *,
+        eval_set=None,
+        eval_groups=None,
+        query_weight: QueryWeight = None,
+        **fit_params,
     ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
 
@@ -245,6 +270,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         {groups}
         {eval_set}
         {eval_groups}
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            What each query counts in the mean that the threshold makes best, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
         {fit_params}
 
         Returns
@@ -264,31 +292,33 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         groups = self._find_groups(X, y, groups)
         if self.threshold == "risk" and groups is None:
             raise InputError(_RISK_WITHOUT_GROUPS)
+        inner, is_prefit = self._unfitted_inner(), self._is_prefit()
         data = prepare_rows(
-            self.estimator,
+            inner,
             X,
             y,
             groups,
             gains=self.gains,
             target=self.target,
-            prefit=is_prefit(self.cv),
+            prefit=is_prefit,
             eval_set=eval_set,
             eval_groups=eval_groups,
             fit_params=self._inside_parameters(fit_params),
             without_groups="RankAndFilter was fitted without query ids: each row is taken for a "
             "query of its own (pure filtering).",
         )
+        weights = self._query_weights(query_weight, groups, len(data.groups))
         self.n_unjudged_ = data.n_unjudged
-        as_labels = learns_labels(self.estimator, self.target, prefit=is_prefit(self.cv))
+        as_labels = learns_labels(inner, self.target, prefit=is_prefit)
         self._score_gains = self.gains if as_labels else None
         self.tuned_measure_, self._k = parsed.text, k
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if isinstance(self.threshold, str) and self.threshold in SEARCHES:
-            self._tune(data, label_array(y))
+            self._tune(data, label_array(y), weights)
         else:
             self.threshold_ = None if self.threshold is None else float(self.threshold)
-            self.estimator_ = self.estimator if is_prefit(self.cv) else data.fit(self.estimator)
+            self.estimator_ = inner if is_prefit else data.fit(inner)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -372,9 +402,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """Raw scores, and what they are compared with: None, a number, or one per row."""
         check_is_fitted(self)
         groups = find_groups(groups, X)
-        scores = document_scores(self.estimator_, X, groups=groups, gains=self._score_gains).astype(
-            np.float64, copy=False
-        )
+        scores = self._scores_inside(X, groups, self._score_gains)
         if not hasattr(self, "query_threshold_"):
             return scores, self.threshold_
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
@@ -384,29 +412,51 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """The tuned measure, whatever `measure` is set to before the next fit."""
         return parse_measure(self.tuned_measure_)
 
-    def _tune(self, data, labels):
+    def _query_weights(self, query_weight, groups, n_rows):
+        """Weight of each query by its number in the data, or None."""
+        if query_weight is None:
+            return None
+        if isinstance(self.threshold, str) and self.threshold != "tune":
+            raise InputError(
+                f"query_weight is not possible with threshold={brief(self.threshold)}, which "
+                "counts each query once: use threshold='tune', or leave query_weight out."
+            )
+        index = check_groups(np.arange(n_rows) if groups is None else groups, n_rows=n_rows)
+        return query_weights(query_weight, index)
+
+    def _tune(self, data, labels, weights=None):
         """Find the threshold from out-of-fold scores, and fit the final model."""
-        tuning = tuning_scores(self, data, self._score_gains, labels)
+
+        def weights_of(index):
+            # A query that is held out several times has as many numbers.
+            return None if weights is None else weights[index.query_ids % len(weights)]
+
+        def curve_of(gains, scores, index):
+            lists = RankedLists(gains, scores, groups=index)
+            lists.weights = weights_of(index)
+            return utility_curve(lists, self._score_measure())
+
+        tuning = tuning_scores(self, data, self._score_gains, labels, threshold=self.threshold)
         self.estimator_ = tuning.estimator
         truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
-        self.threshold_curve_ = self._curve(truth, scores, index)
+        self.threshold_curve_ = curve_of(truth, scores, index)
         if self.threshold == "per_query":
             self.query_threshold_ = QueryThreshold(k=self._k).fit(truth, scores, index)
             self.threshold_ = None
             thresholds = self.query_threshold_.out_of_fold_thresholds_
         elif self.threshold == "risk":
-            self.risk_certificate_ = self._certificate(truth, tuning)
+            self.risk_certificate_ = self._certificate(truth, tuning, labels[tuning.rows])
             thresholds = self.threshold_ = self.risk_certificate_.threshold
         else:
             thresholds = self.threshold_ = self.threshold_curve_.best_threshold
         kept = np.where(scores >= thresholds, scores, -np.inf)
         per_query = self._score_measure().utility(truth, kept, groups=index, average=None)
-        self.best_score_ = float(per_query.mean())
+        self.best_score_ = mean_over_queries(per_query, weights_of(index))
         self.fold_threshold_curves_, self.cv_results_ = fold_results(
-            tuning.folds, data.gains, data.groups, per_query, self._curve
+            tuning.folds, data.gains, data.groups, per_query, curve_of, weights_of
         )
 
-    def _certificate(self, truth, tuning):
+    def _certificate(self, truth, tuning, labels):
         """The threshold with a guarantee."""
         try:
             certificate = certify(
@@ -415,16 +465,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 risk=self.risk,
                 max_risk=self.max_risk,
                 confidence=self.confidence,
+                guarantee=self.guarantee,
                 k=self._k,
+                labels=labels,
             )
         except ValueError as error:
-            held_out = (
-                f"cv={brief(self.cv)} gives {tuning.index.n_queries} queries to calibrate on."
-            )
-            error.add_note(held_out)
+            if tuning.folds:
+                error.add_note(
+                    f"cv={brief(self.cv)} gives {tuning.index.n_queries} queries to calibrate on."
+                )
             raise
-        return replace(certificate, exact=tuning.is_calibrated, assumes_unseen=is_prefit(self.cv))
-
-    def _curve(self, gains, scores, groups):
-        """The tuned measure at every threshold, negated where lower is better."""
-        return utility_curve(RankedLists(gains, scores, groups=groups), self._score_measure())
+        return replace(certificate, exact=tuning.is_calibrated, assumes_unseen=self._is_prefit())

@@ -1,17 +1,22 @@
 """A threshold with a guarantee: what the filter does wrong is rare on new queries, too."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from skfilterrank._core.checks import check_choice, check_k, check_share
+from skfilterrank._core.arrays import label_array
+from skfilterrank._core.checks import check_k, is_level
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.results import Result
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
-from skfilterrank.ranking._filtering.risk_steps import STEPS
+from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
+from skfilterrank.ranking._filtering.promises import (
+    check_guarantee,
+    kind_of_bound,
+    read_promises,
+)
+from skfilterrank.ranking._filtering.risk_bounds import queries_needed
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     measure_and_places,
@@ -20,104 +25,23 @@ from skfilterrank.ranking._filtering.threshold import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RiskCertificate(Result):
-    """What is promised of a threshold, and on what grounds; its `str` is a sentence.
-
-    Attributes
-    ----------
-    risk : str
-        Name of the rate.
-    max_risk : float
-        Highest rate on new queries.
-    confidence : float
-        Probability, over the draw of the calibration queries, with which that is so.
-    k : int or None
-        Number of places of the returned list that count; None means all.
-    threshold : float
-        Of all certified thresholds the one with the highest `value`.
-    value : float
-        Mean of the measure over the calibration queries at the threshold.
-    limit : float
-        Where the certified thresholds end: those above it (forbidden documents) or up to it (false
-        rejects). Infinite where all thresholds are certified, or nothing but the trivial one.
-    n_queries : int
-        Calibration queries that count for the rate.
-    n_tried : int
-        Distinct thresholds that were tested, from the safest on.
-    observed : float
-        Mean rate of the calibration queries at the threshold.
-    upper_bound : float
-        Upper confidence bound of the rate at the threshold, had it been fixed beforehand; never
-        above `max_risk`, which is what holds for the chosen threshold.
-    exact : bool
-        Whether the promise holds exactly. False where the scores of the calibration queries come
-        from other models than the one that is used.
-    assumes_unseen : bool
-        Whether the promise assumes what nothing here can check: that the estimator, which came
-        fitted (``cv="prefit"``), has not seen the calibration queries.
-    """
-
-    risk: str
-    max_risk: float
-    confidence: float
-    k: int | None
-    threshold: float
-    value: float
-    limit: float
-    n_queries: int
-    n_tried: int
-    observed: float
-    upper_bound: float
-    exact: bool = True
-    assumes_unseen: bool = False
-
-    def _table(self) -> None:
-        return None
-
-    def _summary(self):
-        return (
-            f"{self.risk} at most {self.max_risk:g} with confidence {self.confidence:g}, at "
-            f"threshold {self.threshold:.4g}"
-        )
-
-    def _head(self):
-        top = "list" if self.k is None else f"top {self.k}"
-        rate = {
-            "any_forbidden": f"the share of queries with a forbidden document in the shown {top}",
-            "forbidden": f"the forbidden share of the shown {top}",
-            "false_reject_rate": "the share of a query's good documents that is filtered",
-        }[self.risk.partition("@")[0]]
-        promise = "at most" if self.exact else "approximately at most"
-        condition = (
-            " This holds if the estimator has not seen these queries."
-            if self.assumes_unseen
-            else ""
-        )
-        return (
-            f"With confidence {self.confidence:g}, {rate} is {promise} {self.max_risk:g} on new "
-            f"queries, at threshold {self.threshold:.4g}: on {self.n_queries} calibration queries "
-            f"it is {self.observed:.4f}, with an upper bound of {self.upper_bound:.4f}."
-            f"{condition}"
-        )
-
-
 def risk_threshold(
     y_true,
     y_score,
     *,
     groups=None,
-    risk: str,
+    risk,
     max_risk: float = 0.05,
     confidence: float = 0.9,
+    guarantee: str = "confidence",
     k: int | None = None,
     gains=None,
     measure: str = "ndcg_f",
 ) -> RiskCertificate:
-    """Choose the best threshold at which a rate on new queries is low, with a guarantee.
+    """Choose the best threshold at which rates on new queries are low, with a guarantee.
 
     Of repeated draws of calibration queries, at least the share `confidence` gives a threshold at
-    which the rate, over all queries of the kind, is at most `max_risk`. Nothing is assumed of the
+    which every rate, over all queries of the kind, is at most its level. Nothing is assumed of the
     model or of its scores.
 
     Parameters
@@ -130,16 +54,30 @@ def risk_threshold(
         -inf stay filtered at every threshold.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
-    risk : {"forbidden", "false_reject_rate", "any_forbidden"}
-        The rate. "forbidden": the share of the shown top k that is forbidden, 0 where nothing is
-        shown. "any_forbidden": the share of queries that show any forbidden document in the top k.
-        "false_reject_rate": the share of a query's good documents that is filtered, over the
-        queries that have any. "forbidden@3" and "any_forbidden@3" give the rate a cut-off of its
-        own, apart from that of `measure`.
+    risk : str, callable or dict
+        The rate: a measure between 0 and 1 of which lower is better. "forbidden": the share of the
+        shown top k that is forbidden, 0 where nothing is shown. "any_forbidden": the share of
+        queries that show any forbidden document in the top k. "false_reject_rate": the share of a
+        query's good documents that is filtered, over the queries that have any. "empty_list_rate":
+        the share of queries that are shown nothing. "forbidden@3" and "any_forbidden@3" give the
+        rate a cut-off of its own, apart from that of `measure`.
+
+        A function ``loss(y_true, shown, groups)`` is the mean of one loss per query, between 0 and
+        1. `y_true` holds labels, `shown` says which rows are shown (in the top k), and `groups`
+        numbers their queries from 0 in ascending order; losses come in the order of these numbers,
+        NaN (whatever is shown) where a query does not count. A query's loss must depend on its own
+        rows alone. Losses of dtype bool get the exact binomial test.
+
+        A dict of rates with their levels promises them all at once, such as
+        ``{"any_forbidden": 0.1, "false_reject_rate": 0.3}``.
     max_risk : float, default=0.05
-        Highest rate, between 0 and 1.
+        Highest rate, between 0 and 1, where `risk` is one rate.
     confidence : float, default=0.9
-        Probability of the guarantee, between 0 and 1.
+        Probability with which all rates are kept, between 0 and 1.
+    guarantee : {"confidence", "expectation"}, default="confidence"
+        "expectation" keeps the mean of each rate over repeated draws of the calibration queries:
+        at most the level, though half of the draws may be above it. That takes fewer queries and
+        filters less; `confidence` plays no part.
     k : int or None, default=None
         Number of places of the returned list that count, for the risk and for the measure; None
         means all.
@@ -158,8 +96,9 @@ def risk_threshold(
     ------
     ValueError
         If there are so few calibration queries that no rate could be certified even if none showed
-        a failure (the message says how many are needed); if so much scores -inf that even keeping
-        all else rejects too much; if a parameter is out of range.
+        a failure (the message says how many are needed); if a rate is too high even at its safest
+        threshold; if no threshold keeps all rates (the message says which bind); if a function
+        leaves [0, 1] or looks at other queries; if a parameter is out of range.
 
     Warns
     -----
@@ -171,6 +110,7 @@ def risk_threshold(
     --------
     RankAndFilter : Uses it with ``threshold="risk"``.
     threshold_curve : The best threshold without a guarantee.
+    risk_certificate : What can be promised of a threshold that is fixed.
 
     Notes
     -----
@@ -190,6 +130,15 @@ def risk_threshold(
     good document that joins a list lowers it. Where it does not, a dip behind a hump is never
     reached, which is safe.
 
+    Of several rates, those that are safe at the same end are tested together: the first threshold
+    that is bad is bad for one of them, whose test alone must err, so that each is tested with the
+    whole error. Rates that are safe at opposite ends, as forbidden documents and false rejects
+    are, get half of it each.
+
+    In expectation, each rate is controlled as in [3]_: the threshold lies where the mean loss
+    would still be at most the level if one more query lost everything. A loss counts as its
+    largest value from the safest threshold on, so that it need not be monotone.
+
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
     a shuffled order of the sorted query ids (other ids may therefore give a slightly other
@@ -208,6 +157,8 @@ def risk_threshold(
        https://arxiv.org/abs/2110.01052.
     .. [2] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
+    .. [3] Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal Risk Control", ICLR 2024,
+       https://arxiv.org/abs/2208.02814.
 
     Examples
     --------
@@ -223,47 +174,134 @@ def risk_threshold(
     True
     >>> print(certificate)
     With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is ...
+
+    Two promises at once, one of them a function: at least one good document in most lists.
+
+    >>> import numpy as np
+    >>> def nothing_good(y_true, shown, groups):
+    ...     return np.bincount(groups, shown & (y_true > 0)) == 0
+    >>> both = risk_threshold(
+    ...     y, scores, groups=groups, risk={"any_forbidden": 0.15, nothing_good: 0.2}, k=3
+    ... )
+    >>> list(both.promises)
+    ['any_forbidden', 'nothing_good']
     """
     places = k
     parsed, k = measure_and_places(measure, k)
-    check_risk(risk, max_risk, confidence, places)
+    read_promises(risk, max_risk, places)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     curve = utility_curve(lists, parsed)
-    certificate = certify(curve, lists, risk=risk, max_risk=max_risk, confidence=confidence, k=k)
+    certificate = certify(
+        curve,
+        lists,
+        risk=risk,
+        max_risk=max_risk,
+        confidence=confidence,
+        guarantee=guarantee,
+        k=k,
+        labels=label_array(y_true),
+    )
     if parsed.measure.greater_is_better:
         return certificate
     return replace(certificate, value=0.0 - certificate.value)
 
 
-def check_risk(risk, max_risk, confidence, k) -> None:
-    """Raise for parameters out of range; a cut-off in `risk` must not contradict `k`."""
-    name, own = _split(risk)
-    check_choice(name, "risk", tuple(STEPS))
-    if own is not None and name == "false_reject_rate":
-        raise InputError(f"risk={brief(risk)} has no cut-off: write 'false_reject_rate'.")
-    if own is not None and check_k(k) not in (None, own):
-        raise InputError(
-            f"k={k} contradicts the cut-off of risk={brief(risk)}: give one of the two."
-        )
-    for name, value in (("max_risk", max_risk), ("confidence", confidence)):
-        check_share(value, name)
+def risk_certificate(
+    y_true,
+    y_score,
+    threshold: float,
+    *,
+    groups=None,
+    risk,
+    max_risk: float = 0.05,
+    confidence: float = 0.9,
+    k: int | None = None,
+    gains=None,
+) -> RiskCertificate:
+    """Say of a threshold that is fixed already whether it keeps its promises on new queries.
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row of queries by which the threshold was not chosen, NaN
+        where unjudged. A Series may carry the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf where filtered, whatever the threshold.
+    threshold : float
+        Rows with ``score >= threshold`` are shown; -inf for scores that are filtered already, as
+        those of :meth:`RankAndFilter.predict`.
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row. None looks for an index level "qid" on `y_true`.
+    risk, max_risk, k, gains
+        As in :func:`risk_threshold`.
+    confidence : float, default=0.9
+        Probability with which each bound holds, between 0 and 1. That all upper bounds are at
+        most their level is as sure: no share of the error is needed for that.
 
-def _split(risk):
-    """Name of a risk such as "forbidden@3", and its cut-off, None where it gives none."""
-    name, at, places = risk.partition("@") if isinstance(risk, str) else (risk, "", "")
-    if not at:
-        return name, None
-    if not (places.isdecimal() and int(places) > 0):
-        raise InputError(
-            f"the cut-off in risk={brief(risk)} must be a positive whole number, such as "
-            f"'{name}@10'."
+    Returns
+    -------
+    RiskCertificate
+        Its promises are "kept" where the upper bound is at most `max_risk`, "broken" where the
+        lower bound is above it, else "open": there are too few queries to tell.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or no query counts for a rate.
+
+    See Also
+    --------
+    risk_threshold : Chooses the threshold.
+    RiskMonitor : Takes judged queries as they come.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import risk_certificate
+    >>> _, y, groups, scores = make_rank_and_filter(1000, random_state=0)
+    >>> print(risk_certificate(y, scores, 0.3, groups=groups, risk="any_forbidden", k=3))
+    With confidence 0.9, the share of queries with a forbidden document in the shown top 3 is ...
+    """
+    if not is_level(threshold):
+        raise InputError(f"threshold must be a number, got {brief(threshold)}.")
+    confidence = check_guarantee("confidence", confidence)
+    k = check_k(k)
+    promises = read_promises(risk, max_risk, k)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    labels = label_array(y_true)
+    results = {}
+    for promise in promises:
+        steps = promise.steps(lists, labels)
+        if not steps.n_queries:
+            raise InputError(f"no query counts for risk={brief(promise.name)}: judge some.")
+        losses = steps.at(threshold)
+        make = kind_of_bound(steps, "confidence")
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=np.nan,
+            upper=np.nan,
+            n_queries=steps.n_queries,
+            n_tried=1,
+            observed=float(losses.mean()),
+            upper_bound=make(steps.n_queries, promise.max_risk, confidence).upper(losses),
+            lower_bound=1.0
+            - make(steps.n_queries, 1.0 - promise.max_risk, confidence).upper(1.0 - losses),
         )
-    return name, check_k(int(places))
+    return RiskCertificate(results, confidence, float(threshold), is_chosen=False)
 
 
 def certify(
-    curve: ThresholdCurve, lists: RankedLists, *, risk, max_risk, confidence, k
+    curve: ThresholdCurve,
+    lists: RankedLists,
+    *,
+    risk,
+    max_risk,
+    confidence,
+    k,
+    guarantee="confidence",
+    labels=None,
 ) -> RiskCertificate:
     """The best threshold of a curve, higher values being better, among the certified ones.
 
@@ -273,45 +311,55 @@ def certify(
         Of the same rows.
     lists : RankedLists
         The calibration queries.
-    risk, max_risk, confidence, k
+    risk, max_risk, confidence, k, guarantee
         As in :func:`risk_threshold`.
+    labels : ndarray of shape (n_rows,) or None
+        The labels, for rates that are functions.
     """
-    max_risk, confidence = float(max_risk), float(confidence)
-    name, own = _split(risk)
-    k = k if own is None else own
-    steps = STEPS[name](lists, k)
-    make_bound = BinomialBound if name == "any_forbidden" else BettingBound
-    bound = make_bound(steps.n_queries, max_risk, confidence)
-    if not bound.rules_out(np.zeros(steps.n_queries)):
-        _raise_too_few(make_bound, steps.n_queries, risk, max_risk, confidence)
-    if not bound.rules_out(steps.start):
-        raise InputError(
-            f"risk={brief(risk)} cannot be kept at {max_risk:g}: scores of -inf filter "
-            f"{steps.start.mean():.3g} of the good documents before any threshold does. Score "
-            "these documents, or raise max_risk."
+    confidence = check_guarantee(guarantee, confidence)
+    promises = [each.with_places(k) for each in read_promises(risk, max_risk, None)]
+    every = [promise.steps(lists, labels) for promise in promises]
+    # Along one direction a first bad threshold is bad for one rate, whose test alone has to fail:
+    # the error is shared by the directions, not by the rates.
+    n_directions = len({steps.is_upward for steps in every})
+    each_confidence = confidence
+    if n_directions > 1:
+        each_confidence = 1.0 - (1.0 - confidence) / n_directions
+    tested = []
+    for promise, own in zip(promises, every):
+        steps = own.never_falling() if guarantee == "expectation" else own
+        make = kind_of_bound(steps, guarantee)
+        bound = make(steps.n_queries, promise.max_risk, each_confidence)
+        if not bound.rules_out(np.zeros(steps.n_queries)):
+            _raise_too_few(make, steps, promise, each_confidence, guarantee)
+        if not bound.rules_out(steps.start):
+            _raise_impossible(steps, promise)
+        n_passed = _count_passed(steps, bound)
+        lower, upper = -np.inf, np.inf
+        if n_passed < len(steps.scores):
+            limit = float(steps.scores[n_passed])
+            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
+        tested.append((promise, own, steps, bound, n_passed, lower, upper))
+        _warn_if_trivial(lists.scores, lower, upper, promise)
+    lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
+    if lower >= upper:
+        _raise_contradiction(tested)
+    threshold, value = _best_certified(curve, lists.scores, lower, upper)
+    results = {}
+    for promise, own, steps, bound, n_passed, lower, upper in tested:
+        results[promise.name] = RiskPromise(
+            risk=promise.name,
+            max_risk=promise.max_risk,
+            k=promise.k,
+            lower=lower,
+            upper=upper,
+            n_queries=steps.n_queries,
+            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
+            observed=float(own.at(threshold).mean()),
+            upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
         )
-    n_passed = _count_passed(steps, bound)
-    is_upward = name == "false_reject_rate"
-    if n_passed < len(steps.scores):
-        limit = float(steps.scores[n_passed])
-    else:
-        limit = np.inf if is_upward else -np.inf
-    threshold, value = _best_certified(curve, lists.scores, limit, is_upward)
-    _warn_if_trivial(lists.scores, limit, is_upward, risk, max_risk, confidence)
-    losses = steps.at(threshold, is_upward)
-    return RiskCertificate(
-        risk=risk,
-        max_risk=max_risk,
-        confidence=confidence,
-        k=k,
-        threshold=threshold,
-        value=value,
-        limit=limit,
-        n_queries=steps.n_queries,
-        n_tried=len(np.unique(steps.scores[: n_passed + 1])),
-        observed=float(losses.mean()),
-        upper_bound=min(bound.upper(losses), max_risk),
-    )
+    grounds = confidence if guarantee == "confidence" else None
+    return RiskCertificate(results, grounds, threshold, value)
 
 
 def _count_passed(steps, bound):
@@ -341,43 +389,76 @@ def _count_passed(steps, bound):
     return n_steps
 
 
-def _best_certified(curve, scores, limit, is_upward):
+def _best_certified(curve, scores, lower, upper):
     """The certified threshold of the highest value; of equal ones, that which keeps most."""
-    # The limit cuts the stretch it lies in, of which one side is certified.
-    thresholds = np.union1d(curve.thresholds, limit)
+    # A limit cuts the stretch it lies in, of which one side is certified.
+    limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
+    thresholds = np.union1d(curve.thresholds, limits)
     places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
     values = curve.values[places]
-    certified = np.flatnonzero(thresholds <= limit if is_upward else thresholds > limit)
+    certified = np.flatnonzero((thresholds > lower) & (thresholds <= upper))
     value = values[certified]
     best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
-    lower = thresholds[:best].max(initial=-np.inf)
-    threshold = midpoint(scores, lower) if lower > -np.inf else -np.inf
+    below = thresholds[:best].max(initial=-np.inf)
+    threshold = midpoint(scores, below) if below > -np.inf else -np.inf
     return threshold, float(values[best])
 
 
-def _raise_too_few(make_bound, n_queries, risk, max_risk, confidence):
+def _raise_too_few(make, steps, promise, confidence, guarantee):
     """Say how many queries the guarantee needs."""
-    kind = "queries with a good document" if risk == "false_reject_rate" else "judged queries"
+    kind = "queries with a good document" if steps.is_upward else "judged queries"
+    sure = f" and confidence={confidence:g}" if guarantee == "confidence" else " in expectation"
     text = (
-        f"risk={brief(risk)} with max_risk={max_risk:g} and confidence={confidence:g} needs at "
-        f"least {queries_needed(make_bound, max_risk, confidence)} calibration queries "
-        f"({kind}), got {n_queries}"
+        f"risk={brief(promise.name)} with max_risk={promise.max_risk:g}{sure} needs at "
+        f"least {queries_needed(make, promise.max_risk, confidence)} calibration queries "
+        f"({kind}), got {steps.n_queries}"
     )
-    if n_queries:
-        none = make_bound(n_queries, max_risk, confidence).upper(np.zeros(n_queries))
+    if steps.n_queries:
+        none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
         text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
-    raise InputError(f"{text}. Give more queries, raise max_risk or lower confidence.")
+    lower = " or lower confidence" if guarantee == "confidence" else ""
+    raise InputError(f"{text}. Give more queries, raise max_risk{lower}.")
 
 
-def _warn_if_trivial(scores, limit, is_upward, risk, max_risk, confidence):
+def _raise_impossible(steps, promise):
+    """Say that the safest threshold fails already."""
+    what = f"risk={brief(promise.name)} cannot be kept at {promise.max_risk:g}"
+    mean = f"{steps.start.mean():.3g}"
+    if promise.name == "false_reject_rate":
+        raise InputError(
+            f"{what}: scores of -inf filter {mean} of the good documents before any threshold "
+            "does. Score these documents, or raise max_risk."
+        )
+    where = "everything" if steps.is_upward else "nothing"
+    raise InputError(
+        f"{what}: it is {mean} on the calibration queries where {where} is shown, which loses "
+        "least. Raise max_risk, or give a better model."
+    )
+
+
+def _raise_contradiction(tested):
+    """Say which promises bind."""
+    low = max(tested, key=lambda each: each[-2])
+    high = min(tested, key=lambda each: each[-1])
+    (first, *_, lower, _), (second, *_, upper) = low, high
+    raise InputError(
+        f"no threshold keeps all promises: {first.name} at most {first.max_risk:g} needs one above "
+        f"{lower:.4g}, {second.name} at most {second.max_risk:g} one of at most {upper:.4g}. Raise "
+        "the level of one of the two, or give more calibration queries or a better model."
+    )
+
+
+def _warn_if_trivial(scores, lower, upper, promise):
     """Say that nothing but filtering all, or nothing, is certified."""
     shown = scores[scores > -np.inf]
-    if np.isinf(limit) or (shown < limit if is_upward else shown > limit).any():
+    is_upward = upper < np.inf
+    if np.isinf(lower) and np.isinf(upper):
+        return
+    if ((shown < upper) if is_upward else (shown > lower)).any():
         return
     what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
     warn_user(
-        f"No threshold but {where} keeps risk={brief(risk)} at max_risk={max_risk:g} with "
-        f"confidence={confidence:g}: {what} is filtered. Raise max_risk, or give more calibration "
-        "queries or a better model.",
+        f"No threshold but {where} keeps risk={brief(promise.name)} at most {promise.max_risk:g}: "
+        f"{what} is filtered. Raise max_risk, or give more calibration queries or a better model.",
         FitWarning,
     )

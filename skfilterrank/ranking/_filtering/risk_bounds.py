@@ -94,6 +94,30 @@ class BettingBound:
         return float(np.max(capitals, initial=0.0))
 
 
+class MeanBound:
+    """Bound of conformal risk control: the mean if one more query lost all there is to lose.
+
+    A rate that never falls from the safest threshold on, cut where this is at most the level, has
+    an expectation of at most the level for a new query, over the draw of all of them.
+
+    Parameters
+    ----------
+    n_queries, level, confidence
+        As for :class:`BinomialBound`; the confidence plays no part.
+    """
+
+    def __init__(self, n_queries, level, confidence=None):
+        self.n_queries, self.level = n_queries, level
+
+    def rules_out(self, losses) -> bool:
+        """Whether the level is kept in expectation."""
+        return bool(losses.sum() + 1.0 <= self.level * (self.n_queries + 1) * (1 + 1e-12))
+
+    def upper(self, losses) -> float:
+        """The smallest level that is kept."""
+        return float(losses.sum() + 1.0) / (self.n_queries + 1)
+
+
 def queries_needed(bound, level, confidence) -> int:
     """The fewest losses, all of them 0, that rule the level out."""
 

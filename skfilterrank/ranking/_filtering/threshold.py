@@ -9,6 +9,7 @@ from skfilterrank._core.checks import check_k
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
@@ -60,6 +61,7 @@ def threshold_curve(
     gains=None,
     measure: str = "ndcg_f",
     undefined: float | str = 0.0,
+    query_weight: QueryWeight = None,
 ) -> ThresholdCurve:
     """Mean nDCG_f, or any measure, at every threshold on the score, and the best threshold.
 
@@ -82,6 +84,8 @@ def threshold_curve(
         default.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
+    query_weight : dict, Series or array-like of shape (n_rows,), default=None
+        What each query counts in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Returns
     -------
@@ -106,11 +110,11 @@ def threshold_curve(
     stands at its own place i and contributes ``gain / log2(i + 1) / (I - W)``. One sort of all
     scores and a running sum give the mean at every threshold. Tied documents of a query are kept
     or filtered together and share the mean gain of their tie. Other sums over documents, such as
-    average precision, rank-biased precision or lexirecall, are taken apart in the same way; a
-    measure that is no sum, such as ERR or QWA, is computed for every prefix of the lists up to k,
-    which takes as many passes as the longest list has places that count, and without k grows as the
-    square of its length. Section 5 of [1]_ tunes the threshold on a
-    validation set; this is the exact optimum.
+    average precision or rank-biased precision, are taken apart in the same way; a measure that is
+    no sum, such as ERR, QWA or lexirecall, is computed for every prefix of the lists up to k, which
+    takes as many passes as the longest list has places that count, and without k grows as the
+    square of its length. Section 5 of [1]_ tunes the threshold on a validation set; this is the
+    exact optimum.
 
     References
     ----------
@@ -140,6 +144,7 @@ def threshold_curve(
         unjudged="zero",
         options=parsed.options,
     )
+    lists.weights = query_weights(query_weight, lists.index)
     return curve_of(lists, parsed, undefined)
 
 
@@ -151,7 +156,7 @@ def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> Thresh
     steps.scores.take(order, out=thresholds[:-1], mode="clip")
     values = _from_the_top(steps.changes, order, steps.start)
     n_queries = steps.n_queries
-    if not isinstance(n_queries, int):
+    if isinstance(n_queries, np.ndarray):
         n_queries = _from_the_top(n_queries[1:], order, n_queries[0])
     with np.errstate(invalid="ignore"):
         # NaN where all queries are skipped.
@@ -164,7 +169,7 @@ def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> Thresh
     return ThresholdCurve(
         thresholds,
         values,
-        midpoint(lists.scores, thresholds[best - 1]) if best else -np.inf,
+        midpoint(_counted_scores(lists), thresholds[best - 1]) if best else -np.inf,
         float(values[best]),
     )
 
@@ -175,6 +180,13 @@ def utility_curve(lists: RankedLists, parsed: ParsedMeasure) -> ThresholdCurve:
     if parsed.measure.greater_is_better:
         return curve
     return replace(curve, values=0.0 - curve.values, best_value=0.0 - curve.best_value)
+
+
+def _counted_scores(lists):
+    """Scores of the queries whose weight is above 0."""
+    if lists.weights is None or lists.weights.all():
+        return lists.scores
+    return lists.scores[lists.weights[lists.index.codes()] > 0]
 
 
 def _from_the_top(changes, order, start):

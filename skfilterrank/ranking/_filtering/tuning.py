@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._response import document_scores
 from skfilterrank.ranking._fitting.out_of_fold import out_of_fold_scores
 from skfilterrank.ranking._fitting.score_scale import needs_rescaling, to_refitted_scale
-from skfilterrank.ranking._fitting.splits import count_shared, is_prefit, make_splits
+from skfilterrank.ranking._fitting.splits import count_shared, make_splits
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
 _CALIBRATION_SHARE = 0.3
@@ -34,25 +35,26 @@ class TuningScores(NamedTuple):
     is_calibrated: bool
 
 
-def tuning_scores(model, data, score_gains, labels) -> TuningScores:
-    """Fit the estimator of a RankAndFilter as its `cv` and `refit` say."""
-    if is_prefit(model.cv):
-        scores = document_scores(model.estimator, data.X, groups=data.groups, gains=score_gains)
+def tuning_scores(model, data, score_gains, labels, *, threshold=None) -> TuningScores:
+    """Fit the estimator inside as `cv` and `refit` of the model say, for a kind of threshold."""
+    inner = model._unfitted_inner()
+    if model._is_prefit():
+        scores = document_scores(inner, data.X, groups=data.groups, gains=score_gains)
         rows, index = np.arange(len(data.groups)), GroupIndex.from_groups(data.groups)
-        return TuningScores(model.estimator, [], rows, _as_float(scores), index, True)
-    wants_one = model.threshold == "risk"
+        return TuningScores(inner, [], rows, _as_float(scores), index, True)
+    wants_one = threshold == "risk"
     cv = _CALIBRATION_SHARE if wants_one and model.cv is None else model.cv
     splits = make_splits(
         cv,
         labels,
         data.groups,
         single=model.refit is False,
-        advice=_WITHOUT_FOLDS.get(model.threshold, ""),
+        advice=_WITHOUT_FOLDS.get(threshold, ""),
     )
     refit = not (wants_one and len(splits) == 1) if model.refit == "auto" else model.refit
-    rescale = refit and needs_rescaling(model.rescale, model.estimator)
+    rescale = refit and needs_rescaling(model.rescale, inner)
     folds = out_of_fold_scores(
-        model.estimator,
+        inner,
         data,
         score_gains,
         splits,
@@ -60,7 +62,7 @@ def tuning_scores(model, data, score_gains, labels) -> TuningScores:
         n_jobs=model.n_jobs,
         verbose=model.verbose,
     )
-    estimator = data.fit(model.estimator) if refit else folds[0].estimator
+    estimator = data.fit(inner) if refit else folds[0].estimator
     if rescale:
         folds = to_refitted_scale(folds, splits, estimator, data, score_gains)
     rows = np.concatenate([fold.rows for fold in folds])
@@ -74,11 +76,11 @@ def tuning_scores(model, data, score_gains, labels) -> TuningScores:
     return TuningScores(estimator, folds, rows, _as_float(scores), index, is_calibrated)
 
 
-def fold_results(folds, gains, groups, per_query, make_curve):
+def fold_results(folds, gains, groups, per_query, make_curve, weights_of):
     """The threshold curve of each fold, and what `cv_results_` holds.
 
     `per_query` has the measure of the queries, fold by fold, at the chosen threshold;
-    `make_curve(gains, scores, index)` makes a curve.
+    `make_curve(gains, scores, index)` makes a curve, `weights_of(index)` gives weights of queries.
     """
     curves, results = [], []
     for fold in folds:
@@ -91,7 +93,7 @@ def fold_results(folds, gains, groups, per_query, make_curve):
                 "n_queries": index.n_queries,
                 "fit_time": fold.fit_time,
                 "score_time": fold.score_time,
-                "test_score": own.mean(),
+                "test_score": mean_over_queries(own, weights_of(index)),
                 "best_threshold": curve.best_threshold,
                 "best_score": curve.best_value,
             }

@@ -26,6 +26,8 @@ from skfilterrank.exceptions import InputError, brief
 
 # The first of these that `fit` takes is how the estimator learns of queries.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
+# Those of other libraries.
+OTHER_GROUPS = {"qid", "group_id", "group"}
 _MOST_GRADES = 31
 
 
@@ -34,12 +36,16 @@ def group_parameter(final) -> str | None:
     if isinstance(final, BaseSearchCV):
         return "groups"
     parameters = inspect.signature(final.fit).parameters
-    return next((name for name in _GROUP_PARAMETERS if name in parameters), None)
+    named = next((name for name in _GROUP_PARAMETERS if name in parameters), None)
+    if named is None and metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
+        # An ensemble hands them on.
+        return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
+    return named
 
 
 def needs_own_form(estimator):
     """Whether the estimator's `fit` wants the queries in another form than an id per row."""
-    return group_parameter(final_step(estimator)) in ("qid", "group_id", "group")
+    return group_parameter(final_step(estimator)) in OTHER_GROUPS
 
 
 def cut_rows(rows, X, y, groups, fit_params) -> tuple:

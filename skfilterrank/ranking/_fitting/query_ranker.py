@@ -6,13 +6,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import feature_names
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.training_data import prepare_rows
@@ -52,9 +50,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
         Of the last step, where it has them.
     n_features_in_ : int
-        Number of features, where the estimator knows it.
+        Number of columns of X.
     feature_names_in_ : ndarray of str
-        Names of the features, where the estimator knows them.
+        Names of the columns of X, where it has some.
 
     See Also
     --------
@@ -67,6 +65,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     all gains of all queries are equal, regressors score all documents the same, and rankers and
     classifiers, which have nothing to tell apart, raise. NaN in X is for the estimator to accept;
     where it does not, the error names the columns.
+
+    CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``:
+    scikit-learn cannot clone a CatBoostRanker that was constructed with them. LightGBM corrects the
+    bias of clicks by `position` in ``lightgbm.train`` alone, whose model is no estimator.
+
+    scikit-learn's stacks and votes take no rankers; :class:`LinearRankFusion` combines their
+    scores. A BaggingRegressor around this needs metadata routing, as it makes an array of y.
 
     Examples
     --------
@@ -176,13 +181,11 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Scores, higher is better, -inf where filtered.
         """
-        check_is_fitted(self)
         try:
-            scores = document_scores(self.estimator_, X, groups=find_groups(groups, X))
+            return self._scores_inside(X, groups)
         except ValueError as error:
             _raise_for_bad_columns(X, self.estimator, error)
             raise
-        return scores.astype(np.float64, copy=False)
 
 
 def _raise_for_bad_columns(X, estimator, error):

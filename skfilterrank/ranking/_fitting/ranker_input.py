@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import check_groups, refuse_mask
+from skfilterrank._core.checks import check_groups, refuse_mask, refuse_query_column
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
@@ -49,6 +49,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             ensure_all_finite=False,
         )
         names = getattr(self, "feature_names_in_", None)
+        refuse_query_column(names)
         check_finite_columns(X, owner=type(self).__name__, names=names, allow_nan=self._takes_nan)
         if sparse.issparse(X) and not X.has_canonical_format:
             # A cell may be stored in parts, which count as their sum.

@@ -1,11 +1,11 @@
 """Splits of the rows by query, for out-of-fold scores."""
 
 import itertools
-from numbers import Integral, Real
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
+from skfilterrank._core.checks import is_number, is_whole_number
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 
@@ -23,8 +23,8 @@ def check_cv(cv) -> None:
         return
     if isinstance(cv, bool | str | bytes | type) or not (
         hasattr(cv, "split")
-        or (isinstance(cv, Integral) and int(cv) >= 2)
-        or (isinstance(cv, Real) and 0 < cv < 1)  # type: ignore[operator]  # numbers compare
+        or (is_whole_number(cv) and cv >= 2)
+        or (is_number(cv) and 0 < cv < 1)
         or np.iterable(cv)
     ):
         raise InputError(
@@ -43,8 +43,8 @@ def make_splits(
     """
     check_cv(cv)
     cv = _DEFAULT_FOLDS if cv is None else cv
-    if isinstance(cv, Real):
-        n_needed = int(cv) if isinstance(cv, Integral) else 2
+    if is_number(cv):
+        n_needed = int(cv) if is_whole_number(cv) else 2
         n_queries = int(groups.max()) + 1
         if n_queries < n_needed:
             raise InputError(
@@ -52,11 +52,11 @@ def make_splits(
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
                 f"queries{advice}."
             )
-    if isinstance(cv, Integral):
+    if is_whole_number(cv):
         # Shuffled, scikit-learn deals the queries out at once; unshuffled it weighs one after the
         # other, which takes longer than many a fit.
         cv = GroupKFold(int(cv), shuffle=True, random_state=0)
-    elif isinstance(cv, Real):
+    elif is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
         splits = list(cv.split(np.zeros(len(groups)), labels, groups))

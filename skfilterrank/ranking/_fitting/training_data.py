@@ -9,10 +9,17 @@ from sklearn.utils import indexable
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
+from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking._fitting.adapters import cut_rows, fit_with_groups, group_parameter
+from skfilterrank.ranking._fitting.adapters import (
+    OTHER_GROUPS,
+    cut_rows,
+    fit_with_groups,
+    group_parameter,
+    needs_own_form,
+)
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
@@ -84,6 +91,8 @@ def prepare_rows(
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
     fit_params = fit_params or {}
+    _refuse_other_queries(fit_params)
+    _refuse_rankers_in_ensembles(estimator)
     for name, value in fit_params.items():
         is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
         if is_weight and count_rows(value, name) != n_rows:
@@ -110,6 +119,34 @@ def prepare_rows(
         fit_params=fit_params,
         held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries) for s in held_out],
     )
+
+
+def _refuse_other_queries(fit_params):
+    """Raise for queries in the form of another library."""
+    for name in OTHER_GROUPS & fit_params.keys():
+        remedy = f"pass them as groups= instead of {name}="
+        if name == "group":
+            remedy = "of sizes of consecutive queries, np.repeat(np.arange(len(sizes)), sizes)"
+        raise InputError(
+            f"{name} came, and fit takes queries as groups=, the query id of each row: {remedy}."
+        )
+
+
+def _refuse_rankers_in_ensembles(estimator):
+    """Raise for stacks and votes of rankers, which scikit-learn takes for wrong regressors."""
+    final = estimators_inside(estimator)[-1]
+    members = getattr(final, "estimators", None)
+    if not isinstance(members, list):
+        return
+    for member in members:
+        inner = final_step(member[1]) if isinstance(member, tuple) else None
+        if isinstance(inner, RankerMixin) or (hasattr(inner, "fit") and needs_own_form(inner)):
+            name, outer = type(inner).__name__, type(final).__name__
+            raise InputError(
+                f"{outer} cannot hand queries to {name}: scikit-learn's stacks and votes take "
+                "classifiers and regressors. Put such inside, or combine the scores of rankers by "
+                "LinearRankFusion."
+            )
 
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
@@ -146,8 +183,9 @@ def _number_queries(estimator, groups, n_rows, without_groups):
         raise InputError(
             f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
             "with an index level named 'qid'. Inside scikit-learn's model selection, groups= "
-            "reaches the folds alone and such a Series the ranker too; with "
-            "sklearn.set_config(enable_metadata_routing=True), groups= reaches both."
+            "reaches the folds alone and such a Series the ranker too, but not in tools that make "
+            "an array of y, such as RFECV and BaggingRegressor; with "
+            "sklearn.set_config(enable_metadata_routing=True), groups= reaches both, there too."
         )
     if without_groups is not None:
         warn_user(

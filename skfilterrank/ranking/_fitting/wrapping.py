@@ -1,14 +1,19 @@
 """Rankers around other estimators: what they forward to the estimator inside, and ask of it."""
 
+import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._core.checks import find_groups, refuse_query_column
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
-from skfilterrank._sklearn_compat import BaseSearchCV, metadata_routing_enabled
+from skfilterrank._response import document_scores, final_step
+from skfilterrank._sklearn_compat import BaseSearchCV, metadata_routing_enabled, without_groups
 from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.ranking._fitting.adapters import group_parameter, needs_own_form
+from skfilterrank.ranking._fitting.score_column import as_estimator
+from skfilterrank.ranking._fitting.splits import is_prefit
 
 
 class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
@@ -16,10 +21,39 @@ class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
 
     takes_unjudged = True
 
+    def _unfitted_inner(self):
+        """The estimator that is cloned and fitted; for "passthrough" one that returns X."""
+        return as_estimator(self.estimator)
+
+    def _is_prefit(self):
+        """Whether all rows that `fit` gets are for the wrapper alone."""
+        has_scores = self.estimator is not self._unfitted_inner()
+        return is_prefit(self.cv) or (has_scores and self.cv is None)
+
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
         """Whether the estimator learns nothing without query ids."""
         return needs_groups(self._unfitted_inner())
+
+    def _find_groups(self, X, y, groups):
+        """Query ids of the rows that `fit` is given, whose columns are remembered."""
+        groups = super()._find_groups(X, y, groups)
+        self._remember_columns(X)
+        if not self._chooses_columns():
+            refuse_query_column(vars(self).get("feature_names_in_"))
+        return groups
+
+    def _scores_inside(self, X, groups, gains=None):
+        """What the fitted estimator scores, float64."""
+        check_is_fitted(self)
+        self._check_columns(X)
+        groups = find_groups(groups, X)
+        scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
+        return scores.astype(np.float64, copy=False)
+
+    def _inside_routing(self):
+        """What the estimator asks scikit-learn for; queries it is given by this ranker."""
+        return without_groups(super()._inside_routing())
 
     def _inside_parameters(self, fit_params):
         """Parameters of `fit` that go to the estimator."""

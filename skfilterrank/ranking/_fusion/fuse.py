@@ -22,6 +22,7 @@ def fuse_scores(
     method: str = "rrf",
     normalize: str | None = "minmax",
     rrf_k: float = 60,
+    persistence: float = 0.8,
     weights=None,
     filtered: str = "all",
 ) -> np.ndarray:
@@ -38,18 +39,29 @@ def fuse_scores(
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type and in any order. None looks for an index level "qid" on
         a DataFrame.
-    method : {"rrf", "combsum", "combmnz", "borda"}, default="rrf"
-        Reciprocal rank fusion, the sum of normalised scores, that sum times the number of systems
-        that retrieve the row, or Borda points.
-    normalize : {"minmax", "zscore", "rank"} or None, default="minmax"
-        How each system's scores for a query are brought to one scale before "combsum" and
-        "combmnz" add them: to 0 for its lowest and 1 for its highest; to mean 0 and standard
-        deviation 1; to 1 for its first row, falling by 1 / n with every rank of a list of n rows.
-        None takes scores as they are. "rrf" and "borda" read ranks alone.
+    method : str, default="rrf"
+        How a row's places or scores become one, see Notes: "rrf", "isr", "log_isr", "rbc",
+        "borda" and "condorcet" read ranks alone, "combsum", "combmnz", "combanz", "combmed",
+        "combmax" and "combmin" scores.
+    normalize : {"minmax", "zscore", "max", "sum", "rank", "borda"} or None, default="minmax"
+        How each system's scores for a query are brought to one scale before the methods that read
+        scores combine them:
+
+        - "minmax": to 0 for its lowest and 1 for its highest;
+        - "zscore": to mean 0 and standard deviation 1 (ZMUV);
+        - "max": divided by its highest, which must be above 0;
+        - "sum": less its lowest, and divided so that the list sums to 1;
+        - "rank": to 1 for its first row, falling by 1 / n with every rank of a list of n rows;
+        - "borda": to its points of "borda", divided by the number of rows that some system
+          retrieves; a row that the system leaves out has points too, and counts as retrieved;
+        - None: taken as they are.
     rrf_k : float, default=60
         Constant of "rrf", from 0 up: the lower, the more the first places count.
+    persistence : float, default=0.8
+        Constant of "rbc", between 0 and 1: the chance of going on from one place to the next.
     weights : dict {system: weight}, or array-like of shape (n_systems,), default=None
-        Weight of each system, from 0 up; 0 leaves it out altogether. None means 1 for each.
+        Weight of each system, from 0 up, by which all that it gives is multiplied, with
+        "condorcet" its votes; 0 leaves it out altogether. None means 1 for each.
     filtered : {"all", "any", "majority"}, default="all"
         Which rows stay filtered: those that all systems filter, that any does, or that more than
         half of them do.
@@ -62,32 +74,45 @@ def fuse_scores(
     Raises
     ------
     ValueError
-        If a parameter is out of range, query ids are missing, a score is NaN or +inf, or systems
-        score different numbers of rows.
+        If a parameter is out of range, query ids are missing, a score is NaN or +inf, systems
+        score different numbers of rows, or with "max" a list has no score above 0.
 
     See Also
     --------
     fuse_runs : The same for TREC runs.
+    RankFusion : The same as an estimator, whose method can be tuned.
     LinearRankFusion : Learns the weights from labels.
 
     Notes
     -----
     With :math:`r_s(d)` the rank of document d in the list of system s for the query, from 1,
-    :math:`x_s(d)` its normalised score and :math:`w_s` the weight of the system, sums over the
-    systems that retrieve d:
+    :math:`x_s(d)` its normalised score, :math:`w_s` the weight of the system, and n the number of
+    systems that retrieve d, over which sums, medians, ... are taken:
 
-    .. math::
+    ============  ==========================================================================
+    "rrf"         sum of :math:`w_s / (k + r_s(d))` [1]_
+    "isr"         n times the sum of :math:`w_s / r_s(d)^2` [4]_
+    "log_isr"     :math:`\log n` times the same sum: 0 where one system retrieves d alone [4]_
+    "rbc"         sum of :math:`w_s (1 - p) p^{r_s(d) - 1}`, p being the persistence [5]_
+    "borda"       sum of :math:`w_s (N + 1 - r_s(d))` [3]_
+    "condorcet"   1, and 1 for each document that a majority of votes puts behind d, 1/2 for each
+                  on a par [6]_
+    "combsum"     sum of :math:`w_s x_s(d)` [2]_
+    "combmnz"     n times this sum [2]_
+    "combanz"     this sum divided by n [2]_
+    "combmed"     median of :math:`w_s x_s(d)` [2]_
+    "combmax"     highest :math:`w_s x_s(d)` [2]_
+    "combmin"     lowest :math:`w_s x_s(d)` [2]_
+    ============  ==========================================================================
 
-        \mathrm{rrf}(d) = \sum_s \frac{w_s}{k + r_s(d)}, \quad
-        \mathrm{combsum}(d) = \sum_s w_s x_s(d), \quad
-        \mathrm{combmnz}(d) = |\{s\}| \sum_s w_s x_s(d).
-
-    "borda" gives d :math:`n + 1 - r_s(d)` points, n being the number of rows of the query that
-    some system retrieves; those that s does not retrieve share the points that are left, as if
-    they were tied behind its list [3]_.
+    N is the number of rows of the query that some system retrieves. Of "borda", those that s does
+    not retrieve share the points that are left, as if they were tied behind its list. Of
+    "condorcet", they are tied behind its list, and a system has no vote on two that it ties.
+    Where majorities go round in a circle, their documents have the same number of others behind
+    them, or nearly so; where they do not, each has N places in a row, and the last one has 1.
 
     Rows to which a system gives the same score have the mean of their ranks. Where all scores of a
-    list are equal, "minmax" makes them 1 and "zscore" 0.
+    list are equal, "minmax" makes them 1, "sum" equal shares, and "zscore" 0.
 
     A row that a system filters gets nothing from it (save for the rest of the points of "borda").
     With "minmax" that is as little as for the last row of the list; with "zscore" it is as much as
@@ -102,6 +127,12 @@ def fuse_scores(
        Individual Rank Learning Methods". SIGIR 2009.
     .. [2] E. Fox, J. Shaw. "Combination of Multiple Searches". TREC-2, 1994.
     .. [3] J. Aslam, M. Montague. "Models for Metasearch". SIGIR 2001.
+    .. [4] A. Mourao, F. Martins, J. Magalhaes. "Multimodal Medical Information Retrieval with
+       Unsupervised Rank Fusion". Computerized Medical Imaging and Graphics 39, 2015.
+    .. [5] P. Bailey, A. Moffat, F. Scholer, P. Thomas. "Retrieval Consistency in the Presence of
+       Query Variations". SIGIR 2017.
+    .. [6] M. Montague, J. Aslam. "Condorcet Fusion for Improved Retrieval". CIKM 2002; documents
+       are ordered by the majorities that they win, which no order of sorting can change.
 
     Examples
     --------
@@ -124,7 +155,7 @@ def fuse_scores(
     >>> fuse_scores(y_scores, groups=[7, 7, 7, 7], method="combsum", filtered="any")
     array([1.   , 1.375,  -inf,  -inf])
     """
-    check_fusion(method, normalize, rrf_k, filtered)
+    settings = check_fusion(method, normalize, rrf_k, persistence, filtered)
     matrix = as_score_matrix(y_scores)
     index = check_groups(
         groups, y_scores, n_rows=len(matrix.values), carrier="y_scores as a DataFrame"
@@ -134,8 +165,7 @@ def fuse_scores(
         check_weights(weights, matrix.names),
         index,
         method=method,
-        normalize=normalize,
-        rrf_k=rrf_k,
+        settings=settings,
         filtered=filtered,
     )
 
@@ -146,6 +176,7 @@ def fuse_runs(
     method: str = "rrf",
     normalize: str | None = "minmax",
     rrf_k: float = 60,
+    persistence: float = 0.8,
     weights=None,
     filtered: str = "all",
     depth: int | None = None,
@@ -156,7 +187,7 @@ def fuse_runs(
     ----------
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them.
-    method, normalize, rrf_k, weights, filtered
+    method, normalize, rrf_k, persistence, weights, filtered
         As in :func:`fuse_scores`; `weights` as a dict goes by the names of the runs.
     depth : int or None, default=None
         Number of documents of each topic that are returned; None returns them all.
@@ -199,7 +230,7 @@ def fuse_runs(
     2   1     d  0.016129
     3   1     c  0.015873
     """
-    check_fusion(method, normalize, rrf_k, filtered)
+    settings = check_fusion(method, normalize, rrf_k, persistence, filtered)
     check_count(depth, "depth", or_none=True)
     table = score_table(runs)
     weights = check_weights(weights, list(table.columns))
@@ -209,8 +240,7 @@ def fuse_runs(
         weights,
         index,
         method=method,
-        normalize=normalize,
-        rrf_k=rrf_k,
+        settings=settings,
         filtered=filtered,
         tie_keys=docno_codes,
     )
@@ -229,7 +259,8 @@ def score_table(runs) -> pd.DataFrame:
     -------
     DataFrame of shape (n_documents_of_all_topics, n_runs), dtype float64
         Index levels "qid" and "docno", sorted; a column for each run, -inf where it does not
-        retrieve the document. :func:`fuse_scores` and :class:`LinearRankFusion` take it as it is.
+        retrieve the document. :func:`fuse_scores`, :class:`RankFusion` and
+        :class:`LinearRankFusion` take it as it is.
 
     Raises
     ------
@@ -244,7 +275,7 @@ def score_table(runs) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> from skfilterrank.ranking._fusion.fuse import score_table
+    >>> from skfilterrank.ranking import score_table
     >>> words = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [9.0, 4.0]})
     >>> links = pd.DataFrame({"qid": "1", "docno": ["b"], "score": [0.3]})
     >>> score_table({"words": words, "links": links})

@@ -1,4 +1,4 @@
-"""Learned fusion of runs or scores in one call."""
+"""Learned and tuned fusion of runs or scores in one call."""
 
 import warnings
 
@@ -11,9 +11,8 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import are_runs
-from skfilterrank.exceptions import InputError, UnjudgedWarning, brief, brief_list
+from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
 from skfilterrank.ranking._fitting.splits import (
     check_cv,
@@ -21,6 +20,7 @@ from skfilterrank.ranking._fitting.splits import (
     is_prefit,
     make_splits,
 )
+from skfilterrank.ranking._fusion.columns import FusionMixin
 from skfilterrank.ranking._fusion.fuse import as_run, score_table, table_index
 from skfilterrank.ranking._fusion.learned import LinearRankFusion
 from skfilterrank.ranking._fusion.lists import as_score_matrix
@@ -38,11 +38,11 @@ def fuse_learned(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> pd.DataFrame | np.ndarray:
-    """Fuse runs, or score matrices, by weights learned from judgments.
+    """Fuse runs, or score matrices, by weights or settings learned from judgments.
 
     Queries with judgments are fused by weights that were learned from other queries, so that the
     fused list can be measured by the same judgments; queries without any, by weights learned from
-    all that have some.
+    all that have some. What is said of weights holds for settings that a search chooses.
 
     Parameters
     ----------
@@ -56,10 +56,13 @@ def fuse_learned(
         each row, NaN where unjudged; a Series may carry the query ids in an index level "qid".
     groups : array-like of shape (n_rows,), default=None
         Query id of each row of scores; None looks for an index level "qid". Runs bring their own.
-    fusion : {"coordinate_ascent", "logistic"}, estimator or LinearRankFusion
+    fusion : {"coordinate_ascent", "logistic"}, estimator, LinearRankFusion or search
         What learns the weights, coordinate ascent by default: the `learner` of a
-        :class:`LinearRankFusion`, or one with settings of its own, which is cloned. Coordinate
-        ascent may take a minute where "logistic" takes a second.
+        :class:`LinearRankFusion`, or one with settings of its own. Or a scikit-learn search around
+        a :class:`RankFusion` or LinearRankFusion, such as a GridSearchCV with
+        :func:`skfilterrank.metrics.make_ranking_scorer` and ``cv=GroupKFold()``, which chooses
+        settings on the queries that are learned from. It is cloned. Coordinate ascent may take a
+        minute where "logistic" takes a second.
     cv : int, float, splitter, iterable or None, default=5
         How queries with judgments are held out in turn, as in :class:`RankAndFilter`; every one of
         them must be held out once. None holds out nothing: the weights have seen all judgments.
@@ -117,11 +120,12 @@ def fuse_learned(
     True
     """
     check_choice(unjudged, "unjudged", ("zero", "drop"))
-    fusion = clone(fusion) if isinstance(fusion, LinearRankFusion) else LinearRankFusion(fusion)
-    fusion._make_learner()  # refuses what is none
+    fusion = clone(fusion) if _is_fusion(fusion) else LinearRankFusion(fusion)
     check_random_state(random_state)
-    if fusion.random_state is None:
-        fusion.set_params(random_state=random_state)
+    if isinstance(fusion, LinearRankFusion):
+        fusion._make_learner()  # refuses what is none
+        if fusion.random_state is None:
+            fusion.set_params(random_state=random_state)
     how = {"cv": cv, "unjudged": unjudged, "n_jobs": n_jobs, "verbose": verbose}
     if not are_runs(systems):
         matrix = as_score_matrix(systems)
@@ -137,13 +141,14 @@ def fuse_learned(
 
 def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
     """Fused scores; those of queries with judgments by models that have not seen them."""
-    gains = as_gains(y_true, fusion.gains)
+    gains = as_gains(y_true, getattr(fusion, "gains", None))
     if len(gains) != len(scores):
         raise InputError(f"y_true has {len(gains)} labels but systems score {len(scores)} rows.")
     codes, judged = index.codes(), ~np.isnan(gains)
     if not judged.any():
         raise InputError("y_true holds no judged row: expected at least one label that is not NaN.")
-    fusion.set_params(gains=None)
+    if "gains" in fusion.get_params(deep=False):
+        fusion.set_params(gains=None)
     has_judged = np.bincount(codes, judged, minlength=index.n_queries)[codes] > 0
     if unjudged == "zero":
         gains = np.where(has_judged & ~judged, 0.0, gains)
@@ -168,13 +173,27 @@ def _fused(fusion, scores, y_true, index, *, cv, unjudged, n_jobs, verbose):
     return fused
 
 
+def _is_fusion(estimator):
+    """Whether this is an estimator of fusion, or searches for the best one."""
+    if isinstance(estimator, type):
+        return False
+    return isinstance(getattr(estimator, "estimator", estimator), FusionMixin)
+
+
 def _fit_and_fuse(fusion, scores, gains, codes, train, test):
     """Fused scores of some rows by weights learned from others."""
+    how = {"groups": codes[test]}
+    X_train, X, y = scores[train], scores[test], gains[train]
+    if not isinstance(fusion, FusionMixin):
+        # A search hands on no groups when it predicts, but what has them in its index.
+        of_train, of_test = (pd.Index(codes[rows], name="qid") for rows in (train, test))
+        X_train, y = pd.DataFrame(X_train, index=of_train), pd.Series(y, index=of_train)
+        X, how = pd.DataFrame(X, index=of_test), {}
     with warnings.catch_warnings():
         # That unjudged rows are left out was asked for.
         warnings.simplefilter("ignore", UnjudgedWarning)
-        model = clone(fusion).fit(scores[train], gains[train], groups=codes[train])
-    return model.predict(scores[test], groups=codes[test])
+        model = clone(fusion).fit(X_train, y, groups=codes[train])
+    return model.predict(X, **how)
 
 
 def _checked_splits(cv, gains, numbers):
@@ -191,15 +210,11 @@ def _checked_splits(cv, gains, numbers):
 
 def _labels(table, qrels):
     """Label of each row of a score table, NaN where unjudged."""
-    if is_path(qrels) or hasattr(qrels, "read"):
-        qrels = read_qrels(qrels)
-    if not isinstance(qrels, pd.DataFrame):
-        if not hasattr(qrels, "get_column"):
-            raise InputError(
-                "y_true must be judgments for runs, a path, an open file, or a DataFrame with "
-                f"columns 'qid', 'docno' and 'label', got {type(qrels).__name__}."
-            )
-        qrels = pd.DataFrame({name: qrels[name].to_list() for name in qrels.columns})
+    if not isinstance(qrels, pd.DataFrame) or "qid" not in [*qrels.columns, *qrels.index.names]:
+        try:
+            qrels = read_qrels(qrels)
+        except InputTypeError as error:
+            raise InputError(f"y_true must be judgments for runs: {error}") from None
     levels = [level for level in qrels.index.names if level not in (None, *qrels.columns)]
     frame = qrels.reset_index(level=levels) if levels else qrels
     missing = {"qid", "docno", "label"} - set(frame.columns)

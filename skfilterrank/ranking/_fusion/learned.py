@@ -3,13 +3,11 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import check_choice, check_groups, find_groups, refuse_mask
+from skfilterrank._core.checks import check_choice, check_groups, find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._files.named_runs import are_runs
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
@@ -17,17 +15,14 @@ from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._fitting.adapters import group_parameter
 from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fusion.lists import (
-    FILTERED,
-    NORMALIZATIONS,
-    is_filtered,
-    normalized,
-)
+from skfilterrank.ranking._fusion.columns import FusionMixin
+from skfilterrank.ranking._fusion.lists import FILTERED, is_filtered
+from skfilterrank.ranking._fusion.scales import NORMALIZATIONS, normalized
 
 LEARNERS = ("coordinate_ascent", "logistic")
 
 
-class LinearRankFusion(RankerMixin, BaseEstimator):
+class LinearRankFusion(FusionMixin, RankerMixin, BaseEstimator):
     """Fuse several systems' scores by weights learned from labels.
 
     Each column of X holds the scores of a system. They are brought to one scale within each query,
@@ -42,7 +37,7 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
     measure : str, default="ndcg_f@10"
         What coordinate ascent optimizes, see :class:`CoordinateAscentRanker`, and what `score`
         measures, whatever the learner.
-    normalize : {"minmax", "zscore", "rank"} or None, default="minmax"
+    normalize : {"minmax", "zscore", "max", "sum", "rank", "borda"} or None, default="minmax"
         How each system's scores for a query are brought to one scale, as in :func:`fuse_scores`.
     filtered : {"all", "any", "majority"}, default="all"
         Which rows are filtered whatever the weights, as in :func:`fuse_scores`.
@@ -70,6 +65,7 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
     See Also
     --------
     fuse_scores : Fusion without labels.
+    RankFusion : The same as an estimator, whose method can be tuned.
     fuse_learned : Fuses runs or scores in one call, labelled queries by held-out weights.
     RankAndFilter : Adds a threshold.
 
@@ -253,24 +249,3 @@ class LinearRankFusion(RankerMixin, BaseEstimator):
         # What CoordinateAscentRanker compares with is subtracted from its scores.
         intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
         self.intercept_ = float(np.ravel(intercept)[0])
-
-    def _check_X(self, X, *, reset):
-        """Scores, -inf where not retrieved."""
-        refuse_mask(X)
-        if are_runs(X):
-            raise InputError(
-                "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "
-                "fuse_learned(runs, qrels, fusion=LinearRankFusion(...)) learns from runs and "
-                "fuses them."
-            )
-        scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
-        retrieved = scores > -np.inf
-        names = getattr(self, "feature_names_in_", None)
-        finite = np.where(retrieved, scores, 0.0)
-        check_finite_columns(finite, owner=type(self).__name__, names=names)
-        return np.where(retrieved, scores, -np.inf)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

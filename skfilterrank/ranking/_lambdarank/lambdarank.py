@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 
 import joblib
 import lightgbm as lgb
@@ -13,7 +12,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_count, check_k, check_number, check_random_state
+from skfilterrank._core.checks import (
+    check_count,
+    check_k,
+    check_number,
+    check_random_state,
+    is_whole_number,
+)
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError
@@ -308,7 +313,7 @@ class LambdaRankRanker(FeatureRanker):
         }
         if self.random_state is not None:
             seed = self.random_state
-            if not isinstance(seed, Integral):
+            if not is_whole_number(seed):
                 seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
             params["seed"] = int(seed)
         return params | further_parameters(self.params, type(self).__name__)

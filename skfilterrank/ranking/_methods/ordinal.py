@@ -22,7 +22,7 @@ from skfilterrank._core.checks import (
     refuse_mask,
 )
 from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._response import check_columns, final_step
+from skfilterrank._response import check_columns, final_step, has_method
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
@@ -162,7 +162,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         """
         check_choice(self.weights, "weights", (None, "gain"))
         estimator = self._unfitted_inner()
-        if not hasattr(estimator, "predict_proba"):
+        if not has_method(final_step(estimator), "predict_proba"):
             raise InputError(
                 "estimator must be a classifier with predict_proba, got "
                 f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
@@ -226,6 +226,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
             Column i holds P(gain > ``levels_[i]``).
         """
         check_is_fitted(self)
+        self._check_columns(X)
         groups = find_groups(groups, X)
         above = np.empty((count_rows(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):

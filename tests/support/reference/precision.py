@@ -44,7 +44,7 @@ REFERENCE = {
 }
 
 # The measures that divide by a cut-off beyond the list's end.
-DIVIDES_BY_K = {"precision"}
+DIVIDES_BY_K = {"precision", "f"}
 
 PLAIN = {
     "the ideal list": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1, "success": 1},

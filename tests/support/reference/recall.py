@@ -4,7 +4,7 @@ Placements are counted with whole numbers of any length.
 """
 
 from fractions import Fraction
-from math import comb
+from math import comb, log
 
 
 def positions(case):
@@ -31,10 +31,12 @@ def n_worse_precision(p, n):
     return sum(comb(n - position, m + 1 - level) for level, position in enumerate(p, start=1))
 
 
-def share(n_worse, p, n):
-    """Share of the other placements that are worse; 1 where there is none."""
-    n_others = comb(n, len(p)) - 1
-    return float(Fraction(n_worse, n_others)) if n_others else 1.0
+def log_odds(n_worse, p, n):
+    """Worse placements set against better ones, by logarithms; 1 where there is no other."""
+    n_all = comb(n, len(p))
+    if n_all == 1:
+        return 1.0
+    return 1 / 2 + (log(1 + n_worse) - log(n_all - n_worse)) / (2 * log(n_all))
 
 
 def metric_lexirecall(p, n, epsilon=Fraction(1, 2)):
@@ -64,8 +66,8 @@ REFERENCE = {
     "tse": of_positions(lambda p, n: 1 / p[-1]),
     "search_length": of_positions(lambda p, n: p[-1] - len(p)),
     "recall_error": of_positions(lambda p, n: sum(p) / len(p) - (len(p) + 1) / 2),
-    "lexirecall": of_positions(lambda p, n: share(n_worse_recall(p, n), p, n)),
-    "lexiprecision": of_positions(lambda p, n: share(n_worse_precision(p, n), p, n)),
+    "lexirecall": of_positions(lambda p, n: log_odds(n_worse_recall(p, n), p, n)),
+    "lexiprecision": of_positions(lambda p, n: log_odds(n_worse_precision(p, n), p, n)),
     "metric_lexirecall": of_positions(metric_lexirecall),
 }
 
@@ -95,8 +97,8 @@ PLAIN = {
         "tse": 1 / 4,
         "search_length": 2,
         "recall_error": 2,
-        "lexirecall": 9 / 14,
-        "lexiprecision": 5 / 14,
+        "lexirecall": 1 / 2 + log(10 / 6) / (2 * log(15)),
+        "lexiprecision": 1 / 2 + log(6 / 10) / (2 * log(15)),
     },
     "the empty list": {
         "tse": 1 / 3,

@@ -1,10 +1,13 @@
 """Pairs of runs, the topics that decide between them, and the documents that moved there."""
 
+import textwrap
 from functools import lru_cache
+from typing import NamedTuple
 
 import pandas as pd
 
 from skfilterrank._core.results import counted
+from skfilterrank.cli._documents import read_documents, read_topics
 from skfilterrank.cli.compare.output import in_order, number, p_value
 from skfilterrank.cli.compare.report.elements import (
     Html,
@@ -21,13 +24,44 @@ _N_SYSTEMS = 5
 _N_TOPICS = 60
 _N_TOPICS_WITH_DOCUMENTS = 6
 _N_DOCUMENTS = 12
+_LONGEST = 240  # characters of a document's text
 
 
-def drill_down(key, name, comparison, lists, alpha, figures):
-    """What lies behind the differences of a few pairs."""
+class Texts(NamedTuple):
+    """Texts of topics and of documents, by their ids."""
+
+    topics: pd.DataFrame | None
+    documents: pd.Series | None
+
+    @classmethod
+    def read(cls, arguments) -> "Texts":
+        """Those that are named."""
+        return cls(
+            None if arguments.topics is None else read_topics(arguments.topics),
+            None if arguments.docs is None else read_documents(arguments.docs, text=arguments.text),
+        )
+
+    def of_topic(self, topic):
+        """Paragraphs."""
+        if self.topics is None or str(topic) not in self.topics.index:
+            return []
+        texts = (text.strip() for text in self.topics.loc[str(topic)])
+        return [element("p", isolated(text)) for text in texts if text]
+
+    def of_document(self, docno) -> str:
+        """The beginning."""
+        text = "" if self.documents is None else self.documents.get(str(docno), "")
+        return textwrap.shorten(text, _LONGEST, placeholder=" …")
+
+
+def drill_down(key, name, comparison, lists, alpha, figures, *, texts, opened):
+    """What lies behind the differences of a few pairs, and what of any two."""
     every = comparison.pairs(alpha)
     pairs = every
-    if len(every) > _N_PAIRS:
+    if opened is not None:
+        in_full = [{*pair} in opened for pair in zip(every["first"], every["second"])]
+        pairs = every[in_full]
+    elif len(every) > _N_PAIRS:
         best = list(comparison.scores.means.index[:_N_SYSTEMS])
         if comparison.baseline is None:
             pairs = every[every["first"].isin(best) & every["second"].isin(best)]
@@ -37,16 +71,18 @@ def drill_down(key, name, comparison, lists, alpha, figures):
             which = "the first ones"
         yield element(
             "p",
-            f"Here are {len(pairs)} of {len(every):,} pairs, {which}. For others, compare fewer "
-            "runs.",
+            f"Here are {len(pairs)} of {len(every):,} pairs, {which}. --open shows others in full.",
             class_="note",
         )
+    if len(pairs) < len(every):
+        note = "With scripts, any two can be chosen here, and are compared topic by topic."
+        yield element("div", element("p", note, class_="note"), class_="any", data_measure=name)
     scores = comparison.scores
     scores = scores.select(queries=in_order(scores.queries))
     frame = comparison.to_frame()
     alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
     alike = {frozenset(pair) for pair in alike.itertuples(index=False)}
-    documents = None if lists is None else _Documents(name, lists)
+    documents = None if lists is None else _Documents(name, lists, texts)
     if documents is None:
         yield element(
             "p",
@@ -69,7 +105,8 @@ def drill_down(key, name, comparison, lists, alpha, figures):
 class _Documents:
     """Documents of pairs of runs, each run joined with the judgments once."""
 
-    def __init__(self, name, lists):
+    def __init__(self, name, lists, texts):
+        self.texts = texts
         self.k, self.has_forbidden = lists.k[name], lists.has_forbidden
         self._lists = lists
         self._aligned = lru_cache(maxsize=2 * _N_SYSTEMS)(self._align)
@@ -197,8 +234,8 @@ def _documents(pair, display, ordered, documents) -> Html:
     """Documents of the topics with the largest differences."""
     topics = [topic for topic in ordered if display.differences[topic] != 0]
     topics = topics[:_N_TOPICS_WITH_DOCUMENTS]
-    found = documents.of(pair.first, pair.second, topics)
-    by_topic = dict(list(found.groupby(level="qid", sort=False)))
+    places = documents.of(pair.first, pair.second, topics)
+    by_topic = dict(list(places.groupby(level="qid", sort=False)))
     parts = [
         _documents_of_topic(topic, by_topic.get(str(topic)), pair, display, documents)
         for topic in topics
@@ -210,16 +247,18 @@ def _documents(pair, display, ordered, documents) -> Html:
     return join(element("p", note, class_="note"), *parts)
 
 
-def _documents_of_topic(topic, found, pair, display, documents) -> Html:
+def _documents_of_topic(topic, places, pair, display, documents) -> Html:
     """Which documents moved on one topic, and which forbidden ones were shown."""
     title = (
         f"Topic {isolated(topic)}: {_advantage(display.differences[topic], display, in_words=True)}"
     )
-    if found is None:
-        return element("details", element("summary", title), element("p", "Both lists are empty."))
-    found = found.droplevel("qid")
-    forbidden = found[found["gain"] < 0]
-    moved = found[_moved(found)]
+    said = documents.texts.of_topic(topic)
+    if places is None:
+        nothing = element("p", "Both lists are empty.")
+        return element("details", element("summary", title), *said, nothing)
+    places = places.droplevel("qid")
+    forbidden = places[places["gain"] < 0]
+    moved = places[_moved(places)]
     judged = moved[moved["gain"] != 0]
     title += f", {counted(len(judged), 'document')} with a gain moved"
     if documents.has_forbidden:
@@ -228,15 +267,17 @@ def _documents_of_topic(topic, found, pair, display, documents) -> Html:
             for rank in ("first_rank", "second_rank")
         )
         title += f", forbidden shown: {first} and {second}"
-    parts = [element("summary", title)]
+    parts = [element("summary", title), *said]
+    texts = documents.texts
     if len(moved):
-        parts.append(_list_of("Documents that moved, the largest effect first", moved, pair))
+        caption = "Documents that moved, the largest effect first"
+        parts.append(_list_of(caption, moved, pair, texts))
     else:
         parts.append(element("p", "No document moved."))
     if documents.has_forbidden:
         if len(forbidden):
             forbidden = forbidden.sort_values(["gain", "first_rank", "second_rank"])
-            parts.append(_list_of("Forbidden documents that were shown", forbidden, pair))
+            parts.append(_list_of("Forbidden documents that were shown", forbidden, pair, texts))
         else:
             parts.append(element("p", "Neither run shows a forbidden document."))
     return element("details", *parts)
@@ -251,13 +292,13 @@ def _advantage(difference, display, *, in_words=False):
     return f"{difference:+.0f}" if difference else "0"
 
 
-def _moved(found):
+def _moved(places):
     """Documents whose places differ, or that only one of the runs has."""
-    first, second = found["first_rank"], found["second_rank"]
+    first, second = places["first_rank"], places["second_rank"]
     return (first != second).fillna(True).astype(bool) & ~(first.isna() & second.isna())
 
 
-def _list_of(caption, found, pair) -> Html:
+def _list_of(caption, places, pair, texts) -> Html:
     """Documents with their places in both runs."""
     rows = [
         [
@@ -268,7 +309,7 @@ def _list_of(caption, found, pair) -> Html:
             _place(row.second_rank),
             number_cell(row.effect, number(row.effect, 3, "+") if row.effect else "0"),
         ]
-        for row in found.head(_N_DOCUMENTS).itertuples()
+        for row in places.head(_N_DOCUMENTS).itertuples()
     ]
     head = [
         "document",
@@ -278,10 +319,14 @@ def _list_of(caption, found, pair) -> Html:
         f"place in {isolated(pair.second)}",
         "effect on DCG",
     ]
+    if texts.documents is not None:
+        head.append("text")
+        shown = places.index[:_N_DOCUMENTS]
+        rows = [[*row, texts.of_document(docno)] for row, docno in zip(rows, shown)]
     parts = [table(caption, head, rows)]
-    if len(found) > len(rows):
+    if len(places) > len(rows):
         parts.append(
-            element("p", f"{len(found) - len(rows):,} more documents are left out.", class_="note")
+            element("p", f"{len(places) - len(rows):,} more documents are left out.", class_="note")
         )
     return join(*parts)
 

@@ -41,3 +41,74 @@ for (const pairs of document.querySelectorAll(".pairs")) {
   pairs.prepend(label);
   show();
 }
+// Any two runs, topic by topic, from the values that the page holds.
+const holder = document.getElementById("data");
+for (const box of document.querySelectorAll(".any")) {
+  const found = JSON.parse(holder.dataset.report).measures.find((each) => each.name === box.dataset.measure);
+  const { systems, queries, values, means, first, second, p } = found;
+  const tested = new Map(first.map((number, place) => [`${number},${second[place]}`, p[place]]));
+  const make = (tag, text, kind) => {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (kind) node.className = kind;
+    return node;
+  };
+  const choose = (text, begin) => {
+    const label = make("label", text, "choice");
+    const select = make("select");
+    systems.forEach((name, number) => select.add(new Option(name, number)));
+    select.value = begin;
+    label.append(select);
+    box.append(label);
+    return select;
+  };
+  const best = [...means.keys()].sort((a, b) => (found.greater_is_better ? 1 : -1) * (means[b] - means[a]));
+  const [one, other] = [choose("Any two runs: ", best[0]), choose("against ", best[1])];
+  const place = make("div");
+  box.append(place);
+  const show = () => {
+    const [a, b] = [Number(one.value), Number(other.value)];
+    const sign = found.greater_is_better ? 1 : -1;
+    const rows = queries.map((topic, q) => [topic, values[a][q], values[b][q], sign * (values[a][q] - values[b][q])]);
+    rows.sort((x, y) => Math.abs(y[3]) - Math.abs(x[3]));
+    const greatest = Math.abs(rows[0]?.[3]) || 1;
+    const chance = tested.get(`${a},${b}`) ?? tested.get(`${b},${a}`);
+    const said = `Means ${means[a].toFixed(4)} and ${means[b].toFixed(4)}`;
+    const note = make("p", chance == null ? `${said}; the two were not tested.` : `${said}; p ${chance}.`);
+    const table = make("table");
+    const head = table.createTHead().insertRow();
+    ["topic", systems[a], systems[b], "advantage", ""].forEach((text, column) => {
+      const cell = make("th", undefined, column > 0 && column < 4 ? "number" : "");
+      cell.append(make("bdi", text));
+      cell.scope = "col";
+      head.append(cell);
+    });
+    const body = table.createTBody();
+    for (const [topic, ...numbers] of rows) {
+      const row = body.insertRow();
+      const name = make("th");
+      name.append(make("bdi", topic));
+      name.scope = "row";
+      row.append(name);
+      numbers.forEach((value) => row.append(make("td", value.toFixed(4), "number")));
+      const bar = make("span", undefined, "bar");
+      const part = make("i", undefined, numbers[2] > 0 ? "first" : "second");
+      part.style.width = `${(50 * Math.abs(numbers[2])) / greatest}%`;
+      bar.append(part);
+      row.insertCell().append(bar);
+    }
+    const scroll = make("div", undefined, "scroll");
+    scroll.tabIndex = 0;
+    scroll.append(table);
+    place.replaceChildren(note, scroll);
+  };
+  [one, other].forEach((select) => select.addEventListener("change", show));
+  show();
+}
+// What is folded up is printed open.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  folded.forEach((details) => { details.open = true; });
+});
+addEventListener("afterprint", () => folded.forEach((details) => { details.open = false; }));

@@ -16,7 +16,7 @@ from skfilterrank.cli.compare.output import (
     number,
     p_value,
 )
-from skfilterrank.cli.compare.report.drill_down import drill_down
+from skfilterrank.cli.compare.report.drill_down import Texts, drill_down
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
@@ -27,6 +27,9 @@ from skfilterrank.cli.compare.report.elements import (
     table,
 )
 from skfilterrank.cli.compare.report.figures import Figures
+from skfilterrank.cli.compare.report.made import data_of, how_it_was_made, made_from, read_data
+from skfilterrank.cli.compare.report.since import since
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 _N_PAIRS = 200
 _N_SYSTEMS_OF_PAIRS = 20
@@ -38,17 +41,24 @@ _FUZZINESS = 0.05
 _N_LISTED = 20
 
 
-def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> None:
+def write_report(path, comparisons, lists, *, alpha, random_state, verbose, arguments) -> None:
     """Write the page; `lists` has the documents behind the values, None where there are none."""
     from tqdm import tqdm
 
+    made = made_from(arguments)
+    before = None if arguments.before is None else read_data(arguments.before)
+    texts = Texts.read(arguments)
+    opened = _opened(arguments.open, next(iter(comparisons.values())).scores.systems)
     figures = Figures()
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
     parts = [_summary(comparisons, alpha)]
     names = {}
     for place, (name, comparison) in enumerate(bar, 1):
         names[f"m{place}"] = isolated(name)
-        parts.append(_measure(f"m{place}", name, comparison, lists, alpha, figures))
+        drill = drill_down(
+            f"m{place}", name, comparison, lists, alpha, figures, texts=texts, opened=opened
+        )
+        parts.append(_measure(f"m{place}", name, comparison, drill, alpha, figures))
     if len(comparisons) > 1:
         names["agreement"] = "Agreement of the measures"
         lines = [element("li", line) for line in describe_agreement(comparisons, alpha)]
@@ -56,6 +66,11 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
     if curves := _curves(comparisons, random_state, figures):
         names["curves"] = "Stability and sensitivity"
         parts.append(curves)
+    if before is not None:
+        names["since"] = "Since the earlier report"
+        parts.insert(1, since(before, made, comparisons, alpha, arguments.before))
+    names["made"] = "How this was made"
+    parts += [how_it_was_made(made), data_of(comparisons, made, alpha)]
     links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
     script = _text("js")
     page = _template("html").substitute(
@@ -69,6 +84,14 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose) -> N
     )
     with open_for_writing(path) as write:
         write(page)
+
+
+def _opened(pairs, systems):
+    """The pairs to open, of systems that are there."""
+    for name in (name for pair in pairs or () for name in pair):
+        if name not in systems:
+            raise InputError(f"--open {brief(name)} is none of the runs: {brief_list(systems)}.")
+    return pairs and {frozenset(pair) for pair in pairs}
 
 
 def _text(ending):
@@ -135,7 +158,7 @@ def _summary(comparisons, alpha) -> Html:
     return section("Summary", *parts, id="summary")
 
 
-def _measure(key, name, comparison, lists, alpha, figures) -> Html:
+def _measure(key, name, comparison, drill, alpha, figures) -> Html:
     """Everything about one measure."""
     scores = comparison.scores
     remarks = [element("p", note) for note in notes(comparison)]
@@ -156,9 +179,7 @@ def _measure(key, name, comparison, lists, alpha, figures) -> Html:
         section("Runs", _systems(name, comparison, alpha), level=3),
         section("Which runs differ", *_differences(name, comparison, alpha, figures), level=3),
         section("Pairs", *_pairs(name, comparison, alpha), level=3),
-        section(
-            "Topic by topic", *drill_down(key, name, comparison, lists, alpha, figures), level=3
-        ),
+        section("Topic by topic", *drill, level=3),
         id=key,
     )
 

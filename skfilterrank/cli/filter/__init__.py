@@ -1,0 +1,1 @@
+"""The command `filter`: its options, its work, its output."""

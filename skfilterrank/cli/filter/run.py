@@ -1,0 +1,47 @@
+"""What ``skfilterrank filter`` does."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._files.files import open_for_writing
+from skfilterrank.cli._lists import list_format
+from skfilterrank.cli._run_files import source
+from skfilterrank.cli._streams import data_output, tell
+from skfilterrank.io import read_run, write_run
+from skfilterrank.ranking import read_filter
+
+
+def run(arguments) -> None:
+    """Filter the run and write it."""
+    model = read_filter(arguments.filter)
+    format = list_format(arguments.out, arguments.format)
+    rows = read_run(source(arguments.run))
+    scores = rows["score"].to_numpy()
+    kept = model.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf
+    target = data_output() if arguments.out in (None, "-") else arguments.out
+    if format == "trec":
+        write_run(target, rows.assign(score=np.where(kept, scores, -np.inf)))
+    else:
+        _write_all(target, rows, scores, kept, format)
+    empty = ~pd.Series(kept).groupby(rows["qid"].to_numpy()).any()
+    tell(
+        f"{int(kept.sum()):,} documents, {int((~kept).sum()):,} filtered, {int(empty.sum()):,} "
+        "queries left empty"
+    )
+
+
+def _write_all(target, rows, scores, kept, format):
+    """Every document, with its place and whether it is shown; the best of each query first."""
+    table = pd.DataFrame(
+        {"qid": rows["qid"], "docno": rows["docno"], "rank": 0, "score": scores, "kept": kept}
+    ).sort_values(["qid", "score", "docno"], ascending=[True, False, False])
+    table["rank"] = table.groupby("qid")["kept"].cumsum().where(table["kept"], 0).astype(int)
+    with open_for_writing(target) as write:
+        if format == "csv":
+            write(table.to_csv(index=False, lineterminator="\n"))
+            return
+        for row in table.to_dict("records"):
+            row["score"] = row["score"] if np.isfinite(row["score"]) else None
+            write(json.dumps(row) + "\n")

@@ -1,0 +1,1 @@
+"""The command `fuse`: its options, its work, its output."""

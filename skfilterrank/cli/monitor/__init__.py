@@ -1,0 +1,1 @@
+"""The command `monitor`: its options, its work, its output."""

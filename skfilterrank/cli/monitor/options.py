@@ -1,0 +1,55 @@
+"""``skfilterrank monitor``: does a filter still keep its promises."""
+
+import argparse
+
+from skfilterrank.cli import _file_options as files
+from skfilterrank.cli import _options as options
+from skfilterrank.cli import _shared_options as shared
+
+_EPILOG = """\
+state:
+  What was counted is kept in --state, by default beside the filter with the ending
+  .monitor.json, and is taken up again by the next call. A topic counts once: a call
+  with a topic that was counted already is an error. Gains are those of the filter.
+
+exit code:
+  0; 1 after an alarm; 2 after an error.
+
+example:
+  skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save filter.json
+  skfilterrank monitor filter.json --qrels monday.qrels --run monday.run
+  skfilterrank monitor filter.json --qrels tuesday.qrels --run tuesday.run
+"""
+
+
+def add_arguments(parser) -> None:
+    """Say what the command takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = (
+        "Test with each new judged topic whether the promises of a filter still hold. The chance\n"
+        "that an alarm is ever raised while they do is at most --alpha, however often you look."
+    )
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "filter",
+        type=files.read,
+        metavar="FILTER",
+        help="file written by 'skfilterrank threshold --risk ... --save'",
+    )
+    shared.add(parser, "--qrels", required=True)
+    parser.add_argument(
+        "--run",
+        type=files.read,
+        required=True,
+        metavar="RUN",
+        help="the reranker's scores for these topics, filtered or not",
+    )
+    parser.add_argument("--state", type=files.written, metavar="FILE", help="what was counted")
+    parser.add_argument(
+        "--alpha",
+        type=options.share,
+        metavar="P",
+        help="chance of a false alarm (default: 0.05, or that of the state)",
+    )
+    shared.add(parser, "--unjudged-label")
+    shared.add_output(parser, "table", "csv", "json")

@@ -1,0 +1,82 @@
+"""What ``skfilterrank monitor`` does."""
+
+import json
+import os
+
+from skfilterrank._core.results import counted
+from skfilterrank.cli._file_options import written
+from skfilterrank.cli._run_files import STDIN, read_judgments, source
+from skfilterrank.cli._streams import results, tell
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.ranking import RiskMonitor, read_filter, read_monitor, write_monitor
+
+
+def run(arguments) -> int:
+    """Count the new topics; 1 where a promise is broken."""
+    model = read_filter(arguments.filter)
+    state = arguments.state or _state_beside(arguments.filter)
+    monitor = _monitor(model, state, arguments)
+    index = QrelsIndex(read_judgments(arguments))
+    aligned = index.align(read_run(source(arguments.run)), missing="drop")
+    y_true, y_score, groups = aligned
+    shown = model.predict(y_score, groups=groups)
+    status = monitor.update(y_true, shown, groups=groups)
+    write_monitor(state, monitor)
+    if missing := len(aligned.missing_topics):
+        tell(f"{arguments.run} lacks {counted(missing, 'judged topic')}: not counted")
+    tell(f"counted {counted(aligned.index.n_queries, 'topic')}; the state is in {state}")
+    with results(arguments) as (format, write):
+        write(_FORMATS[format](status))
+    return 1 if status.alarm else 0
+
+
+def _state_beside(path):
+    """Where the state is kept where nobody says."""
+    if path == STDIN:
+        raise InputError("the filter is read from standard input: name --state.")
+    return written(f"{os.path.splitext(path)[0]}.monitor.json")
+
+
+def _monitor(model, state, arguments):
+    """The monitor as it was left, or a new one."""
+    if not hasattr(model, "risk_certificate_"):
+        raise InputError(
+            f"{arguments.filter} promises nothing that could be monitored: make the filter with "
+            "'skfilterrank threshold --risk RATE=LEVEL'."
+        )
+    promises = model.risk_certificate_.promises
+    levels = {name: promise.max_risk for name, promise in promises.items()}
+    if not os.path.exists(state):
+        alpha = 0.05 if arguments.alpha is None else arguments.alpha
+        return RiskMonitor(levels, k=model._k, gains=model.gains, alpha=alpha)
+    monitor = read_monitor(state)
+    if monitor.levels != levels or monitor.k != model._k or monitor.gains != model.gains:
+        raise InputError(
+            f"{state} is the state of another filter than {arguments.filter}: name another "
+            "--state, or remove the file to begin anew."
+        )
+    if arguments.alpha not in (None, monitor.alpha):
+        raise InputError(
+            f"{state} was begun with --alpha {monitor.alpha:g}, which cannot change on the way: "
+            "leave --alpha out."
+        )
+    return monitor
+
+
+def _table(status):
+    return f"{status}\n"
+
+
+def _csv(status):
+    return status.rates.rename_axis("rate").to_csv(lineterminator="\n")
+
+
+def _json(status):
+    """A line for each rate."""
+    rows = status.rates.rename_axis("rate").reset_index().astype(object)
+    rows = rows.where(rows.notna(), None).to_dict("records")
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+_FORMATS = {"table": _table, "csv": _csv, "json": _json}

@@ -1,0 +1,1 @@
+"""The command `threshold`: its options, its work, its output."""

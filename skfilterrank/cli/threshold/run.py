@@ -1,0 +1,134 @@
+"""What ``skfilterrank threshold`` does."""
+
+import json
+import warnings
+
+import pandas as pd
+
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.results import counted
+from skfilterrank.cli._output import align_columns
+from skfilterrank.cli._run_files import gains_of_labels, named_runs, read_judgments, source
+from skfilterrank.cli._streams import results, tell
+from skfilterrank.cli.threshold.options import MEASURE
+from skfilterrank.exceptions import InputError, SkfilterrankWarning
+from skfilterrank.io import QrelsIndex, read_run
+from skfilterrank.metrics import evaluate
+from skfilterrank.ranking import RankAndFilter, write_filter
+
+
+def run(arguments) -> None:
+    """Find the thresholds, print what they are worth, and save the filter."""
+    model = _unfitted(arguments)
+    runs = named_runs(arguments.runs, arguments.qrels)
+    if arguments.save is not None and len(runs) > 1:
+        raise InputError(
+            f"--save saves the filter of one run, got {len(runs)}: name the run that is to be "
+            "filtered."
+        )
+    qrels = read_judgments(arguments)
+    model.set_params(gains=gains_of_labels(qrels["label"], arguments))
+    index = QrelsIndex(qrels)
+    rows = {}
+    for name, path in runs.items():
+        fitted, rows[name] = _fitted(model, read_run(source(path)), index, name)
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
+    if arguments.save is not None:
+        write_filter(arguments.save, fitted)
+        tell(f"wrote {arguments.save}")
+    with results(arguments) as (format, write):
+        write(_FORMATS[format](table))
+        if format == "table" and hasattr(fitted, "risk_certificate_") and len(runs) == 1:
+            write(f"\n{fitted.risk_certificate_}\n")
+
+
+def _unfitted(arguments):
+    """The filter that the arguments ask for."""
+    measures = list(parse_measures(arguments.measures or [MEASURE]))
+    if len(measures) > 1:
+        raise InputError(f"a threshold is best by one measure, got {', '.join(measures)}.")
+    if arguments.risk and arguments.threshold != "tune":
+        raise InputError("--risk chooses the threshold itself: leave out --threshold or --risk.")
+    params = {"threshold": arguments.threshold}
+    if arguments.risk:
+        params = {
+            "threshold": "risk",
+            "risk": arguments.risk,
+            "confidence": arguments.confidence,
+            "guarantee": arguments.guarantee,
+        }
+    return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
+
+
+def _fitted(model, run, index, name):
+    """The filter of one run, and a line about it."""
+    aligned = index.align(run, missing="drop")
+    y_true, y_score, groups = aligned
+    model = RankAndFilter(**model.get_params(deep=False))
+    with warnings.catch_warnings():
+        # Unjudged documents are told of when the run is read.
+        warnings.simplefilter("ignore", SkfilterrankWarning)
+        try:
+            model.fit(y_score, y_true, groups=groups)
+        except ValueError as error:
+            error.add_note(f"(run {name})")
+            raise
+    measure = model.tuned_measure_
+    shown = model.predict(y_score, groups=groups)
+    plain = evaluate(y_true, y_score, [measure], groups=groups, gains=model.gains, average="mean")
+    value = evaluate(y_true, shown, [measure], groups=groups, gains=model.gains, average="mean")
+    n_rows, n_shown = (int((scores > -float("inf")).sum()) for scores in (y_score, shown))
+    if missing := len(aligned.missing_topics):
+        tell(f"{name} lacks {counted(missing, 'judged topic')}: left out")
+    tell(
+        f"{name}: {counted(aligned.index.n_queries, 'judged topic')}, "
+        f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
+    )
+    row = {
+        "threshold": "per query" if model.threshold_ is None and _is_per_query(model) else None,
+        measure: float(value[measure]),
+        "unfiltered": float(plain[measure]),
+        "topics": aligned.index.n_queries,
+        "shown": n_shown,
+        "filtered": n_rows - n_shown,
+    }
+    if model.threshold_ is not None:
+        row["threshold"] = model.threshold_
+    if hasattr(model, "risk_certificate_"):
+        for rate, promise in model.risk_certificate_.promises.items():
+            row |= {rate: promise.observed, f"{rate} at most": promise.upper_bound}
+    return model, row
+
+
+def _is_per_query(model):
+    return hasattr(model, "query_threshold_")
+
+
+def _table(table):
+    """Columns of text."""
+    cells = [
+        [
+            f"{value:.4g}" if isinstance(value, float) else "none" if value is None else str(value)
+            for value in row
+        ]
+        for row in table.itertuples(index=False, name=None)
+    ]
+    lines = [["run", *table.columns], *([name, *row] for name, row in zip(table.index, cells))]
+    return "\n".join(align_columns(lines)) + "\n"
+
+
+def _csv(table):
+    return table.to_csv(lineterminator="\n")
+
+
+def _json(table):
+    """A line for each run."""
+    rows = table.reset_index().to_dict("records")
+    for row in rows:
+        threshold = row["threshold"]
+        if isinstance(threshold, float) and threshold in (float("inf"), -float("inf")):
+            row["threshold"] = repr(threshold)
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
+_FORMATS = {"table": _table, "csv": _csv, "json": _json}

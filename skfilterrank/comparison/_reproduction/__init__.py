@@ -1,0 +1,1 @@
+"""Runs and what others made when they did the same again."""

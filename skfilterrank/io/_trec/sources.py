@@ -1,0 +1,46 @@
+"""The one door for judgments and runs: lines in columns, or a table, of whatever holds them."""
+
+from skfilterrank._files.files import is_path, read_bytes, source_name
+from skfilterrank._files.forms import LINES, form_of, n_columns, read_table
+from skfilterrank._files.objects import as_table
+from skfilterrank.exceptions import InputTypeError
+from skfilterrank.io._trec.frames import Table
+from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# For each layout: what it is called, the value of a row, the columns that are read, and another
+# layout that is told by its number of columns.
+_KINDS = {
+    QRELS: ("judgments", "label", ("topic", "docno", "label"), None),
+    PRELS: (
+        "judgments of a sample",
+        "label",
+        ("topic", "docno", "label", "inclusion_probability"),
+        None,
+    ),
+    RUN: ("a run", "score", ("topic", "docno", "score", "run"), MS_MARCO_RUN),
+}
+
+
+def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
+    """What a path, an open file, a data frame or any other object holds."""
+    what, value, columns, other = _KINDS[layout]
+    columns = (*columns, *also)
+    if not is_path(source) and not hasattr(source, "read"):
+        frame = as_table(source, value)
+        if frame is None:
+            raise InputTypeError(
+                f"{argument} must be a data frame, a path or an open file, got "
+                f"{type(source).__name__}. A dict {{topic: {{document: {value}}}}}, an Arrow table "
+                "and the objects of ranx, ir_measures and ir_datasets are taken too."
+            )
+        return Table(frame, argument)
+    name = source_name(source)
+    content = read_bytes(source).removeprefix(_BYTE_ORDER_MARK)
+    form = form_of(content)
+    if form is not LINES:
+        frame, line_of = read_table(content, form, name, what)
+        return Table(frame, name, line_of)
+    if other is not None and n_columns(content) == len(other.names):
+        return TrecLines(content, name, other, other.names)
+    return TrecLines(content, name, layout, columns)

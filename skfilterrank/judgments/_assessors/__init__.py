@@ -1,0 +1,1 @@
+"""Several assessors, and second looks at what one of them said."""

@@ -1,0 +1,150 @@
+"""Labels that a model and similar documents contradict."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.preprocessing import normalize
+
+from skfilterrank._core.checks import check_count, check_random_state
+from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
+from skfilterrank.judgments._prediction.document_vectors import DocumentVectors
+from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
+from skfilterrank.judgments._prediction.label_table import column_of, names_of
+from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
+from skfilterrank.judgments._prediction.topic_models import rows_of_topics
+
+_N_FOLDS = 5
+
+
+def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) -> pd.DataFrame:
+    """List the labels that deserve a second look.
+
+    A label is listed where a model that has not seen it predicts another one, and the labels of
+    the most similar documents of the topic are nearer to the prediction than to the label.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame of n_rows rows
+        The judgment table, as :class:`LabelPredictor` takes it; rows without a label count for
+        nothing but the terms.
+    predictor : LabelPredictor, default=None
+        Names the columns and has the classifier; None means ``LabelPredictor()``. It is cloned.
+    n_neighbors : int, default=5
+        Number of the most similar judged documents of the topic, by the cosine of their vectors.
+    random_state : int, RandomState instance or None, default=0
+        Deals the labels of each topic to the folds.
+
+    Returns
+    -------
+    DataFrame of shape (n_suspects, 5)
+        The table's columns of topic, document (where there is one) and label, then "predicted",
+        the label that the model predicts, "neighbors", the mean label of similar documents weighted
+        by their similarity, and "doubt", from above 0 to 1: the mean of the two distances from the
+        label, over the range of the topic's labels. The most doubtful come first; the index holds
+        the numbers of the rows in X.
+
+    Raises
+    ------
+    ValueError
+        What :class:`LabelPredictor` raises of X, and a parameter out of range.
+
+    See Also
+    --------
+    assessor_agreement : Where two assessors disagree.
+    LabelPredictor : Predicts the labels that are not there.
+
+    Notes
+    -----
+    The labels of each topic are dealt to five folds, evenly by label; a label that only one
+    document of a topic has is never held out, and never listed. A listed label need not be wrong:
+    documents may differ in what no bag of words holds. Texts without a known term are not listed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skfilterrank.judgments import likely_errors
+    >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
+    >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
+    >>> table = pd.DataFrame(
+    ...     {"qid": "1", "docno": list("abcdefghij"), "text": texts, "label": 5 * [1] + 5 * [0]}
+    ... )
+    >>> table.loc[2, "label"] = 0  # about cats, too
+    >>> likely_errors(table)[["qid", "docno", "label", "predicted"]]
+      qid docno  label  predicted
+    2   1     c      0        1.0
+    """
+    predictor = LabelPredictor() if predictor is None else predictor
+    if not isinstance(predictor, LabelPredictor):
+        raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
+    n_neighbors = check_count(n_neighbors, "n_neighbors")
+    random_state = check_random_state(random_state)
+    check_parameters(predictor)
+    predictor = clone(predictor).set_params(output="hard", verbose=0)
+    table = predictor._read(X, needs_label=True)
+    vectors = DocumentVectors(
+        text=predictor.text,
+        features=predictor.features,
+        vectorizer=predictor.vectorizer,
+        n_terms=predictor.n_terms,
+    ).fit_transform(X)
+    folds = _folds(table, random_state)
+    predicted = np.full(len(folds), np.nan)
+    with warnings.catch_warnings():
+        # Topics left with one label, texts without a term: nothing is listed of them.
+        warnings.simplefilter("ignore", SkfilterrankWarning)
+        for fold in range(_N_FOLDS):
+            held_out = folds == fold
+            if held_out.any():
+                labels = np.where(held_out, np.nan, table.labels)
+                found = clone(predictor).fit_vectors(vectors, table.index, labels)
+                predicted[held_out] = found[held_out]
+    neighbors, spread = _neighbors(vectors, table, n_neighbors)
+    by_model, by_neighbors = np.abs(predicted - table.labels), np.abs(neighbors - table.labels)
+    doubtful = (by_model > 0) & (np.abs(neighbors - predicted) < by_neighbors) & ~vectors.is_empty
+    rows = np.flatnonzero(doubtful)
+    doubt = (by_model[rows] + by_neighbors[rows]) / (2 * spread[rows])
+    return _listed(X, predictor, table, rows, predicted, neighbors, doubt)
+
+
+def _folds(table, random_state):
+    """Fold of each label; -1 where none is held out."""
+    folds = np.full(len(table.labels), -1)
+    for rows in rows_of_topics(table.index):
+        for label in np.unique(table.labels[rows][~np.isnan(table.labels[rows])]):
+            same = rows[table.labels[rows] == label]
+            if len(same) > 1:
+                folds[random_state.permutation(same)] = np.arange(len(same)) % _N_FOLDS
+    return folds
+
+
+def _neighbors(vectors, table, n_neighbors):
+    """Mean label of the most similar judged rows of the topic, and the range of its labels."""
+    neighbors = np.full(len(table.labels), np.nan)
+    spread = np.full(len(table.labels), np.nan)
+    for rows in rows_of_topics(table.index):
+        rows = rows[~np.isnan(table.labels[rows])]
+        if len(rows) < 2:
+            continue
+        spread[rows] = np.ptp(table.labels[rows])
+        unit = normalize(vectors.take(rows))
+        similar = unit @ unit.T
+        similar = np.asarray(similar.todense()) if hasattr(similar, "todense") else similar
+        np.fill_diagonal(similar, -np.inf)
+        n_taken = min(n_neighbors, len(rows) - 1)
+        nearest = np.argsort(-similar, axis=1, kind="stable")[:, :n_taken]
+        weights = np.maximum(np.take_along_axis(similar, nearest, axis=1), 0)
+        total = weights.sum(axis=1)
+        means = (weights * table.labels[rows][nearest]).sum(axis=1)
+        neighbors[rows] = np.divide(means, total, where=total > 0, out=np.full(len(rows), np.nan))
+    return neighbors, spread
+
+
+def _listed(X, predictor, table, rows, predicted, neighbors, doubt):
+    """The table of suspects."""
+    names = [predictor.query, predictor.document, predictor.label]
+    held = {name: column_of(X, name, "X") for name in names if name in names_of(X)}
+    frame = pd.DataFrame(held).iloc[rows]
+    frame = frame.assign(predicted=predicted[rows], neighbors=neighbors[rows], doubt=doubt)
+    return frame.iloc[np.argsort(-doubt, kind="stable")]

@@ -1,0 +1,215 @@
+"""The least and the most that a measure can be, whatever the unjudged documents are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from skfilterrank._core.checks import check_groups, check_number
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.results import Result, counted
+from skfilterrank._core.scoring import OVER_QUERIES, check_undefined
+from skfilterrank.exceptions import InputError
+
+# Rows that are measured at once.
+_CELLS = 2**21
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnjudgedBounds(Result):
+    """What a measure can be over the unjudged documents: the result of `unjudged_bounds`.
+
+    Attributes
+    ----------
+    query_ids : ndarray of shape (n_queries,)
+        The sorted query ids.
+    least, most : ndarray of shape (n_queries,), dtype float64
+        Ends of what the measure can be on each query.
+    n_unjudged : ndarray of shape (n_queries,), dtype int64
+        Number of unjudged rows of each query.
+    measure : str
+        Name of the measure.
+    mean_least, mean_most : float
+        The same of the mean over queries.
+    """
+
+    query_ids: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    n_unjudged: np.ndarray
+    measure: str
+    mean_least: float
+    mean_most: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per query: index "qid", columns "least", "most" and "n_unjudged"."""
+        columns = {name: getattr(self, name) for name in ("least", "most", "n_unjudged")}
+        return pd.DataFrame(columns, index=pd.Index(self.query_ids, name="qid"))
+
+    def _summary(self):
+        queries = counted(len(self.query_ids), "query", "queries")
+        return (
+            f"{self.measure} between {self.mean_least:.4f} and {self.mean_most:.4f} for {queries}"
+        )
+
+
+def unjudged_bounds(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    measure: str,
+    *,
+    groups: ArrayLike | None = None,
+    gains: Gains = None,
+    ties: str | ArrayLike | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    undefined: float = 0.0,
+) -> UnjudgedBounds:
+    """Least and most that a measure can be, whatever the unjudged documents are.
+
+    How far a comparison of systems can be trusted whose documents are not all judged: where the
+    bounds of two systems do not overlap, no further judgment turns their order.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
+        the query ids in an index level named "qid".
+    y_score : array-like of shape (n_rows,)
+        Score of each row, higher is better; -inf means filtered out or not retrieved.
+    measure : str
+        A name of the measure table, with a cut-off and options where wanted, such as "rbp" or
+        "ndcg@10".
+    groups : array-like of shape (n_rows,), default=None
+        Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`ndcg_f_score`.
+    ties : None, {"average", "stable", "worst", "best"} or array-like of shape (n_rows,), \
+default=None
+        Order of rows with equal scores, as in :func:`ndcg_f_score`; None takes the measure's
+        default.
+    low, high : float or None, default=None
+        The two gains that an unjudged document can have. None takes the lowest gain of the data,
+        at most 0, and the highest one, 1 where none is above 0.
+    undefined : float, default=0.0
+        Value where a measure is undefined, with the unjudged documents of some gains or with any.
+
+    Returns
+    -------
+    UnjudgedBounds
+        Bounds of each query and of the mean, which are those of all queries at once.
+
+    Raises
+    ------
+    ValueError
+        As the measure; and if `low` is not below `high`.
+
+    See Also
+    --------
+    judged_score : The share that is judged.
+    skfilterrank.estimation.estimate : Intervals from a sample of judgments.
+
+    Notes
+    -----
+    Each unjudged row of a query has gain `low` or `high`. Of all ways to give `high` to j of them,
+    those at the top of the list and those at its end are measured, for every j: exact for every
+    measure that never gets worse (or, where lower is better, better) when a better document
+    changes places with a worse one below it, as all measures of the table do but those of labels
+    in between. Rows alone are looked at: judge as deep as the lists are. For RBP, the difference
+    of the two is the residual of [1]_.
+
+    It takes two times u + 1 values of a query with u unjudged rows.
+
+    References
+    ----------
+    .. [1] Moffat and Zobel, "Rank-biased precision for measurement of retrieval effectiveness",
+       ACM TOIS 2008.
+
+    Examples
+    --------
+    The second of three documents is unjudged:
+
+    >>> from skfilterrank.metrics import unjudged_bounds
+    >>> y_true, y_score = [1, float("nan"), 1], [3, 2, 1]
+    >>> unjudged_bounds(y_true, y_score, "ap", groups=["q"] * 3)  # (1 + 2/3) / 2, or all relevant
+    <UnjudgedBounds: ap between 0.8333 and 1.0000 for 1 query>
+    """
+    parsed = parse_measure(measure)
+    check_undefined(undefined)
+    if undefined == "drop":
+        raise InputError("undefined must be a number here: with 'drop' bounds have no order.")
+    entry = parsed.measure
+    rule = entry.ties[0] if ties is None else ties
+    entry.check_ties(rule)
+    index = check_groups(groups, y_true, n_rows=len(np.asarray(y_score)))
+    lists = RankedLists(y_true, y_score, groups=index, gains=gains, ties=rule)
+    low, high = _two_gains(lists.gains, low, high)
+    scores = np.asarray(lists.scores, dtype=np.float64)
+    codes = index.codes()
+    ids = np.zeros(len(codes)) if lists.tie_codes is None else lists.tie_codes
+    # Query by query from the top; rows of equal scores by ids, or as they came.
+    order = np.lexsort((-ids, -scores, codes))
+    given = {"undefined": undefined, "average": None, **parsed.options}
+    if entry.takes_k:
+        given["k"] = parsed.k
+    least, most = np.empty((2, index.n_queries))
+    n_unjudged = np.empty(index.n_queries, dtype=np.int64)
+    for query, rows in enumerate(np.split(order, np.cumsum(index.sizes)[:-1])):
+        values = _possible_values(
+            lists.gains[rows],
+            scores[rows],
+            (low, high),
+            lambda labels, y_score, groups, rows=rows: entry.function(
+                labels,
+                y_score,
+                groups=groups,
+                # In their order, ids are as the rows stand.
+                ties="stable" if lists.tie_codes is not None else rule,
+                **given,
+            ),
+        )
+        least[query], most[query] = values.min(), values.max()
+        n_unjudged[query] = np.count_nonzero(np.isnan(lists.gains[rows]))
+    over_queries = OVER_QUERIES[entry.over_queries]
+    return UnjudgedBounds(
+        index.query_ids,
+        least,
+        most,
+        n_unjudged,
+        parsed.text,
+        mean_least=over_queries(least),
+        mean_most=over_queries(most),
+    )
+
+
+def _two_gains(gains, low, high):
+    """What an unjudged document is worth at least and at most."""
+    known = gains[~np.isnan(gains)]
+    low = min(0.0, known.min(initial=0.0)) if low is None else check_number(low, "low")
+    highest = known.max(initial=0.0)
+    high = (highest if highest > 0 else 1.0) if high is None else check_number(high, "high")
+    if not low < high:
+        raise InputError(f"low must be below high, got low={low:g} and high={high:g}.")
+    return low, high
+
+
+def _possible_values(gains, scores, two_gains, measure):
+    """Values of a list in which the unjudged documents are good from the top, or from the end."""
+    low, high = two_gains
+    unjudged = np.flatnonzero(np.isnan(gains))
+    u, n = len(unjudged), len(gains)
+    place, number = np.arange(u), np.arange(u + 1)[:, None]
+    is_good = np.concatenate([place < number, place >= u - number])
+    values, step = [], max(1, _CELLS // n)
+    for start in range(0, len(is_good), step):
+        some = is_good[start : start + step]
+        labels = np.tile(gains, (len(some), 1))
+        labels[:, unjudged] = np.where(some, high, low)
+        groups = np.repeat(np.arange(len(some)), n)
+        values.append(measure(labels.ravel(), np.tile(scores, len(some)), groups))
+    return np.concatenate(values)

@@ -1,0 +1,452 @@
+"""Counts, F, and precision interpolated at levels of recall: what trec_eval has besides."""
+
+from functools import partial
+
+import numpy as np
+
+from skfilterrank._core.additive import Additive, Facts
+from skfilterrank._core.checks import check_number
+from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
+from skfilterrank._core.measure import declare_measure
+from skfilterrank._core.scoring import ratio
+from skfilterrank.metrics._complete.average_precision import average_precision
+
+
+def n_queries(block: ListBlock, k):
+    """1 for each query."""
+    return np.ones(len(block.sizes))
+
+
+def n_retrieved(block: ListBlock, k):
+    """Length of the returned list."""
+    return block.n_retained.astype(np.float64)
+
+
+def n_relevant(block: ListBlock, k):
+    """Relevant documents of the pool."""
+    return block.n_relevant.copy()
+
+
+def n_relevant_retrieved(block: ListBlock, k):
+    """Relevant documents of the returned list."""
+    return block.shows_relevant.sum(axis=1).astype(np.float64)
+
+
+def f_measure(block: ListBlock, k, beta):
+    """(1 + b^2) found / (b^2 m + k)."""
+    found = block.ranked_relevant(k).sum(axis=1)
+    size = np.maximum(block.n_retained, 1) if k is None else k
+    weight = beta * beta
+    whole = np.where(block.n_relevant > 0, size + weight * block.n_relevant, 0.0)
+    return ratio((1 + weight) * found, whole)
+
+
+def f_measure_sum(facts: Facts) -> Additive | None:
+    """(1 + b^2) / (b^2 m + k) of each relevant document in the top."""
+    if facts.k is None:
+        return None
+    weight = facts.option("beta") ** 2
+    divisor = np.where(facts.m > 0, (facts.k + weight * facts.m) / (1 + weight), 0.0)
+    return Additive(facts.over(divisor), facts.by_place(np.ones_like))
+
+
+def set_map(block: ListBlock, k):
+    """Precision times recall."""
+    found = n_relevant_retrieved(block, k)
+    return ratio(found * found, block.n_relevant * np.maximum(block.n_retained, 1))
+
+
+def interpolated_precision(block: ListBlock, k, recall):
+    """Highest precision from so many relevant documents on."""
+    levels = np.floor(np.atleast_1d(recall)[:, None] * block.n_relevant + 0.9).astype(np.int64)
+    highest = _highest_precisions(block)
+    at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
+    values = highest[np.arange(len(highest)), at].mean(axis=0)
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+def eleven_points(block: ListBlock, k):
+    """Mean of the interpolated precisions at recall 0, 0.1, ..., 1."""
+    return interpolated_precision(block, k, np.arange(11) / 10)
+
+
+def _highest_precisions(block):
+    """Highest precision from each found relevant document down, by its number; 0 after the last."""
+    cells = block.relevant_cells
+    found = np.zeros((cells.n_lists, int(block.n_relevant.max()) + 1))
+    found[cells.lists, cells.levels - 1] = cells.levels / (cells.places + 1.0)
+    return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
+
+
+@declare_measure(
+    "num_q",
+    n_queries,
+    order_matters="never",
+    over_queries="sum",
+    undefined="never",
+    value_range=(0, np.inf),
+    takes_k=False,
+)
+def n_queries_score():
+    """Number of queries.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+
+    Notes
+    -----
+    1 for each query. Over queries it is the sum, and not the mean: with ``average="mean"`` the
+    total of all queries, as trec_eval prints it in its line "all".
+
+    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    relevant, and with ``unjudged="drop"`` not returned.
+
+    References
+    ----------
+    trec_eval, NIST, measure "num_q".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import n_queries_score
+    >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
+    >>> n_queries_score(y_true, y_score, groups=list("aaab"))
+    2.0
+    """
+
+
+@declare_measure(
+    "num_ret",
+    n_retrieved,
+    order_matters="never",
+    over_queries="sum",
+    undefined="never",
+    value_range=(0, np.inf),
+    takes_k=False,
+)
+def n_retrieved_score():
+    """Number of documents that are returned.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+
+    Notes
+    -----
+    The length of the returned list: filtered documents do not count, unjudged ones do unless
+    ``unjudged="drop"`` takes them out. Over queries it is the sum, and not the mean: with
+    ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+
+    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    relevant, and with ``unjudged="drop"`` not returned.
+
+    References
+    ----------
+    trec_eval, NIST, measure "num_ret".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import n_retrieved_score
+    >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
+    >>> n_retrieved_score(y_true, y_score, groups=list("aaab"))
+    3.0
+    """
+
+
+@declare_measure(
+    "num_rel",
+    n_relevant,
+    order_matters="never",
+    over_queries="sum",
+    undefined="never",
+    value_range=(0, np.inf),
+    takes_k=False,
+)
+def n_relevant_score():
+    """Number of relevant documents, returned or not.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+
+    Notes
+    -----
+    The rows of the query of gain above 0. Over queries it is the sum, and not the mean: with
+    ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+
+    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    relevant, and with ``unjudged="drop"`` not returned.
+
+    References
+    ----------
+    trec_eval, NIST, measure "num_rel".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import n_relevant_score
+    >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
+    >>> n_relevant_score(y_true, y_score, groups=list("aaab"))
+    3.0
+    """
+
+
+@declare_measure(
+    "num_rel_ret",
+    n_relevant_retrieved,
+    order_matters="never",
+    over_queries="sum",
+    undefined="never",
+    value_range=(0, np.inf),
+    takes_k=False,
+)
+def n_relevant_retrieved_score():
+    """Number of relevant documents that are returned.
+
+    {parameters}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+
+    Notes
+    -----
+    The rows of gain above 0 that are not filtered. Over queries it is the sum, and not the mean:
+    with ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+
+    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    relevant, and with ``unjudged="drop"`` not returned.
+
+    References
+    ----------
+    trec_eval, NIST, measure "num_rel_ret".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import n_relevant_retrieved_score
+    >>> y_true, y_score = [1, 0, 1, 1], [3, 2, float("-inf"), 1]
+    >>> n_relevant_retrieved_score(y_true, y_score, groups=list("aaab"))
+    2.0
+    """
+
+
+@declare_measure(
+    "f",
+    f_measure,
+    aliases=("F1", "set_F"),
+    additive=f_measure_sum,
+    order_matters="with k",
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    options={"beta": partial(check_number, above=0)},
+)
+def f_score(*, beta: float = 1.0):
+    """Harmonic mean of precision and recall in the top k.
+
+    One number for what is seen in vain and what is missed, whatever the order in the top k.
+
+    {parameters}
+    beta : float, default=1.0
+        How many times as much recall counts as precision, above 0.
+
+    {returns}
+
+    See Also
+    --------
+    precision_at_k_score, recall_at_k_score : Its two parts.
+
+    Notes
+    -----
+    ``(1 + beta^2) P R / (beta^2 P + R)``, which with f of m relevant documents found in k places is
+    ``(1 + beta^2) f / (k + beta^2 m)``; 0 where none is found. Without `k` the whole returned list
+    counts (``set_F``). Places that the list leaves empty count as not relevant, as in precision.
+    trec_eval's parameter of ``set_F`` is the square of `beta`.
+
+    Filtered documents close up. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them.
+
+    References
+    ----------
+    Van Rijsbergen, "Information Retrieval", 1979, chapter 7.
+
+    Examples
+    --------
+    Precision 1/2 and recall 1:
+
+    >>> from skfilterrank.metrics import f_score
+    >>> f_score([1, 0, 0], [3, 2, 1], groups=["a"] * 3, k=2)
+    0.666...
+    """
+
+
+@declare_measure(
+    "set_map",
+    set_map,
+    order_matters="never",
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+)
+def set_map_score():
+    """Precision times recall of the returned set.
+
+    {parameters}
+
+    See Also
+    --------
+    f_score : Their harmonic mean.
+    average_precision_score : Looks at the order.
+
+    Notes
+    -----
+    ``f^2 / (n m)`` with f of m relevant documents in a list of n.
+
+    Filtered documents are not in the list. Unjudged documents are, and with ``unjudged="drop"`` are
+    not.
+
+    References
+    ----------
+    trec_eval, NIST, measure "set_map".
+
+    Examples
+    --------
+    Precision 1/2 and recall 1:
+
+    >>> from skfilterrank.metrics import set_map_score
+    >>> set_map_score([1, 0], [2, 1], groups=["a"] * 2)
+    0.5
+    """
+
+
+@declare_measure(
+    "iprec",
+    interpolated_precision,
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    ties=WHOLE_ORDERS,
+    options={"recall": partial(check_number, least=0, most=1)},
+)
+def interpolated_precision_score(*, recall: float = 0.5):
+    """Highest precision at any place where recall is that high.
+
+    A point of the precision-recall curve, which falls from left to right by being interpolated.
+
+    {parameters}
+    recall : float, default=0.5
+        Level of recall, from 0 to 1.
+
+    {returns}
+
+    See Also
+    --------
+    eleven_point_precision_score : The mean over levels 0, 0.1, ..., 1.
+
+    Notes
+    -----
+    The highest ``i / p_i`` over the found relevant documents
+    ``i >= max(1, floor(recall m + 0.9))``, where p_i is the place of the i-th of m; 0 where that
+    many are not found. The number at a level
+    is trec_eval's. A maximum has no simple mean over tied orders, so that ties are in one order.
+
+    Filtered documents close up. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them.
+
+    References
+    ----------
+    trec_eval, NIST, measure "iprec_at_recall".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import interpolated_precision_score
+    >>> y_true, y_score = [0, 1, 1, 0, 1], [5, 4, 3, 2, 1]
+    >>> interpolated_precision_score(y_true, y_score, groups=["a"] * 5)  # 2/3 at place 3
+    0.666...
+    >>> interpolated_precision_score(y_true, y_score, groups=["a"] * 5, recall=1)
+    0.6
+    """
+
+
+@declare_measure(
+    "eleven_points",
+    eleven_points,
+    aliases=("11pt_avg",),
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+    ties=WHOLE_ORDERS,
+)
+def eleven_point_precision_score():
+    """Mean of the interpolated precisions at recall 0, 0.1, ..., 1.
+
+    {parameters}
+
+    See Also
+    --------
+    interpolated_precision_score : One of them.
+    average_precision_score : Needs no levels.
+
+    Notes
+    -----
+    Levels and ties are those of :func:`interpolated_precision_score`.
+
+    Filtered documents close up. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them.
+
+    References
+    ----------
+    trec_eval, NIST, measure "11pt_avg".
+
+    Examples
+    --------
+    The highest precision is 1 up to recall 1/2 and 2/3 beyond:
+
+    >>> from skfilterrank.metrics import eleven_point_precision_score
+    >>> eleven_point_precision_score([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
+    0.848...
+    """
+
+
+@declare_measure(
+    "gm_map",
+    partial(average_precision, normalize="R"),
+    over_queries="geometric mean",
+    undefined="no document of the query is relevant",
+    value_range=(0, 1),
+    takes_k=False,
+)
+def geometric_map_score():
+    """Geometric mean over queries of average precision.
+
+    It looks at the queries that fare worst: from 0.01 to 0.02 counts as much as from 0.4 to 0.8.
+
+    {parameters}
+
+    See Also
+    --------
+    average_precision_score : The values of the queries, which are the same.
+
+    Notes
+    -----
+    ``exp(mean of log(max(AP, 0.00001)))``. Only ``average="mean"`` and the command line's line of
+    all queries know of it: a table of values holds average precision.
+
+    Filtered documents close up. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them.
+
+    References
+    ----------
+    Robertson, "On GMAP: and other transformations", CIKM 2006; trec_eval's "gm_map".
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import geometric_map_score
+    >>> y_true, y_score = [1, 0, 0, 1], [2, 1, 2, 1]
+    >>> geometric_map_score(y_true, y_score, groups=list("aabb"))  # sqrt(1 * 1/2)
+    0.707...
+    """

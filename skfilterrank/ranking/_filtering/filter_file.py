@@ -1,0 +1,167 @@
+"""Filters of scores as JSON that a person can read."""
+
+import math
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import skfilterrank
+from skfilterrank._files.states import gains_from_json, gains_to_json, read_state, write_state
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
+from skfilterrank.ranking._filtering.per_query import QueryThreshold, Worth
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
+
+_FORMAT = "skfilterrank filter 1"
+
+
+def write_filter(path, model: RankAndFilter) -> None:
+    """Save a fitted filter of scores as JSON, with its threshold and what is promised of it.
+
+    Parameters
+    ----------
+    path : str, path-like or open file
+        Where to; an older file is replaced once the new one is whole.
+    model : RankAndFilter
+        Fitted, around "passthrough": what learns from features is saved by
+        :func:`skfilterrank.io.save_model`.
+
+    Raises
+    ------
+    ValueError
+        If the model is another one, or its gains are a function.
+    NotFittedError
+        If the model is not fitted.
+    OSError
+        If the file cannot be written.
+
+    See Also
+    --------
+    read_filter : Reads it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import RankAndFilter, read_filter, write_filter
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> model = RankAndFilter("passthrough", k=3).fit(scores, y, groups=groups)
+    >>> path = os.path.join(tempfile.mkdtemp(), "filter.json")
+    >>> write_filter(path, model)
+    >>> bool((read_filter(path).predict(scores) == model.predict(scores)).all())
+    True
+    """
+    if not isinstance(model, RankAndFilter):
+        raise InputError(f"model must be a RankAndFilter around 'passthrough', got {brief(model)}.")
+    check_is_fitted(model)
+    if not isinstance(model.estimator_, ScoreColumn):
+        raise InputError(
+            f"model learned from features with {type(model.estimator_).__name__}, which JSON "
+            "cannot hold: save it with skfilterrank.io.save_model, or fit "
+            "RankAndFilter('passthrough') on its scores."
+        )
+    state = {
+        "library": skfilterrank.__version__,
+        "measure": model.tuned_measure_,
+        "k": model._k,
+        "gains": gains_to_json(model.gains, "model"),
+        "threshold": _to_json(model.threshold_),
+        "best_score": getattr(model, "best_score_", None),
+    }
+    if hasattr(model, "query_threshold_"):
+        query = model.query_threshold_
+        state["per_query"] = {
+            "mean": query.mean_,
+            "deviation": query.deviation_,
+            "range": query.range_.tolist(),
+            "worth": {
+                name: np.asarray(value).tolist()
+                for name, value in query.regression_._asdict().items()
+            },
+        }
+    if hasattr(model, "risk_certificate_"):
+        certificate = model.risk_certificate_
+        state["promises"] = [
+            {name: _to_json(value) for name, value in vars(promise).items()}
+            for promise in certificate.promises.values()
+        ]
+        state["confidence"] = certificate.confidence
+        state["exact"] = certificate.exact
+    write_state(path, _FORMAT, state)
+
+
+def read_filter(source) -> RankAndFilter:
+    """Read a filter of scores that :func:`write_filter` wrote.
+
+    Parameters
+    ----------
+    source : str, path-like or open file
+        The file.
+
+    Returns
+    -------
+    RankAndFilter
+        Fitted, around "passthrough": its `predict` takes scores and gives -inf where filtered.
+        `risk_certificate_` is what was promised when it was written. Curves are not kept.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is none that :func:`write_filter` wrote, was written by another version, or
+        was changed since.
+    """
+    state = read_state(source, _FORMAT)
+    threshold = _from_json(state["threshold"])
+    params = {"gains": gains_from_json(state["gains"]), "k": state["k"]}
+    model = RankAndFilter(PASSTHROUGH, measure=state["measure"], **params)
+    model.estimator_, model.threshold_ = ScoreColumn(), threshold
+    model.tuned_measure_, model._k, model._score_gains = state["measure"], state["k"], None
+    if state["best_score"] is not None:
+        model.best_score_ = state["best_score"]
+    model.set_params(threshold=threshold)
+    if "per_query" in state:
+        model.set_params(threshold="per_query")
+        query, kept = QueryThreshold(k=state["k"]), state["per_query"]
+        query.mean_, query.deviation_ = kept["mean"], kept["deviation"]
+        query.range_ = np.array(kept["range"])
+        worth = kept["worth"]
+        query.regression_ = Worth(
+            np.array(worth["mean"]),
+            np.array(worth["scale"]),
+            float(worth["constant"]),
+            np.array(worth["linear"]),
+            np.array(worth["products"]),
+        )
+        model.query_threshold_ = query
+    if "promises" in state:
+        promises = [
+            RiskPromise(**{name: _from_json(value) for name, value in promise.items()})
+            for promise in state["promises"]
+        ]
+        levels = {promise.risk: promise.max_risk for promise in promises}
+        model.set_params(threshold="risk", risk=levels)
+        if state["confidence"] is None:
+            model.set_params(guarantee="expectation")
+        else:
+            model.set_params(confidence=state["confidence"])
+        model.risk_certificate_ = RiskCertificate(
+            {promise.risk: promise for promise in promises},
+            state["confidence"],
+            threshold,
+            state["best_score"],
+            exact=state["exact"],
+            assumes_unseen=True,
+        )
+    return model
+
+
+def _to_json(value):
+    """JSON has no infinity and no NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value
+
+
+def _from_json(value):
+    return float(value) if value in ("inf", "-inf", "nan") else value

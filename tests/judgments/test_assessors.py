@@ -1,0 +1,179 @@
+"""Several assessors: agreement by hand and by a printed example; labels that are likely wrong."""
+
+import io
+from math import nan
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.judgments import LabelPredictor, assessor_agreement, likely_errors
+
+# The data and values of Krippendorff, "Computing Krippendorff's Alpha-Reliability", 2011.
+PRINTED = {
+    "a": [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
+    "b": [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
+    "c": [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
+    "d": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
+}
+
+
+def frames(**labels):
+    """Judgments of one topic by assessor."""
+    return {
+        name: pd.DataFrame({"qid": "1", "docno": [f"d{i}" for i in range(len(of))], "label": of})
+        for name, of in labels.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_the_printed_example(scale, expected):
+    found = assessor_agreement(frames(**PRINTED), scale=scale)
+    assert found.krippendorff_alpha == pytest.approx(expected, abs=0.0005)
+    assert len(found.pairs) == 6
+    assert repr(found) == (
+        f"<AssessorAgreement: alpha {found.krippendorff_alpha:.4f} of 4 assessors, 3 of 11 "
+        "documents with different labels>"
+    )
+
+
+def test_by_hand():
+    # Of five documents that both judged four are alike; both find two relevant, either three.
+    found = assessor_agreement(frames(anna=[1, 1, 0, 0, 1, nan], bob=[1, 1, 0, 0, 0, 1]))
+    (pair,) = found.pairs.to_dict("records")
+    assert pair["n_both"] == 5
+    assert pair["agreement"] == 4 / 5
+    chance = (3 * 2 + 2 * 3) / 25
+    assert pair["kappa"] == pytest.approx((4 / 5 - chance) / (1 - chance))
+    assert pair["overlap"] == 2 / 3
+    # One of five pairs differs; of ten labels, 5 are 1 and 5 are 0.
+    assert found.krippendorff_alpha == pytest.approx(1 - (2 / 10) / (2 * 5 * 5 / (10 * 9)))
+    assert found.disagreements.index.tolist() == [("1", "d4")]
+    assert found.agreed["docno"].tolist() == ["d0", "d1", "d2", "d3", "d5"]
+    assert found.agreed["label"].tolist() == [1, 1, 0, 0, 1]
+
+
+def test_the_greatest_disagreements_come_first():
+    found = assessor_agreement(frames(a=[0, 1, 0], b=[1, 1, 2]))
+    assert found.disagreements.index.get_level_values("docno").tolist() == ["d2", "d0"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=12),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
+)
+def test_kappa_is_scikit_learns_and_alpha_keeps_its_bounds(labels, scale):
+    first, second = map(list, zip(*labels))
+    found = assessor_agreement(frames(a=first, b=second), scale=scale)
+    (pair,) = found.pairs.to_dict("records")
+    if len({*first, *second}) > 1:
+        expected = cohen_kappa_score(first, second)
+        np.testing.assert_allclose(pair["kappa"], expected, equal_nan=True)
+        assert -1 <= found.krippendorff_alpha <= 1
+        assert (found.krippendorff_alpha == 1) == (first == second)
+    else:
+        assert np.isnan([pair["kappa"], found.krippendorff_alpha]).all()
+
+
+def test_files(tmp_path):
+    (tmp_path / "anna.txt").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "bob.txt.gz").write_text("1 0 b 1\n1 0 a 1\n")
+    found = assessor_agreement([tmp_path / "anna.txt", tmp_path / "bob.txt.gz"])
+    assert list(found.labels) == ["anna", "bob"]
+    assert found.disagreements.index.tolist() == [("1", "b")]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("qrels.txt", "qrels must be a list of paths, or a dict"),
+        (frames(a=[1]), "judgments of two assessors, got 1"),
+        (frames(a=[1, nan], b=[nan, 1]), "no document is judged by two assessors"),
+        (frames(a=[1]) | {"b": pd.DataFrame({"qid": [1]})}, "no column 'docno', 'label'"),
+        (frames(a=[1], b=[nan]), "hold no label"),
+        (frames(a=[1]) | {"b": pd.concat(2 * [*frames(b=[1]).values()])}, "'d0' is twice in topic"),
+        (frames(a=[1]) | {"b": io.StringIO("1 0 a\n")}, "3 columns"),
+    ],
+)
+def test_bad_judgments(qrels, message):
+    with pytest.raises(InputError, match=message):
+        assessor_agreement(qrels)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Two topics of documents about themselves or not, some labels turned round."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for topic, words in {"cats": "cat purr claw mouse milk", "boats": "sail oar wave wind"}.items():
+        for number in range(40):
+            label = number % 2
+            about = words if label else "tax law court bank money"
+            text = " ".join(
+                [*rng.choice(about.split(), 4), *rng.choice(["the", "of", "a", "in"], 4)]
+            )
+            rows.append((topic, f"d{number}", text, label))
+    table = pd.DataFrame(rows, columns=["qid", "docno", "text", "label"])
+    table["wrong"] = table.index.isin([3, 18, 41, 66])
+    table.loc[table["wrong"], "label"] = 1 - table["label"]
+    return table
+
+
+def test_labels_that_are_turned_round_are_listed(table):
+    found = likely_errors(table)
+    assert set(found.index) == {3, 18, 41, 66}
+    assert list(found) == ["qid", "docno", "label", "predicted", "neighbors", "doubt"]
+    assert (found["predicted"] == 1 - found["label"]).all()
+    assert found["doubt"].is_monotonic_decreasing
+    assert found["doubt"].between(0, 1, inclusive="right").all()
+
+
+def test_order_of_rows_and_unjudged_rows(table):
+    shuffled = table.sample(frac=1, random_state=1)
+    shuffled = pd.concat([shuffled, shuffled.iloc[:5].assign(docno=list("vwxyz"), label=nan)])
+    found = likely_errors(shuffled.reset_index(drop=True))
+    assert set(zip(found["qid"], found["docno"])) == set(
+        zip(table["qid"][table["wrong"]], table["docno"][table["wrong"]])
+    )
+
+
+def test_other_columns_and_features(table):
+    numbers = table["text"].str.contains(r"\b(?:tax|law|court|bank|money)\b").astype(float)
+    other = table.rename(columns={"qid": "topic", "label": "grade"}).assign(about=numbers)
+    predictor = LabelPredictor(query="topic", label="grade", text=None, features=["about"])
+    found = likely_errors(other, predictor=predictor)
+    assert list(found)[:3] == ["topic", "docno", "grade"]
+    assert set(found.index) == {3, 18, 41, 66}
+    assert not hasattr(predictor, "models_")
+
+
+def test_what_cannot_be_told():
+    # One label in a topic; a label that one document has; a single document.
+    table = pd.DataFrame(
+        {
+            "qid": list("111122223"),
+            "docno": list("abcdabcda"),
+            "text": ["cat"] * 9,
+            "label": [1, 1, 1, 1, 0, 0, 0, 1, 1],
+        }
+    )
+    assert likely_errors(table).empty
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"predictor": "svm"}, "predictor must be a LabelPredictor or None"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number from 1 up"),
+        ({"predictor": LabelPredictor(text="body")}, "no column 'body'"),
+    ],
+)
+def test_bad_parameters(table, options, message):
+    with pytest.raises(InputError, match=message):
+        likely_errors(table, **options)

@@ -1,0 +1,248 @@
+"""Relevance levels and gains of one measure among others: "ap(rel=2)", "ndcg(gains=exp2)@10"."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.comparison import score_predictions, score_systems
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import evaluate, make_ranking_scorer
+from skfilterrank.ranking import threshold_curve
+from skfilterrank.trec import evaluate_run, register_with_ir_measures
+
+LEVEL_2 = {-2: -2, -1: -1, 0: 0, 1: 0, 2: 1, 3: 1}
+OTHERS = {-2: -5, -1: 0, 0: 0, 1: 1, 2: 3, 3: 9}
+# What is written in a name, and as gains of a call.
+WAYS = {"rel=2": LEVEL_2, "gains=exp2": "exp2", f"gains={OTHERS}": OTHERS}
+PLAIN = (
+    "ap",
+    "ndcg_f@5",
+    "rbp(persistence=0.5)@9",
+    "bpref",
+    "lexirecall",
+    "ul_normalized@3",
+    "qwa",
+)
+
+
+def rows(seed=0, n=300, lowest=-2):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(lowest, 4, n).astype(float)
+    y[rng.random(n) < 0.2] = np.nan
+    scores = rng.integers(0, 9, n).astype(float)
+    scores[rng.random(n) < 0.1] = -np.inf
+    return y, scores, rng.integers(0, 20, n)
+
+
+def with_own(name, own):
+    head, at, k = name.partition("@")
+    inner = head.partition("(")[2].removesuffix(")")
+    return f"{head.partition('(')[0]}({','.join(filter(None, [own, inner]))}){at}{k}"
+
+
+@pytest.mark.parametrize("ties", [None, "worst", "best", "stable"])
+@pytest.mark.parametrize("unjudged", ["zero", "drop"])
+@pytest.mark.parametrize("own", WAYS)
+def test_beside_measures_with_other_gains(own, unjudged, ties):
+    names = [name for name in PLAIN if not name.startswith("ul_")]
+    y, scores, groups = rows()
+    settings = {"groups": groups, "unjudged": unjudged, "ties": ties}
+    together = [each for name in names for each in (name, with_own(name, own))]
+    found = evaluate(y, scores, together, **settings)
+    pd.testing.assert_frame_equal(found[names], evaluate(y, scores, names, **settings))
+    alone = evaluate(y, scores, names, gains=WAYS[own], **settings)
+    assert np.array_equal(found.drop(columns=names), alone)
+    assert not np.array_equal(found.drop(columns=names), found[names])
+
+
+def test_bounds_have_the_gains_too():
+    y, scores, groups = rows(lowest=0)
+    names = ["ul_normalized(rel=2)", "ul_normalized(gains=exp2,measure=dcg)@4"]
+    found = evaluate(y, scores, names, groups=groups)
+    for name, gains in zip(names, (LEVEL_2, "exp2")):
+        plain = name.replace("(rel=2)", "").replace("gains=exp2,", "")
+        alone = evaluate(y, scores, plain, groups=groups, gains=gains)
+        assert np.array_equal(found[name], alone[plain])
+    with pytest.raises(InputError, match=r"write 'ul_normalized\(rel=2,measure=...\)'"):
+        evaluate(y, scores, "ul_normalized(measure=ap(rel=2))", groups=groups)
+
+
+def test_names_see_the_gains_of_the_call():
+    labels = np.array(["bad", "poor", "good", "great"] * 5)
+    gains = {"bad": -1, "poor": 0, "good": 1, "great": 2}
+    scores, groups = np.arange(20) % 7, np.arange(20) // 10
+    found = evaluate(
+        labels, scores, ["ap(rel=2)", "ndcg_f(gains=exp2)"], groups=groups, gains=gains
+    )
+    for column, to in (
+        ("ap(rel=2)", {0: 0, 1: 0, 2: 1}),
+        ("ndcg_f(gains=exp2)", {0: 0, 1: 1, 2: 3}),
+    ):
+        own = {label: to.get(gain, gain) for label, gain in gains.items()}
+        name = column.partition("(")[0]
+        alone = evaluate(labels, scores, name, groups=groups, gains=own)
+        assert np.array_equal(found[column], alone[name])
+
+
+def test_a_gain_of_nan_takes_the_document_out():
+    y, scores, groups = rows()
+    missing = np.where(y == -1, np.nan, y)
+    names = ["bpref", "ndcg_f@5", "induced_ap"]
+    for unjudged in ("zero", "drop"):
+        of_names = evaluate(
+            y,
+            scores,
+            [with_own(name, "gains={-2:-2,-1:nan,0:0,1:1,2:2,3:3}") for name in names],
+            groups=groups,
+            unjudged=unjudged,
+        )
+        marked = evaluate(missing, scores, names, groups=groups, unjudged=unjudged)
+        assert np.array_equal(of_names, marked)
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("AP(rel=2)", "ap(rel=2)"),
+        ("P(rel=2)@5", "precision(rel=2)@5"),
+        ("P_5", "precision@5"),
+        ("RBP(p=0.9, rel=2.5)@10", "rbp(rel=2.5,persistence=0.9)@10"),
+        ("nDCG(dcg='exp-log2')@10", "ndcg(gains=exp2)@10"),
+        ("nDCG(dcg=log2)@10", "ndcg@10"),
+        ("nDCG(gains={2:0.1, 0: 0})", "ndcg(gains={0:0,2:0.1})"),
+        ("ul_normalized(measure=dcg,rel=2)@3", "ul_normalized(rel=2,measure=dcg)@3"),
+    ],
+)
+def test_one_canonical_name(written, canonical):
+    parsed = parse_measure(written)
+    assert parsed.text == canonical
+    assert parse_measure(canonical).text == canonical
+    assert pickle.loads(pickle.dumps(parsed)).text == canonical
+
+
+@given(
+    name=st.sampled_from(["ap", "ndcg_f", "rbp(persistence=0.7)", "recall"]),
+    rel=st.floats(1e-3, 1e6) | st.integers(1, 10**6),
+    k=st.none() | st.integers(1, 1000),
+)
+def test_canonical_names_are_read_back(name, rel, k):
+    text = parse_measure(with_own(name, f"rel={rel!r}") + (f"@{k}" if k else "")).text
+    parsed = parse_measure(text)
+    assert (parsed.text, parsed.k, parsed.measure.own_gains.rel) == (text, k, rel)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ap(rel=0)", "rel in 'ap.rel=0.' must be a number above 0"),
+        ("ap(rel=many)", "must be a number above 0"),
+        ("ap(rel=2,gains=exp2)", "gives rel and gains: give one"),
+        ("ap(rel=2,rel=3)", "gives rel twice"),
+        ("ndcg(gains=exp3)", "must be exp2 or a gain for each label"),
+        ("ndcg(gains={a:1})", "must give a number for each label"),
+        ("ndcg(gains={0})", "must give a number for each label"),
+        ("ndcg(dcg=ln)@10", "must be log2 or exp-log2"),
+        ("ap(level=2)", "it has normalize=..., rel=..., gains=..."),
+    ],
+)
+def test_bad_names(name, message):
+    with pytest.raises(InputError, match=message):
+        parse_measure(name)
+
+
+def test_labels_without_a_gain_are_told():
+    with pytest.raises(InputError, match=r"no entry in gains: 3\.0"):
+        evaluate([3, 0], [1, 2], "ndcg(gains={0:0})", groups=[1, 1])
+
+
+def test_one_measure_twice():
+    with pytest.raises(InputError, match=r"names 'ap\(rel=2\)' twice"):
+        evaluate([1], [1], ["AP(rel=2)", "map(rel=2.0)"], groups=[1])
+
+
+def test_scorers_thresholds_and_comparisons():
+    y, scores, groups = rows()
+
+    class Same(RegressorMixin, BaseEstimator):
+        def predict(self, X):
+            return scores
+
+    scorer = make_ranking_scorer("AP(rel=2)")
+    assert repr(scorer) == "make_ranking_scorer('ap(rel=2)')"
+    expected = evaluate(y, scores, "ap", groups=groups, gains=LEVEL_2)["ap"].mean()
+    for each in (scorer, pickle.loads(pickle.dumps(scorer))):
+        assert each(Same(), np.zeros((len(y), 1)), y, groups) == expected
+    own = threshold_curve(y, scores, groups=groups, measure="ndcg_f(gains=exp2)@5")
+    given_to_call = threshold_curve(y, scores, groups=groups, measure="ndcg_f@5", gains="exp2")
+    assert own.best_threshold == given_to_call.best_threshold
+    assert own.best_value == pytest.approx(given_to_call.best_value, abs=1e-12)
+    found = score_predictions(y, {"a": scores, "b": np.arange(300)}, ["ap(rel=2)"], groups=groups)
+    assert found["ap(rel=2)"].means["a"] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(InputError, match="preferences of all runs have the gains of the call"):
+        score_predictions(y, {"a": scores, "b": np.arange(300)}, "lexirecall(rel=2)", groups=groups)
+
+
+def tables(seed=1):
+    rng = np.random.default_rng(seed)
+    grid = [(f"q{q:02}", f"d{d:02}") for q in range(15) for d in range(40)]
+    frame = pd.DataFrame(grid, columns=["qid", "docno"])
+    frame["label"] = rng.choice([0, 0, 0, 1, 2, 3], len(frame))
+    frame["score"] = rng.integers(0, 30, len(frame)) / 4
+    qrels = frame[rng.random(len(frame)) < 0.8].drop(columns="score")
+    return qrels, frame[rng.random(len(frame)) < 0.7].drop(columns="label")
+
+
+def as_ir_measures(qrels, run):
+    names = {"qid": "query_id", "docno": "doc_id"}
+    return qrels.rename(columns=names | {"label": "relevance"}), run.rename(columns=names)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "AP(rel=2)",
+        "AP(rel=2)@10",
+        "P(rel=2)@5",
+        "Rprec(rel=3)",
+        "RR(rel=2)",
+        "infAP(rel=2)",
+        "Bpref(rel=2)",
+        "nDCG@10",
+        "nDCG(gains={0:0,1:1,2:5,3:9})@10",
+        "Success(rel=3)@5",
+    ],
+)
+def test_ir_measures_has_the_same_values_by_the_same_names(name):
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = tables()
+    ours = evaluate_run(run, qrels, [name])[name]
+    for metric in ir_measures.iter_calc(
+        [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
+    ):
+        assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
+
+
+def test_through_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    measures = register_with_ir_measures()
+    qrels, run = tables()
+    wanted = {
+        measures.ap(rel=2): "ap(rel=2)",
+        measures.nDCG_f(gains="exp2") @ 5: "ndcg_f(gains=exp2)@5",
+    }
+    ours = evaluate_run(run, qrels, list(wanted.values())).mean()
+    found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
+    assert {wanted[key]: value for key, value in found.items()} == pytest.approx(ours.to_dict())
+
+
+def test_systems_are_compared_by_them():
+    qrels, run = tables()
+    scores = score_systems({"a": run, "b": run.assign(score=-run["score"])}, qrels, ["AP(rel=2)"])
+    expected = evaluate_run(run, qrels.assign(label=qrels["label"] >= 2), "ap")["ap"].mean()
+    assert scores["AP(rel=2)"].means["a"] == pytest.approx(expected)

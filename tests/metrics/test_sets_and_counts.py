@@ -1,0 +1,117 @@
+"""Counts, F and interpolated precision: by hand, and as trec_eval has them."""
+
+from math import inf, nan, sqrt
+
+import numpy as np
+import pytest
+
+from skfilterrank.metrics import (
+    eleven_point_precision_score,
+    evaluate,
+    f_score,
+    geometric_map_score,
+    interpolated_precision_score,
+    n_queries_score,
+    n_relevant_retrieved_score,
+    n_relevant_score,
+    n_retrieved_score,
+    set_map_score,
+)
+
+GROUPS = list("aaaabb")
+Y_TRUE, Y_SCORE = [1, nan, 1, 1, 0, 1], [4, 3, 2, -inf, 2, -inf]
+
+
+def test_counts_are_sums_over_queries():
+    how = {"groups": GROUPS}
+    assert n_queries_score(Y_TRUE, Y_SCORE, **how) == 2
+    assert n_retrieved_score(Y_TRUE, Y_SCORE, **how) == 4
+    assert n_retrieved_score(Y_TRUE, Y_SCORE, unjudged="drop", **how) == 3
+    assert n_relevant_score(Y_TRUE, Y_SCORE, **how) == 4
+    assert n_relevant_retrieved_score(Y_TRUE, Y_SCORE, **how) == 2
+    per_query = n_relevant_retrieved_score(Y_TRUE, Y_SCORE, average=None, **how)
+    assert per_query.tolist() == [2, 0]
+
+
+def test_f_and_set_map():
+    how = {"groups": GROUPS, "average": None}
+    # 2 of 3 are found in a list of 3; at 2 one of 3, P = 1/2, R = 1/3.
+    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, **how), [2 / 3, 0])
+    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, k=2, **how), [2 / 5, 0])
+    weighted = 5 * (1 / 6) / (4 / 2 + 1 / 3)
+    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, k=2, beta=2, **how), [weighted, 0])
+    # Both orders of the tie: 1 or 0 of 1 in the top 1, 2 / (1 + 1) or 0.
+    assert f_score([1, 0], [1, 1], groups=[0, 0], k=1) == 1 / 2
+    np.testing.assert_allclose(set_map_score(Y_TRUE, Y_SCORE, **how), [4 / 9, 0])
+
+
+def test_interpolated_precision():
+    # Precisions 1/2 at 2, 2/4 at 4, 3/5 at 5; one of 4 is missing.
+    y_true, y_score, groups = [0, 1, 0, 1, 1, 1], [5, 4, 3, 2, 1, -inf], ["q"] * 6
+    at = {0: 3 / 5, 0.25: 3 / 5, 0.75: 3 / 5, 0.77: 3 / 5, 0.78: 0, 1: 0}
+    for recall, expected in at.items():
+        found = interpolated_precision_score(y_true, y_score, groups=groups, recall=recall)
+        assert found == pytest.approx(expected), recall
+    # floor(0.7 * 4 + 0.9) = 3 and floor(0.8 * 4 + 0.9) = 4
+    mean = eleven_point_precision_score(y_true, y_score, groups=groups)
+    assert mean == pytest.approx(8 * (3 / 5) / 11)
+
+
+def test_geometric_mean():
+    # AP 1 and 1/2; one without anything found counts 0.00001.
+    y_true, y_score = [1, 0, 0, 1, 1], [2, 1, 2, 1, -inf]
+    found = geometric_map_score(y_true[:4], y_score[:4], groups=list("aabb"))
+    assert found == pytest.approx(sqrt(1 / 2))
+    found = geometric_map_score(y_true, y_score, groups=list("aabbc"))
+    assert found == pytest.approx((1 / 2 * 1e-5) ** (1 / 3))
+
+
+def test_as_trec_eval():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(0)
+    n, n_queries = 40, 30
+    labels = (rng.random((n_queries, n)) < rng.uniform(0.05, 0.6, (n_queries, 1))).astype(int)
+    labels[:, 0] = 1
+    scores = np.where(rng.random(labels.shape) < 0.8, rng.random(labels.shape), -inf)
+    scores[:, 1] = 1.0
+    docnos = [f"d{i:02d}" for i in range(n)]
+    names = {
+        **{f"iprec(recall={i / 10:g})": f"iprec_at_recall_{i / 10:.2f}" for i in range(11)},
+        **{name: name for name in ("num_ret", "num_rel", "num_rel_ret", "set_map", "num_q")},
+        "eleven_points": "11pt_avg",
+        "f": "set_F",
+    }
+    qrels = {f"q{i:02d}": dict(zip(docnos, row.tolist())) for i, row in enumerate(labels)}
+    run = {
+        f"q{i:02d}": {doc: score for doc, score in zip(docnos, row.tolist()) if score > -inf}
+        for i, row in enumerate(scores)
+    }
+    measures = {"iprec_at_recall", "num_ret", "num_rel", "num_rel_ret", "set_map", "num_q"}
+    tool = pytrec_eval.RelevanceEvaluator(qrels, measures | {"11pt_avg", "set_F", "gm_map"})
+    theirs = tool.evaluate(run)
+    groups = np.repeat([f"q{i:02d}" for i in range(n_queries)], n)
+    ours = evaluate(labels.ravel(), scores.ravel(), list(names), groups=groups, ties=docnos * 30)
+    for name, other in names.items():
+        expected = [theirs[query][other] for query in ours.index]
+        np.testing.assert_allclose(ours[name], expected, rtol=1e-12, err_msg=name)
+    logs = [theirs[query]["gm_map"] for query in ours.index]
+    found = geometric_map_score(labels.ravel(), scores.ravel(), groups=groups)
+    assert found == pytest.approx(np.exp(np.mean(logs)))
+
+
+def test_official_names_what_trec_eval_prints():
+    found = evaluate(Y_TRUE, Y_SCORE, "official", groups=GROUPS)
+    assert list(found)[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
+    assert found.shape == (2, 29)
+
+
+def test_one_number_wherever_it_is_asked_for():
+    names = ["num_ret", "gm_map", "ap"]
+    how = {"groups": GROUPS}
+    found = evaluate(Y_TRUE, Y_SCORE, names, average="mean", **how)
+    assert found["num_ret"] == 4
+    assert found["gm_map"] == geometric_map_score(Y_TRUE, Y_SCORE, **how)
+    weight = {"a": 2, "b": 0}
+    found = evaluate(Y_TRUE, Y_SCORE, names, average="mean", query_weight=weight, **how)
+    assert found["num_ret"] == 6
+    assert found["gm_map"] == pytest.approx(found["ap"])

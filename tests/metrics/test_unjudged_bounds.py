@@ -1,0 +1,74 @@
+"""Bounds over the unjudged against every way to judge them."""
+
+from itertools import product
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import NONNEGATIVE
+from skfilterrank._core.measure import MEASURES
+from skfilterrank.metrics import evaluate, rbp_score, unjudged_bounds
+
+NAMES = sorted(name for name, entry in MEASURES.items() if not entry.columns)
+NAMES += [f"{name}@2" for name in NAMES if MEASURES[name].takes_k]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=15)
+@given(st.data())
+def test_every_way_to_judge(name, data):
+    least = 0.0 if name.partition("@")[0] in NONNEGATIVE else -1.0
+    label = st.sampled_from([nan, nan, least, 0.0, 1.0])
+    rows = st.lists(st.tuples(label, st.sampled_from([-inf, 1.0, 2.0, 3.0, 4.0])), min_size=1)
+    gains, scores = np.array(data.draw(rows.filter(lambda rows: len(rows) < 8), label="rows")).T
+    groups = ["q"] * len(gains)
+    how = {"low": least, "high": 1.0}
+    found = unjudged_bounds(gains, scores, name, groups=groups, **how)
+    unknown = np.isnan(gains)
+    values = []
+    for chosen in product([least, 1.0], repeat=unknown.sum()):
+        labels = gains.copy()
+        labels[unknown] = chosen
+        values.append(evaluate(labels, scores, name, groups=groups).to_numpy()[0, 0])
+    assert found.least[0] == pytest.approx(min(values), abs=1e-9)
+    assert found.most[0] == pytest.approx(max(values), abs=1e-9)
+
+
+def test_residual_of_rbp():
+    y_true, y_score, groups = [1, nan, 0, nan], [4, 3, 2, 1], ["q"] * 4
+    found = unjudged_bounds(y_true, y_score, "rbp(persistence=0.5)", groups=groups)
+    assert found.least[0] == rbp_score(y_true, y_score, groups=groups, persistence=0.5)
+    assert found.most[0] - found.least[0] == pytest.approx(0.5 * (0.5 + 0.5**3))
+    assert found.n_unjudged.tolist() == [2]
+
+
+def test_means_ids_and_order_of_queries():
+    y_true, y_score = [nan, 1, nan, 0], [1, 1, 2, 1]
+    groups = ["b", "b", "a", "a"]
+    found = unjudged_bounds(y_true, y_score, "rr", groups=groups, ties=["x", "y", "x", "y"])
+    assert found.to_frame().index.tolist() == ["a", "b"]
+    assert found.least.tolist() == [0, 1]
+    assert found.most.tolist() == [1, 1]
+    assert (found.mean_least, found.mean_most) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"low": 1, "high": 1}, "low must be below high"),
+        ({"undefined": "drop"}, "undefined must be a number"),
+        ({"measure": "app"}, "is not a measure"),
+    ],
+)
+def test_errors(params, message):
+    with pytest.raises(ValueError, match=message):
+        unjudged_bounds([1, nan], [2, 1], **({"measure": "ap", "groups": ["q", "q"]} | params))
+
+
+def test_gains_of_its_own():
+    y_true, y_score, groups = [2, nan, 1], [1, 2, 3], ["q"] * 3
+    found = unjudged_bounds(y_true, y_score, "rr(rel=2)", groups=groups)
+    assert (found.least.tolist(), found.most.tolist()) == ([1 / 3], [1 / 2])

@@ -1,0 +1,236 @@
+"""Monitors: an alarm and an interval that hold at any time, and states that are resumed."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from skfilterrank.exceptions import FileFormatError
+from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
+from skfilterrank.ranking._filtering.monitor import _BETS
+
+
+def stream(rng, n, rate):
+    """One document a query, forbidden at a rate."""
+    return np.where(rng.random(n) < rate, -1.0, 1.0), np.ones(n), np.arange(n)
+
+
+def watch(monitor, y_true, y_score, groups, **params):
+    return monitor.update(y_true, y_score, groups=groups, **params)
+
+
+def test_the_capital_is_that_of_bets_one_after_the_other():
+    losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
+    capital = [1.0] * len(_BETS)
+    highest = 1.0
+    for loss in losses:
+        for i, bet in enumerate(_BETS):
+            capital[i] *= 1 + bet / 0.1 * (loss - 0.1)
+        highest = max(highest, sum(capital) / len(capital))
+
+    def of_label(y_true, shown, groups):
+        return np.bincount(groups, y_true * shown)
+
+    monitor = RiskMonitor(of_label, max_risk=0.1, alpha=1e-9)
+    watch(monitor, losses[:3], np.ones(3), np.arange(3))
+    status = watch(monitor, losses[3:], np.ones(5), 3 + np.arange(5))
+    rate = status.rates.loc["of_label"]
+    assert rate["evidence"] == pytest.approx(highest)
+    assert rate["observed"] == pytest.approx(np.mean(losses))
+    assert rate["n_queries"] == 8
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.05])
+def test_false_alarms_are_rare_at_all_looks(rate):
+    rng = np.random.default_rng(0)
+    alpha, times = 0.1, 400
+    alarms = sum(
+        watch(
+            RiskMonitor("any_forbidden", max_risk=0.1, alpha=alpha), *stream(rng, 1000, rate)
+        ).alarm
+        for _ in range(times)
+    )
+    assert alarms <= binom.ppf(0.999, times, alpha)
+
+
+def test_a_rate_that_doubles_is_noticed():
+    rng = np.random.default_rng(0)
+    at = [
+        watch(RiskMonitor("any_forbidden", max_risk=0.1), *stream(rng, 1000, 0.2))
+        .rates["alarm_at"]
+        .iloc[0]
+        for _ in range(50)
+    ]
+    assert np.isfinite(at).all()
+    assert np.median(at) < 150
+
+
+def test_the_interval_holds_at_all_looks_and_shrinks():
+    rng = np.random.default_rng(0)
+    wrong, times = 0, 100
+    for _ in range(times):
+        monitor = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.1)
+        widths, is_wrong = [], False
+        for _ in range(10):
+            y_true, y_score, ids = stream(rng, 50, 0.3)
+            ids = ids + monitor.status.rates["n_queries"].iloc[0]
+            rate = watch(monitor, y_true, y_score, ids).rates.iloc[0]
+            is_wrong |= not rate["lower"] <= 0.3 <= rate["upper"]
+            widths.append(rate["upper"] - rate["lower"])
+        wrong += is_wrong
+    assert wrong <= binom.ppf(0.999, times, 0.1)
+    assert widths[-1] < 0.25 < widths[0]
+
+
+@given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
+def test_batches_do_not_matter(cuts):
+    y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
+    whole = RiskMonitor("forbidden", max_risk=0.1)
+    watch(whole, y_true, y_score, np.arange(200))
+    parts = RiskMonitor("forbidden", max_risk=0.1)
+    for rows in np.split(np.arange(200), sorted(cuts)):
+        watch(parts, y_true[rows], y_score[rows], rows)
+    pd.testing.assert_frame_equal(whole.status.rates, parts.status.rates)
+
+
+def test_queries_count_in_the_order_in_which_they_come():
+    y_true = np.concatenate([np.ones(100), -np.ones(30)])
+    ids = np.array([f"{i:03}" for i in range(130)])
+    forward = RiskMonitor("any_forbidden", max_risk=0.1)
+    watch(forward, y_true, np.ones(130), ids)
+    # Ids that would sort the forbidden ones first.
+    backward = RiskMonitor("any_forbidden", max_risk=0.1)
+    watch(backward, y_true, np.ones(130), ids[::-1])
+    assert forward.status.rates.equals(backward.status.rates)
+    assert forward.status.rates["alarm_at"].iloc[0] > 100
+
+
+def test_thresholds_and_filtered_scores_are_the_same():
+    rng = np.random.default_rng(0)
+    y_true, y_score, groups = stream(rng, 100, 0.3)
+    y_score = rng.random(100)
+    one, two = (RiskMonitor("any_forbidden", max_risk=0.1) for _ in range(2))
+    watch(one, y_true, y_score, groups, threshold=0.5)
+    watch(two, y_true, np.where(y_score >= 0.5, y_score, -np.inf), groups)
+    assert one.status.rates.equals(two.status.rates)
+    assert 0 < one.status.rates["observed"].iloc[0] < 0.3
+
+
+def test_several_rates_share_the_chance_of_a_false_alarm():
+    rng = np.random.default_rng(0)
+    monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, alpha=0.1)
+    alone = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.05)
+    rows = stream(rng, 300, 0.25)
+    status = watch(monitor, *rows)
+    assert status.rates.loc["any_forbidden"].equals(watch(alone, *rows).rates.loc["any_forbidden"])
+    assert str(status).count("\n") == 1
+    assert "Alarm: the share of queries with a forbidden document" in str(status)
+    assert "No alarm: the share of a query's good documents" in str(status)
+    assert status.alarm
+
+
+def test_before_the_first_query():
+    status = RiskMonitor("any_forbidden", max_risk=0.1).status
+    assert not status.alarm
+    rate = status.rates.iloc[0]
+    assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
+    assert math.isnan(rate["observed"])
+    assert "0 queries" in str(status)
+
+
+def test_a_query_counts_once_unless_it_may_come_again():
+    rows = ([1, -1], [1, 2], ["a", "b"])
+    monitor = RiskMonitor("any_forbidden")
+    watch(monitor, *rows)
+    with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Give"):
+        watch(monitor, [1, 1], [1, 2], ["b", "c"])
+    assert monitor.status.rates["n_queries"].tolist() == [2]
+    again = RiskMonitor("any_forbidden", allow_repeats=True)
+    watch(again, *rows)
+    assert watch(again, *rows).rates["n_queries"].tolist() == [4]
+
+
+def test_nothing_is_counted_when_an_update_fails():
+    monitor = RiskMonitor({"any_forbidden": 0.1, "forbidden@3": 0.1})
+    with pytest.raises(ValueError, match="y_score has 3 entries"):
+        monitor.update([1, -1], [1, 2, 3], groups=["a", "b"])
+    with pytest.raises(ValueError, match="y_true is empty"):
+        monitor.update([], [], groups=[])
+    with pytest.raises(ValueError, match="threshold must be a number or None"):
+        monitor.update([1], [1], groups=["a"], threshold="x")
+    assert monitor.status.rates["n_queries"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"risk": "ndcg"}, "risk must be one of"),
+        ({"max_risk": 0}, "max_risk must be a number between 0 and 1"),
+        ({"alpha": 1}, "alpha must be a number between 0 and 1"),
+        ({"k": 0}, "k must be"),
+        ({"gains": 3}, "gains must be None"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        RiskMonitor(**({"risk": "any_forbidden"} | params))
+
+
+class TestFiles:
+    def monitor(self):
+        monitor = RiskMonitor(
+            {"any_forbidden@2": 0.1, "false_reject_rate": 0.3},
+            gains={"bad": -1, "good": 1, np.int64(3): 2},
+            alpha=0.01,
+        )
+        monitor.update(["bad", "good"] * 9, np.arange(18), groups=np.arange(18) // 3, threshold=2)
+        return monitor
+
+    def test_resumed_as_if_never_stopped(self, tmp_path):
+        whole = self.monitor()
+        write_monitor(tmp_path / "monitor.json", self.monitor())
+        resumed = read_monitor(tmp_path / "monitor.json")
+        assert resumed.status.rates.equals(whole.status.rates)
+        for monitor in (whole, resumed):
+            monitor.update(["bad"] * 50, np.ones(50), groups=10 + np.arange(50))
+            with pytest.raises(ValueError, match="counted already: '0', '10'"):
+                monitor.update(["good"] * 2, np.ones(2), groups=[0, 10])
+        assert resumed.status.rates.equals(whole.status.rates)
+        assert resumed.status.alarm
+
+    def test_a_changed_file_is_told(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        write_monitor(path, self.monitor())
+        path.write_text(path.read_text().replace('"max_risk": 0.1', '"max_risk": 0.2'))
+        with pytest.raises(FileFormatError, match=r"monitor.json: .* was changed after"):
+            read_monitor(path)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("{", "no JSON"),
+            ("[]", "no file of the kind 'skfilterrank monitor 1'"),
+            ('{"format": "skfilterrank monitor 9"}', "of another version"),
+            ('{"format": "other"}', "got 'other'"),
+            ("", "no JSON"),
+        ],
+    )
+    def test_foreign_files(self, tmp_path, content, message):
+        path = tmp_path / "monitor.json"
+        path.write_text(content)
+        with pytest.raises(FileFormatError, match=message):
+            read_monitor(path)
+
+    def test_functions_cannot_be_saved(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        with pytest.raises(ValueError, match="function for a rate"):
+            write_monitor(path, RiskMonitor(lambda y, s, g: y[:0]))
+        with pytest.raises(ValueError, match="gains of monitor is a function"):
+            write_monitor(path, RiskMonitor("forbidden", gains=abs))
+        with pytest.raises(ValueError, match="must be a RiskMonitor"):
+            write_monitor(path, "monitor")
+        assert not path.exists()

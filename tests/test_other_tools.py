@@ -1,0 +1,29 @@
+"""The programs on the page about other tools run, where the tools are installed."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parent.parent / "docs" / "other_tools.md"
+PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime")
+
+
+def test_each_tool_has_a_program():
+    assert all(any(f"import {tool}" in text or f"from {tool}" in text for text in PROGRAMS)
+               for tool in TOOLS)  # fmt: skip
+
+
+# What other libraries warn of is theirs.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_program_runs(number, capsys, tmp_path, monkeypatch):
+    program = PROGRAMS[number]
+    for tool in TOOLS:
+        if re.search(rf"^(import|from) {tool}", program, re.MULTILINE):
+            pytest.importorskip(tool, reason=f"{tool} is not installed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
+    exec(compile(program, f"{PAGE.name}, program {number + 1}", "exec"), {"__name__": "program"})
+    assert capsys.readouterr().out.strip()

@@ -1,0 +1,169 @@
+"""Query ids and the groups that rows are split by are two things."""
+
+import copy
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRanker
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+)
+from sklearn.pipeline import make_pipeline
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.features import QueryScaler
+from skfilterrank.judgments import make_completed_scorer
+from skfilterrank.metrics import make_ranking_scorer, ndcg_score
+from skfilterrank.ranking import (
+    CalibratedRanker,
+    LambdaRankRanker,
+    QueryRanker,
+    RankAndFilter,
+)
+
+X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
+SEGMENT = QID % 3
+BY_QID = pd.Series(Y, index=pd.Index(QID, name="qid"))
+SCORER = make_ranking_scorer("ndcg@5")
+TREES = {"n_estimators": 3, "n_jobs": 1}
+
+RANKERS = {
+    "QueryRanker(LGBMRanker)": QueryRanker(LGBMRanker(verbose=-1, **TREES)),
+    "RankAndFilter(Ridge)": RankAndFilter(Ridge(), cv=2),
+    "LambdaRankRanker": LambdaRankRanker(**TREES),
+    "QueryRanker(LambdaRankRanker)": QueryRanker(LambdaRankRanker(**TREES)),
+    "CalibratedRanker(QueryRanker)": CalibratedRanker(QueryRanker(LambdaRankRanker(**TREES)), cv=2),
+    "QueryRanker(Pipeline)": QueryRanker(make_pipeline(QueryScaler(), LambdaRankRanker(**TREES))),
+}
+pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so that nothing is left to complete")
+every_ranker = pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
+
+
+def by_hand(ranker):
+    """Fitted and scored by query, split by segment."""
+    values = []
+    for train, test in LeaveOneGroupOut().split(X, Y, SEGMENT):
+        fitted = clone(ranker).fit(X[train], Y[train], groups=QID[train])
+        scores = fitted.predict(X[test], groups=QID[test])
+        values.append(ndcg_score(Y[test], scores, groups=QID[test], k=5))
+    return values
+
+
+@every_ranker
+def test_split_by_segment_and_score_by_query(ranker):
+    expected = by_hand(ranker)
+    how = {"cv": LeaveOneGroupOut(), "error_score": "raise"}
+    series = cross_val_score(ranker, X, BY_QID, groups=SEGMENT, scoring=SCORER, **how)
+    np.testing.assert_allclose(series, expected)
+    with config_context(enable_metadata_routing=True):
+        asking = clone(ranker).set_fit_request(groups="qid").set_score_request(groups="qid")
+        scorer = copy.copy(SCORER).set_score_request(groups="qid")
+        params = {"groups": SEGMENT, "qid": QID}
+        routed = cross_val_score(asking, X, Y, params=params, scoring=scorer, **how)
+        np.testing.assert_allclose(routed, expected)
+        search = GridSearchCV(asking, {}, scoring=scorer, **how).fit(X, Y, **params)
+        np.testing.assert_allclose(search.best_score_, np.mean(expected))
+        own = cross_val_score(asking.set_params(measure="ndcg@5"), X, Y, params=params, **how)
+    if not isinstance(ranker, RankAndFilter):  # which is tuned for another measure then
+        np.testing.assert_allclose(own, expected)
+
+
+@every_ranker
+def test_segments_for_queries_are_an_error(ranker):
+    with pytest.raises(InputError, match="groups and the index level 'qid' of y or X name diff"):
+        clone(ranker).fit(X, BY_QID, groups=SEGMENT)
+    fitted = clone(ranker).fit(X, BY_QID, groups=QID.astype(str))
+    with pytest.raises(InputError, match=r"set_score_request\(groups='qid'\)"):
+        fitted.score(X, BY_QID, groups=SEGMENT)
+    with (
+        config_context(enable_metadata_routing=True),
+        pytest.raises(InputError, match=r"set_fit_request\(groups='qid'\)"),
+    ):
+        cross_val_score(
+            ranker,
+            X,
+            BY_QID,
+            params={"groups": SEGMENT},
+            cv=LeaveOneGroupOut(),
+            error_score="raise",
+        )
+
+
+@pytest.mark.parametrize("make", [make_ranking_scorer, make_completed_scorer])
+def test_what_a_scorer_asks_for(make):
+    scorer = make("ndcg@5")
+    assert scorer.get_metadata_routing().score.requests == {"groups": True}
+    with pytest.raises(RuntimeError, match="set_score_request is for scikit-learn's metadata rou"):
+        scorer.set_score_request(groups="qid")
+    with config_context(enable_metadata_routing=True):
+        assert scorer.set_score_request(groups="qid") is scorer
+        assert clone(scorer, safe=False).get_metadata_routing().score.requests == {"groups": "qid"}
+        with pytest.raises(ValueError, match="valid identifier"):
+            scorer.set_score_request(groups="query id")
+        scorer.set_score_request(groups=False)
+        ridge = Ridge().fit(X, Y)
+        expected = cross_val_score(Ridge(), X, BY_QID, scoring=scorer, error_score="raise")
+        with config_context(enable_metadata_routing=False):
+            plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg@5"))
+        np.testing.assert_array_equal(expected, plain)
+        assert scorer(ridge, X, BY_QID) == make("ndcg@5")(ridge, X, Y, groups=QID)
+
+
+CUT = "cv splits queries: some have rows on both sides of a split"
+SHUFFLED = KFold(3, shuffle=True, random_state=0)
+
+
+class TestCutQueries:
+    """A query with rows on both sides of a split is warned of, once."""
+
+    @pytest.mark.parametrize("scoring", [None, SCORER], ids=["score", "scorer"])
+    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+    @pytest.mark.parametrize("wrap", ["alone", "Pipeline", "search"])
+    @every_ranker
+    def test_rows_are_split(self, ranker, wrap, routing, scoring):
+        if wrap == "Pipeline":
+            if routing and scoring is None:
+                pytest.skip("scikit-learn's Pipeline.score wants a step that asks for weights")
+            ranker = make_pipeline("passthrough", ranker)
+        how = {"cv": SHUFFLED, "scoring": scoring, "error_score": "raise"}
+        with config_context(enable_metadata_routing=routing):
+            data = {"params": {"groups": QID}} if routing else {}
+            y = Y if routing else BY_QID
+            if wrap == "search":
+                ranker = GridSearchCV(ranker, {}, scoring=scoring, cv=GroupKFold(2))
+                data.setdefault("params", {"groups": QID})
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("default")
+                cross_val_score(ranker, X, y, **data, **how)
+        assert [str(each.message)[: len(CUT)] for each in caught] == [CUT]
+        assert caught[0].category is DataWarning
+
+    @every_ranker
+    def test_whole_queries_are_split(self, ranker):
+        how = {"cv": GroupKFold(3), "scoring": SCORER, "return_train_score": True}
+        result = cross_validate(ranker, X, BY_QID, groups=QID, return_estimator=True, **how)
+        assert np.isfinite(result["train_score"]).all()
+        learning_curve(
+            ranker, X, BY_QID, groups=QID, cv=GroupKFold(3), scoring=SCORER, train_sizes=[0.47]
+        )
+
+    @every_ranker
+    def test_ids_that_number_other_queries_alike_are_no_cut(self, ranker):
+        fitted = clone(ranker).fit(X, Y, groups=QID)
+        rows = np.delete(np.arange(len(Y)), [3, 40])
+        fitted.score(X[rows], Y[rows], groups=QID[rows])
+        search = GridSearchCV(ranker, {}, cv=GroupKFold(3)).fit(X, BY_QID, groups=QID)
+        search.score(X[rows], BY_QID.iloc[rows])
+        assert "_queries_of_fold" not in vars(search.best_estimator_)
