@@ -61,6 +61,7 @@ REFERENCE = {
     "ndcg_min": lambda case: ndcg_min(case.shown, case.pool, case.k),
     "ndcg_f": lambda case: ndcg_f(case.shown, case.pool, case.k),
     "forbidden": lambda case: forbidden(case.shown, case.pool, case.k),
+    "any_forbidden": lambda case: float(any(gain < 0 for gain in case.shown[: case.k])),
     "false_reject_rate": lambda case: false_reject_rate(case.shown, case.pool, case.k),
     "empty_list_rate": lambda case: empty_list_rate(case.shown, case.pool, case.k),
     "qwa": lambda case: qwa(case.shown, case.pool, case.k),
@@ -142,6 +143,6 @@ PLAIN = {
         "ndcg_f": None,
         "false_reject_rate": None,
     },
-    "everything relevant": {"ndcg": 1, "ndcg_0": 1, "ndcg_min": None, "ndcg_f": 1, "forbidden": 0},
-    "all tied": {"dcg": 0, "ndcg_min": 1 / 2, "ndcg_f": 1 / 2, "forbidden": 1 / 2},
+    "everything relevant": {"ndcg": 1, "ndcg_0": 1, "ndcg_min": None, "ndcg_f": 1, "any_forbidden": 0},
+    "all tied": {"any_forbidden": 1, "dcg": 0, "ndcg_min": 1 / 2, "ndcg_f": 1 / 2, "forbidden": 1 / 2},
 }
