@@ -92,7 +92,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
         return ParsedMeasure(entry, None, {})
     if isinstance(measures := getattr(text, "_measures", None), dict):
         raise InputError(
-            f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(measures)} "
+            f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(list(measures))} "
             "with options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None

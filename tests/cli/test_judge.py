@@ -622,7 +622,9 @@ def test_only_holes_are_judged(ask, files):
 
 def test_what_was_judged_makes_the_pool_and_the_next_session(ask, files):
     (files / "old.txt").write_text(JUDGED)
-    assert ask([], "--judged", "old.txt", base=BASE)[0] == 0
+    code, _, err = ask([], "--judged", "old.txt", base=BASE)
+    assert code == 2
+    assert "holds the label -1, which is none of --grades: say --unjudged-label=-1 where" in err
     code, out, _ = ask(["2", "q"], "--judged", "old.txt", "--unjudged-label=-1", base=BASE)
     assert (code, shown(out)) == (0, ["d5"])
     assert judged() == [("1", "d1", 2), ("1", "d9", 1), ("2", "d2", 0), ("2", "d5", 2)]

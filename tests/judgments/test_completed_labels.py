@@ -230,7 +230,7 @@ def test_a_held_out_fold_is_completed_by_itself(data, predictor):
     class Spy:
         arguments = "'ap'"
 
-        def __call__(self, estimator, X, y, groups=None):
+        def __call__(self, estimator, X, y, groups=None, query_weight=None):
             seen.append(np.asarray(y))
             return 0.0
 

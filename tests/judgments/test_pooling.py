@@ -128,9 +128,10 @@ def test_runs_are_as_good_as_their_table():
     assert clone(by_runs).depth == 1
 
 
-def test_groups_overrule_the_index():
+def test_groups_that_contradict_the_index():
     ranks = table([[1.0], [2.0], [3.0]])
-    assert PoolingSelector().fit(ranks, groups=["a", "b", "b"]).ranking_.tolist() == [1, 1, 2]
+    with pytest.raises(ValueError, match="name different queries"):
+        PoolingSelector().fit(ranks, groups=["a", "b", "b"])
 
 
 def test_budget_above_the_pool_names_the_line():

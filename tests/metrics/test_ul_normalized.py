@@ -33,7 +33,8 @@ NO = -np.inf
 OTHERS = sorted(
     name
     for name, entry in MEASURES.items()
-    if entry.greater_is_better and name not in (*NONNEGATIVE, "ndcg_min", "empty_list_rate")
+    if entry.greater_is_better
+    and name not in (*NONNEGATIVE, "above_chance", "ndcg_min", "empty_list_rate")
 )
 
 

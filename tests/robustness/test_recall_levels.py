@@ -160,7 +160,7 @@ def test_measures_are_given_by_their_functions_too():
     assert recall_level_metric([1, 4], ndcg_0_score) == recall_level_metric([1, 4], "ndcg")
 
 
-NO_SUMS = ["err", "precision", "recall_error", "lexirecall", "ndcg_min", "ul_normalized"]
+NO_SUMS = ["err", "f", "precision", "recall_error", "lexirecall", "ndcg_min", "ul_normalized"]
 
 
 @pytest.mark.parametrize("measure", NO_SUMS)
@@ -182,7 +182,13 @@ SUMS = {name for name, entry in MEASURES.items() if entry.additive and entry.gre
 SUMS -= {*NO_SUMS, "lexiprecision", "metric_lexirecall"}
 SUMS |= {f"{name}(scale=share,n_items=40)" for name in ("lexirecall", "lexiprecision")}
 SUMS |= {"metric_lexirecall(n_items=40)"}
-SUMS |= {"precision@7", "ap(normalize=min)@9", "rbp(persistence=0.5)@20", "tse(exposure=ndcg)"}
+SUMS |= {
+    "f@7",
+    "precision@7",
+    "ap(normalize=min)@9",
+    "rbp(persistence=0.5)@20",
+    "tse(exposure=ndcg)",
+}
 
 
 @pytest.mark.parametrize("measure", sorted(SUMS))

@@ -62,7 +62,7 @@ def _check(arguments):
                 "learn: leave out one of them."
             )
     for name in _LEARNING if arguments.qrels is None else ():
-        if getattr(arguments, name) is not None:
+        if getattr(arguments, name) not in (None, "warn"):
             option = {"measures": "measure"}.get(name, name).replace("_", "-")
             raise InputError(
                 f"--{option} says how fusion is learned: add --qrels, the judgments to learn from."

@@ -9,6 +9,7 @@ from skfilterrank._core.results import counted
 from skfilterrank.cli._documents import joined
 from skfilterrank.cli._run_files import named_paths
 from skfilterrank.cli._streams import tell
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import assessor_agreement, likely_errors
 
@@ -58,12 +59,21 @@ class Judged:
         return replace(self, known=self.known[~asked], remarks=remarks)
 
 
+def _read(path, arguments):
+    """The judgments of a file; labels below 0 may mean unjudged where they are no grades."""
+    qrels = read_qrels(path, unjudged_label=arguments.unjudged_label)
+    below = qrels["label"][(qrels["label"] < 0) & ~qrels["label"].isin(list(arguments.grades))]
+    if len(below):
+        raise InputError(
+            f"{path} holds the label {below.iloc[0]:g}, which is none of --grades: say "
+            f"--unjudged-label={below.iloc[0]:g} where it means not judged, or add it to --grades."
+        )
+    return qrels
+
+
 def read_judged(arguments) -> Judged:
     """The judgments of --judged; of several assessors, those on which they agree."""
-    sources = {
-        name: read_qrels(path, unjudged_label=arguments.unjudged_label)
-        for name, path in named_paths(arguments.judged).items()
-    }
+    sources = {name: _read(path, arguments) for name, path in named_paths(arguments.judged).items()}
     if len(sources) < 2:
         empty = pd.DataFrame({"qid": [], "docno": [], "label": []}).astype({"label": np.float64})
         labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]

@@ -86,7 +86,16 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--assessor", metavar="NAME", help="who judges; the log keeps it with each answer"
     )
-    shared.add(parser, "--unjudged-label")
+    shared.add(
+        parser,
+        "--unjudged-label",
+        type=options.number,
+        default=None,
+        metavar="LABEL",
+        help="the label that means pooled but not judged, such as -1: in --judged, and of what is "
+        "written for the rest of the pool",
+        shown=None,
+    )
     choice = parser.add_argument_group("which documents")
     choice.add_argument(
         "--strategy", choices=STRATEGIES, metavar="NAME", help="what to judge first; see below"

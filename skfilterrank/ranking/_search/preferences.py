@@ -205,6 +205,12 @@ def search_by_preferences(
     n_resamples = check_count(n_resamples, "n_resamples", least=0)
     check_choice(kind, "kind", ("recall", "precision"))
     index = check_groups(groups, y, X, n_rows=count_rows(X), carrier="y as a pandas Series")
+    if isinstance(estimator, type) or not (
+        hasattr(estimator, "fit") and hasattr(estimator, "set_params")
+    ):
+        raise InputError(
+            f"estimator must be a scikit-learn estimator or Pipeline, got {brief(estimator)}."
+        )
     models = [clone(estimator).set_params(**params) for params in wanted]
     splits, scores = None, {}
     for number, model in enumerate(tqdm(models, disable=not verbose, leave=False)):

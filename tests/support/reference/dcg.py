@@ -143,6 +143,18 @@ PLAIN = {
         "ndcg_f": None,
         "false_reject_rate": None,
     },
-    "everything relevant": {"ndcg": 1, "ndcg_0": 1, "ndcg_min": None, "ndcg_f": 1, "any_forbidden": 0},
-    "all tied": {"any_forbidden": 1, "dcg": 0, "ndcg_min": 1 / 2, "ndcg_f": 1 / 2, "forbidden": 1 / 2},
+    "everything relevant": {
+        "ndcg": 1,
+        "ndcg_0": 1,
+        "ndcg_min": None,
+        "ndcg_f": 1,
+        "any_forbidden": 0,
+    },
+    "all tied": {
+        "any_forbidden": 1,
+        "dcg": 0,
+        "ndcg_min": 1 / 2,
+        "ndcg_f": 1 / 2,
+        "forbidden": 1 / 2,
+    },
 }

@@ -1,4 +1,4 @@
-"""Counts, F, interpolated precision and average precision's other means, as trec_eval words them."""
+"""Counts, F and interpolated precision, as trec_eval words them."""
 
 from math import floor
 
