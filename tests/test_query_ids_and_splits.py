@@ -25,7 +25,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.features import QueryScaler
 from skfilterrank.judgments import make_completed_scorer
-from skfilterrank.metrics import make_ranking_scorer, ndcg_score
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
     LambdaRankRanker,
@@ -36,7 +36,7 @@ from skfilterrank.ranking import (
 X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
 SEGMENT = QID % 3
 BY_QID = pd.Series(Y, index=pd.Index(QID, name="qid"))
-SCORER = make_ranking_scorer("ndcg@5")
+SCORER = make_ranking_scorer("ndcg_f@5")
 TREES = {"n_estimators": 3, "n_jobs": 1}
 
 RANKERS = {
@@ -57,7 +57,7 @@ def by_hand(ranker):
     for train, test in LeaveOneGroupOut().split(X, Y, SEGMENT):
         fitted = clone(ranker).fit(X[train], Y[train], groups=QID[train])
         scores = fitted.predict(X[test], groups=QID[test])
-        values.append(ndcg_score(Y[test], scores, groups=QID[test], k=5))
+        values.append(ndcg_f_score(Y[test], scores, groups=QID[test], k=5))
     return values
 
 
@@ -75,7 +75,7 @@ def test_split_by_segment_and_score_by_query(ranker):
         np.testing.assert_allclose(routed, expected)
         search = GridSearchCV(asking, {}, scoring=scorer, **how).fit(X, Y, **params)
         np.testing.assert_allclose(search.best_score_, np.mean(expected))
-        own = cross_val_score(asking.set_params(measure="ndcg@5"), X, Y, params=params, **how)
+        own = cross_val_score(asking.set_params(measure="ndcg_f@5"), X, Y, params=params, **how)
     if not isinstance(ranker, RankAndFilter):  # which is tuned for another measure then
         np.testing.assert_allclose(own, expected)
 
@@ -103,22 +103,22 @@ def test_segments_for_queries_are_an_error(ranker):
 
 @pytest.mark.parametrize("make", [make_ranking_scorer, make_completed_scorer])
 def test_what_a_scorer_asks_for(make):
-    scorer = make("ndcg@5")
-    assert scorer.get_metadata_routing().score.requests == {"groups": True}
+    scorer = make("ndcg_f@5")
+    assert scorer.get_metadata_routing().score.requests == {"groups": True, "query_weight": True}
     with pytest.raises(RuntimeError, match="set_score_request is for scikit-learn's metadata rou"):
         scorer.set_score_request(groups="qid")
     with config_context(enable_metadata_routing=True):
         assert scorer.set_score_request(groups="qid") is scorer
-        assert clone(scorer, safe=False).get_metadata_routing().score.requests == {"groups": "qid"}
+        assert clone(scorer, safe=False).get_metadata_routing().score.requests == {"groups": "qid", "query_weight": True}
         with pytest.raises(ValueError, match="valid identifier"):
             scorer.set_score_request(groups="query id")
         scorer.set_score_request(groups=False)
         ridge = Ridge().fit(X, Y)
         expected = cross_val_score(Ridge(), X, BY_QID, scoring=scorer, error_score="raise")
         with config_context(enable_metadata_routing=False):
-            plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg@5"))
+            plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg_f@5"))
         np.testing.assert_array_equal(expected, plain)
-        assert scorer(ridge, X, BY_QID) == make("ndcg@5")(ridge, X, Y, groups=QID)
+        assert scorer(ridge, X, BY_QID) == make("ndcg_f@5")(ridge, X, Y, groups=QID)
 
 
 CUT = "cv splits queries: some have rows on both sides of a split"
