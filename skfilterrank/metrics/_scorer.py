@@ -72,7 +72,6 @@ class RankingScorer(RequestsGroups):
                 "leave one of the two out."
             )
         query_ids = find_groups(groups, y, X)
-        warn_of_cut_queries(estimator, query_ids)
         shared = {
             "gains": params.pop("gains", None),
             "ties": params.pop("ties", None),
@@ -87,6 +86,7 @@ class RankingScorer(RequestsGroups):
         values, index = values_of_queries(
             measures, y, scores, groups=query_ids, options=params, **shared
         )
+        warn_of_cut_queries(estimator, index)
         weights = query_weights(query_weight, index)
         means = [
             OVER_QUERIES[each.measure.over_queries](column, weights)
