@@ -29,6 +29,7 @@ __all__ = [
     "metadata_routing_enabled",
     "num_samples",
     "safe_indexing",
+    "trees_and_forests",
     "without_groups",
 ]
 
@@ -86,3 +87,14 @@ def without_groups(routing):
         for method in (routing.fit, routing.transform):
             method.add_request(param="groups", alias=False)
     return routing
+
+
+def trees_and_forests() -> tuple[type, tuple[type, ...]]:
+    """The type of trees inside estimators, and those of ensembles that hand them X unseen."""
+    # Here, because few models have trees and all would wait for sklearn.ensemble.
+    from sklearn.ensemble import IsolationForest
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
+    from sklearn.tree._tree import Tree
+
+    return Tree, (BaseForest, BaseGradientBoosting, IsolationForest)

@@ -110,7 +110,7 @@ def test_segments_for_queries_are_an_error(ranker):
 def test_what_a_scorer_asks_for(make):
     scorer = make("ndcg_f@5")
     assert scorer.get_metadata_routing().score.requests == {"groups": True, "query_weight": True}
-    with pytest.raises(RuntimeError, match="set_score_request is for scikit-learn's metadata rou"):
+    with pytest.raises(InputError, match="set_score_request is for scikit-learn's metadata rou"):
         scorer.set_score_request(groups="qid")
     with config_context(enable_metadata_routing=True):
         assert scorer.set_score_request(groups="qid") is scorer

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfilterrank._sklearn_compat import trees_and_forests
 from skfilterrank.exceptions import FileFormatError
 
 _LEAF = -1
@@ -25,20 +26,15 @@ def check_trees(objects, n_trees: int, name: str) -> None:
         For a tree that is none, that counts features which its owner does not ask for, or that
         stands elsewhere than in an estimator.
     """
-    # Here, because a model without trees has no need of all of sklearn.ensemble.
-    from sklearn.ensemble import IsolationForest
-    from sklearn.ensemble._forest import BaseForest
-    from sklearn.ensemble._gb import BaseGradientBoosting
-    from sklearn.tree._tree import Tree
-
+    tree_type, forest_types = trees_and_forests()
     seen = set()
     for owner in objects:
         tree = vars(owner).get("tree_")
-        if isinstance(tree, Tree):
+        if isinstance(tree, tree_type):
             seen.add(id(tree))
             if reason := _fault(tree, vars(owner).get("n_features_in_")):
                 raise _bad_tree(owner, reason, name)
-        elif isinstance(owner, BaseForest | BaseGradientBoosting | IsolationForest):
+        elif isinstance(owner, forest_types):
             # These look at X once, and hand it to their trees unseen.
             members = list(np.ravel(vars(owner).get("estimators_", ())))
             width = vars(owner).get("n_features_in_")
