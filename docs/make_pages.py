@@ -53,7 +53,10 @@ Gains are those of a call, for all of its measures. A name may tell its own, so 
 * `gains=exp2`, or a gain for each label, `gains={0:0,1:1,2:5}`, where `nan` means unjudged.
   ir_measures' `dcg='exp-log2'` is `gains=exp2`.
 
-Both start from what `gains=` of the call, where there is any, has made of labels.
+Both start from what `gains=` of the call, where there is any, has made of labels. `like=lightgbm`,
+`xgboost`, `catboost` or `scikit-learn` tells gains, ties and the value of undefined queries at
+once, as in `"ndcg(like=lightgbm)@10"`: the number that the library reports, see
+[other_libraries.md](other_libraries.md). What a name tells goes before what a call says.
 
 * **Filtered** documents have the score -inf: they are not in the list, and the places close up.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out

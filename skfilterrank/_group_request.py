@@ -5,6 +5,7 @@ from typing import Self
 from sklearn.utils.metadata_routing import UNCHANGED, MetadataRequest
 
 from skfilterrank._sklearn_compat import metadata_routing_enabled
+from skfilterrank.exceptions import InputError
 
 
 class RequestsGroups:
@@ -40,13 +41,11 @@ class RequestsGroups:
 
         Raises
         ------
-        RuntimeError
-            If metadata routing is off.
         ValueError
-            If one of the two is no name.
+            If metadata routing is off, or one of the two is no name.
         """
         if not metadata_routing_enabled():
-            raise RuntimeError(
+            raise InputError(
                 "set_score_request is for scikit-learn's metadata routing: switch it on by "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import count_rows, find_groups
@@ -164,7 +165,15 @@ class RankerMixin:
         """
         raise NotImplementedError(f"{type(self).__name__} has no predict(X, groups=None).")
 
-    def score(self, X, y, groups=None, *, query_weight: QueryWeight = None) -> float:
+    def score(
+        self,
+        X,
+        y,
+        groups=None,
+        *,
+        query_weight: QueryWeight = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Mean of `measure` over the queries of X.
 
         Parameters
@@ -179,6 +188,8 @@ class RankerMixin:
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             What each query counts in the mean, as in
             :func:`skfilterrank.metrics.ndcg_f_score`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
 
         Returns
         -------
@@ -189,9 +200,17 @@ class RankerMixin:
         ------
         ValueError
             If query ids are missing though `fit` had some, `measure` is unknown, arrays have
-            different lengths, or a label has no gain.
+            different lengths, a label has no gain, rows of a query differ in `sample_weight`, or
+            weights come by both names.
         """
         check_is_fitted(self)
+        if sample_weight is not None:
+            if query_weight is not None:
+                raise InputError(
+                    "query_weight and sample_weight are both given, and both are what each query "
+                    "counts in the mean: leave one of the two out."
+                )
+            query_weight = sample_weight
         groups = find_groups(groups, y, X)
         warn_of_cut_queries(self, groups)
         is_guessed = groups is None and not self.fitted_with_groups_

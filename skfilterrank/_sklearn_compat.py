@@ -29,11 +29,13 @@ __all__ = [
     "metadata_routing_enabled",
     "num_samples",
     "safe_indexing",
+    "trees_and_forests",
     "without_groups",
 ]
 
 # Where scikit-learn fits on one side of a split and scores the other.
 _CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
+_SEARCH = "sklearn.model_selection._search"
 
 
 def feature_names(X) -> np.ndarray | None:
@@ -55,21 +57,25 @@ def fitted_end(estimator):
     return estimator
 
 
-def calling_cross_validation():
-    """What stands for the cross-validation of scikit-learn that calls, as long as it runs.
+def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
+    """Whether scikit-learn's cross-validation calls, and what stands for it as long as it runs.
 
-    None where none calls: fit and score then need not be two sides of a split.
+    Where none calls, fit and score need not be two sides of a split. Nothing else tells: an
+    estimator is handed the rows of one side. This looks up the stack, at most some dozen frames
+    and a few microseconds; where scikit-learn names its modules otherwise, none calls. In other
+    processes and threads of joblib's nothing stands for the whole, which is out of sight.
     """
-    called, whole = False, None
+    is_called, within, whole = False, None, None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__") in _CROSS_VALIDATION:
-            called = True
+        module = frame.f_globals.get("__name__")
         if frame.f_code is joblib.Parallel.__call__.__code__:
-            whole = frame.f_locals["self"]
+            within = frame.f_locals["self"]
+        elif module in _CROSS_VALIDATION or (is_called and module == _SEARCH):
+            # The outermost, not what may run around it.
+            is_called, whole = True, within
         frame = frame.f_back
-    # In a process of joblib's the call itself is out of sight.
-    return (whole or joblib.Parallel) if called else None
+    return is_called, whole
 
 
 def without_groups(routing):
@@ -81,3 +87,14 @@ def without_groups(routing):
         for method in (routing.fit, routing.transform):
             method.add_request(param="groups", alias=False)
     return routing
+
+
+def trees_and_forests() -> tuple[type, tuple[type, ...]]:
+    """The type of trees inside estimators, and those of ensembles that hand them X unseen."""
+    # Here, because few models have trees and all would wait for sklearn.ensemble.
+    from sklearn.ensemble import IsolationForest
+    from sklearn.ensemble._forest import BaseForest
+    from sklearn.ensemble._gb import BaseGradientBoosting
+    from sklearn.tree._tree import Tree
+
+    return Tree, (BaseForest, BaseGradientBoosting, IsolationForest)

@@ -3,16 +3,18 @@
 import copy
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from lightgbm import LGBMRanker
+from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    GroupShuffleSplit,
     KFold,
     LeaveOneGroupOut,
     cross_val_score,
@@ -20,12 +22,15 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._core.cut_queries import _fitted_on
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.features import QueryScaler
+from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments import make_completed_scorer
-from skfilterrank.metrics import make_ranking_scorer, ndcg_score
+from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
     CalibratedRanker,
     LambdaRankRanker,
@@ -36,7 +41,7 @@ from skfilterrank.ranking import (
 X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
 SEGMENT = QID % 3
 BY_QID = pd.Series(Y, index=pd.Index(QID, name="qid"))
-SCORER = make_ranking_scorer("ndcg@5")
+SCORER = make_ranking_scorer("ndcg_f@5")
 TREES = {"n_estimators": 3, "n_jobs": 1}
 
 RANKERS = {
@@ -57,7 +62,7 @@ def by_hand(ranker):
     for train, test in LeaveOneGroupOut().split(X, Y, SEGMENT):
         fitted = clone(ranker).fit(X[train], Y[train], groups=QID[train])
         scores = fitted.predict(X[test], groups=QID[test])
-        values.append(ndcg_score(Y[test], scores, groups=QID[test], k=5))
+        values.append(ndcg_f_score(Y[test], scores, groups=QID[test], k=5))
     return values
 
 
@@ -75,7 +80,7 @@ def test_split_by_segment_and_score_by_query(ranker):
         np.testing.assert_allclose(routed, expected)
         search = GridSearchCV(asking, {}, scoring=scorer, **how).fit(X, Y, **params)
         np.testing.assert_allclose(search.best_score_, np.mean(expected))
-        own = cross_val_score(asking.set_params(measure="ndcg@5"), X, Y, params=params, **how)
+        own = cross_val_score(asking.set_params(measure="ndcg_f@5"), X, Y, params=params, **how)
     if not isinstance(ranker, RankAndFilter):  # which is tuned for another measure then
         np.testing.assert_allclose(own, expected)
 
@@ -103,22 +108,73 @@ def test_segments_for_queries_are_an_error(ranker):
 
 @pytest.mark.parametrize("make", [make_ranking_scorer, make_completed_scorer])
 def test_what_a_scorer_asks_for(make):
-    scorer = make("ndcg@5")
-    assert scorer.get_metadata_routing().score.requests == {"groups": True}
-    with pytest.raises(RuntimeError, match="set_score_request is for scikit-learn's metadata rou"):
+    scorer = make("ndcg_f@5")
+    assert scorer.get_metadata_routing().score.requests == {"groups": True, "query_weight": True}
+    with pytest.raises(InputError, match="set_score_request is for scikit-learn's metadata rou"):
         scorer.set_score_request(groups="qid")
     with config_context(enable_metadata_routing=True):
         assert scorer.set_score_request(groups="qid") is scorer
-        assert clone(scorer, safe=False).get_metadata_routing().score.requests == {"groups": "qid"}
+        assert clone(scorer, safe=False).get_metadata_routing().score.requests == {
+            "groups": "qid",
+            "query_weight": True,
+        }
         with pytest.raises(ValueError, match="valid identifier"):
             scorer.set_score_request(groups="query id")
         scorer.set_score_request(groups=False)
         ridge = Ridge().fit(X, Y)
         expected = cross_val_score(Ridge(), X, BY_QID, scoring=scorer, error_score="raise")
         with config_context(enable_metadata_routing=False):
-            plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg@5"))
+            plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg_f@5"))
         np.testing.assert_array_equal(expected, plain)
-        assert scorer(ridge, X, BY_QID) == make("ndcg@5")(ridge, X, Y, groups=QID)
+        assert scorer(ridge, X, BY_QID) == make("ndcg_f@5")(ridge, X, Y, groups=QID)
+
+
+@pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
+@pytest.mark.parametrize("wrap", ["alone", "Pipeline"])
+@every_ranker
+def test_what_is_none_was_not_passed(ranker, wrap, routing):
+    """scikit-learn's Pipeline and searches hand on weights that nobody gave."""
+    model = ranker if wrap == "alone" else make_pipeline("passthrough", ranker)
+    how = {"cv": GroupKFold(3), "error_score": "raise"}
+    nothing = {"groups": None, "query_weight": None} if routing or wrap == "alone" else {}
+    with config_context(enable_metadata_routing=routing):
+        fitted = clone(model).fit(X, BY_QID)
+        expected = fitted.score(X, BY_QID)
+        assert fitted.score(X, BY_QID, sample_weight=None, **nothing) == expected
+        for scoring in (None, SCORER):
+            search = GridSearchCV(model, {}, scoring=scoring, **how).fit(X, BY_QID, groups=QID)
+            again = search.score(X, BY_QID)
+            if scoring is None:
+                assert again == expected
+            if routing:
+                params = {"groups": QID, "query_weight": None}
+                values = cross_val_score(model, X, Y, params=params, scoring=scoring, **how)
+                np.testing.assert_allclose(values.mean(), search.best_score_, rtol=1e-12)
+                whole = GridSearchCV(model, {}, scoring=scoring, **how).fit(X, Y, groups=QID)
+                assert whole.score(X, Y, groups=QID) == again
+
+
+@every_ranker
+def test_weights_of_rows(ranker):
+    """Where all rows of a query have one, they are those of queries."""
+    weight = np.random.default_rng(0).integers(1, 9, 45)[QID]
+    fitted = clone(ranker).fit(X, Y, groups=QID)
+    expected = fitted.score(X, Y, groups=QID, query_weight=weight)
+    assert expected != fitted.score(X, Y, groups=QID)
+    assert fitted.score(X, Y, groups=QID, sample_weight=weight) == expected
+    model = make_pipeline("passthrough", clone(ranker)).fit(X, BY_QID)
+    assert model.score(X, BY_QID, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(InputError, match="query_weight and sample_weight are both given"):
+        fitted.score(X, Y, groups=QID, query_weight=weight, sample_weight=weight)
+    with pytest.raises(InputError, match="has weights 0 and 1 for rows of query"):
+        fitted.score(X, Y, groups=QID, sample_weight=np.arange(len(Y)) % 2)
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline("passthrough", clone(ranker)).fit(X, Y, groups=QID)
+        with pytest.raises(ValueError, match="sample_weight"):  # which nobody asked for
+            pipeline.score(X, Y, groups=QID, sample_weight=weight)
+        asking = make_pipeline("passthrough", clone(ranker).set_score_request(sample_weight=True))
+        asking.fit(X, Y, groups=QID)
+        assert asking.score(X, Y, groups=QID, sample_weight=weight) == pytest.approx(expected)
 
 
 CUT = "cv splits queries: some have rows on both sides of a split"
@@ -134,8 +190,6 @@ class TestCutQueries:
     @every_ranker
     def test_rows_are_split(self, ranker, wrap, routing, scoring):
         if wrap == "Pipeline":
-            if routing and scoring is None:
-                pytest.skip("scikit-learn's Pipeline.score wants a step that asks for weights")
             ranker = make_pipeline("passthrough", ranker)
         how = {"cv": SHUFFLED, "scoring": scoring, "error_score": "raise"}
         with config_context(enable_metadata_routing=routing):
@@ -166,4 +220,56 @@ class TestCutQueries:
         fitted.score(X[rows], Y[rows], groups=QID[rows])
         search = GridSearchCV(ranker, {}, cv=GroupKFold(3)).fit(X, BY_QID, groups=QID)
         search.score(X[rows], BY_QID.iloc[rows])
-        assert "_queries_of_fold" not in vars(search.best_estimator_)
+        assert search.best_estimator_ not in _fitted_on
+
+
+OTHERS = {
+    "Ridge": Ridge(),
+    "LGBMRegressor": LGBMRegressor(verbose=-1, **TREES),
+    "Pipeline": make_pipeline(StandardScaler(), LGBMClassifier(verbose=-1, **TREES)),
+}
+every_other = pytest.mark.parametrize("estimator", OTHERS.values(), ids=OTHERS)
+
+
+class TestCutQueriesOfOthers:
+    """Estimators of other libraries say nothing of the rows that they are fitted on."""
+
+    @pytest.mark.parametrize("scoring", [SCORER, make_ranking_scorer(["ndcg_f@5", "ap"])])
+    @every_other
+    def test_rows_are_split(self, estimator, scoring):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cross_validate(estimator, X, BY_QID, cv=SHUFFLED, scoring=scoring)
+        assert [str(each.message)[: len(CUT)] for each in caught] == [CUT]
+        with pytest.warns(DataWarning, match=CUT):  # and the next one again
+            GridSearchCV(estimator, {}, cv=SHUFFLED, scoring=SCORER).fit(X, BY_QID)
+
+    @every_other
+    def test_whole_queries_are_split(self, estimator):
+        how = {"cv": GroupKFold(3), "groups": QID, "scoring": SCORER}
+        cross_validate(estimator, X, BY_QID, return_train_score=True, **how)
+        learning_curve(estimator, X, BY_QID, train_sizes=[0.47], **how)
+        how["cv"] = GroupShuffleSplit(5, random_state=0)
+        cross_val_score(estimator, X, BY_QID, **how)
+        search = GridSearchCV(estimator, {}, cv=GroupKFold(2), scoring=SCORER)
+        cross_val_score(search, X, BY_QID, params={"groups": QID}, **how)
+
+    def test_cross_validations_of_other_data_are_others(self):
+        """Also where they run within one call."""
+        rows = np.delete(np.arange(len(Y)), [3, 40])
+        how = {"cv": GroupKFold(3), "scoring": SCORER}
+        calls = [
+            joblib.delayed(cross_val_score)(Ridge(), X[r], BY_QID.iloc[r], groups=QID[r], **how)
+            for r in (rows, slice(None))
+        ]
+        joblib.Parallel()(calls)
+        for call, args, kwargs in calls:
+            call(*args, **kwargs)
+
+
+def test_a_fold_leaves_nothing_in_its_estimators(tmp_path):
+    ranker = QueryRanker(Ridge())
+    how = {"cv": GroupKFold(3), "scoring": SCORER, "return_estimator": True}
+    result = cross_validate(ranker, X, BY_QID, groups=QID, **how)
+    save_model(result["estimator"][0], tmp_path / "m.skops")
+    assert load_model(tmp_path / "m.skops").predict(X).shape == Y.shape

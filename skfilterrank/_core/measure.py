@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from skfilterrank._core.additive import Additive
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
+from skfilterrank._core.like import settings_like
 from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._core.measure_docs import complete_documentation
 from skfilterrank._core.own_gains import OwnGains
@@ -94,6 +95,8 @@ class Measure:
         The line of the table, of a measure that has gains of its own.
     own_gains : OwnGains or None
         What it makes of the gains that it is given.
+    library : str or None
+        The library whose rules for gains, ties and undefined queries it has, whatever it is given.
     """
 
     name: str
@@ -119,8 +122,11 @@ class Measure:
     with_forbidden: str = ""
     plain: Measure | None = None
     own_gains: OwnGains | None = None
+    library: str | None = None
 
     def __reduce__(self):
+        if self.plain is not None and self.library is not None:
+            return Measure.like, (self.plain, self.library)
         if self.plain is not None:
             return Measure.with_gains, (self.plain, self.own_gains)
         # By its function: importing that fills the table, in every process.
@@ -134,20 +140,57 @@ class Measure:
         def kernel(block, k, **options):
             return self.kernel(block.with_gains(own_gains), k, **options)
 
+        return self._variant(own_gains.text, kernel, additive=None, own_gains=own_gains)
+
+    def like(self, library: str) -> Measure:
+        """The measure by the rules of a library, whose number it then is."""
+        settings = dict(settings_like(library, self.name, ()))
+        gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
+        own_gains = None if gains is None else OwnGains(gains=gains)
+        fixed = {name: self.options[name](value, name) for name, value in settings.items()}
+
+        def kernel(block, k, **options):
+            if own_gains is not None:
+                block = block.with_gains(own_gains)
+            if block.tie_rule != ties:
+                block = block.with_ties(ties)
+            return with_undefined(self.kernel(block, k, **options, **fixed).copy(), undefined)
+
+        return self._variant(
+            f"like={library}",
+            kernel,
+            additive=None,
+            own_gains=own_gains,
+            library=library,
+            # First, as the default.
+            ties=(ties, *(rule for rule in self.ties if rule != ties)),
+            ties_are_means=self.ties_are_means and ties == "average",
+            options={name: check for name, check in self.options.items() if name not in fixed},
+        )
+
+    def _variant(self, text, kernel, **changes) -> Measure:
+        """A measure that goes by this one's name with the text in parentheses."""
+
         def function(y_true, y_score, **given):
-            return own.score(y_true, y_score, **({"ties": self.ties[0]} | given))
+            return own.score(y_true, y_score, **({"ties": own.ties[0]} | given))
 
         own = replace(
             self,
-            name=f"{self.name}({own_gains.text})",
+            name=f"{self.name}({text})",
             function=update_wrapper(function, self.function),
             kernel=kernel,
-            additive=None,
             plain=self,
-            own_gains=own_gains,
+            **changes,
         )
         function.measure = own  # type: ignore[attr-defined]  # functions of measures have it
         return own
+
+    @property
+    def own_text(self) -> str:
+        """What it has of its own, as it is written in its name."""
+        if self.library is not None:
+            return f"like={self.library}"
+        return "" if self.own_gains is None else self.own_gains.text
 
     @cached_property
     def defaults(self) -> dict:
@@ -285,12 +328,17 @@ class ParsedMeasure(NamedTuple):
         )
         return value if self.measure.greater_is_better else 0.0 - value
 
+    def like(self, library: str, given: Iterable[str] = ()) -> ParsedMeasure:
+        """The same by the rules of a library; its options, and what is `given`, must set none."""
+        settings_like(library, self.measure.name, {*self.options, *given})
+        return self._replace(measure=self.measure.like(library))
+
     @property
     def text(self) -> str:
         """The string form by the names of the measure table, whatever it was read from."""
         options = [f"{name}={value}" for name, value in self.options.items()]
-        if self.measure.own_gains is not None:
-            options.insert(0, self.measure.own_gains.text)
+        if self.measure.own_text:
+            options.insert(0, self.measure.own_text)
         cutoff = "" if self.k is None else f"@{self.k}"
         name = (self.measure.plain or self.measure).name
         within = f"({','.join(options)})" if options else ""

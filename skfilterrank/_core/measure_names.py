@@ -5,6 +5,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from skfilterrank._core.checks import as_list
+from skfilterrank._core.like import settings_like
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._core.own_gains import own_gains
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -25,7 +26,7 @@ _SEVERAL = {
 # trec_eval's P_5, which it also writes P.5.
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 # Options of every measure; "dcg" is how ir_measures writes gains of nDCG.
-_SHOWN_OF_ALL = ("rel", "gains")
+_SHOWN_OF_ALL = ("rel", "gains", "like")
 _OF_ALL = (*_SHOWN_OF_ALL, "dcg")
 
 
@@ -102,7 +103,11 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     entry, cut = entry_and_cut
     options, own = _parse_options(entry, parts["options"], text)
     options = {**entry.presets.get(parts["name"].lower(), {}), **options}
-    entry = entry.with_gains(own_gains(own, text))
+    if own.keys() == {"like"}:
+        settings_like(own["like"], entry.name, options)
+        entry = entry.like(own["like"])
+    else:
+        entry = entry.with_gains(own_gains(own, text))
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut

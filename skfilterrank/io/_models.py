@@ -33,6 +33,7 @@ from skfilterrank.exceptions import (
     brief,
 )
 from skfilterrank.io._archives import Unpacker
+from skfilterrank.io._trees import check_trees
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
@@ -43,6 +44,10 @@ _FORMAT_VERSION = 1
 # "ObjectNode" sets attributes and calls no constructor.
 _OBJECT = frozenset({"ObjectNode"})
 _ALLOWED = {
+    "catboost.core.CatBoost": _OBJECT,
+    "catboost.core.CatBoostClassifier": _OBJECT,
+    "catboost.core.CatBoostRanker": _OBJECT,
+    "catboost.core.CatBoostRegressor": _OBJECT,
     "collections.OrderedDict": frozenset({"TypeNode", "DictNode"}),
     "numpy.dtype": frozenset({"DTypeNode"}),
     "lightgbm.basic.Booster": _OBJECT,
@@ -61,6 +66,8 @@ _ALLOWED = {
     "sklearn.model_selection._split.PredefinedSplit": _OBJECT,
     "sklearn.model_selection._split.StratifiedGroupKFold": _OBJECT,
     "sklearn.model_selection._split.StratifiedKFold": _OBJECT,
+    # Each is looked at once it is there, see check_trees.
+    "sklearn.tree._tree.Tree": frozenset({"TreeNode"}),
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
     "sklearn.utils._metadata_requests.MetadataRequest": _OBJECT,
     "sklearn.utils._metadata_requests.MethodMetadataRequest": _OBJECT,
@@ -79,7 +86,7 @@ _VERSIONED = {
     "catboost": "CatBoost",
 }
 _OUR_PACKAGES = tuple(
-    f"skfilterrank.{part}." for part in ("_core", "features", "metrics", "ranking")
+    f"skfilterrank.{part}." for part in ("_core", "features", "judgments", "metrics", "ranking")
 )
 
 
@@ -192,15 +199,15 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     Notes
     -----
     Trusted are numpy arrays, scipy sparse matrices, scikit-learn's estimators, splitters and
-    scorers, LightGBM's and XGBoost's estimators and boosters, and the classes and measures of
-    skfilterrank. What skops does not trust by itself is rebuilt from its attributes, without
-    calling a constructor.
+    scorers, the estimators of LightGBM, XGBoost and CatBoost, and the classes and measures of
+    skfilterrank: every estimator that skfilterrank offers loads without `trusted`. What skops does
+    not trust by itself is rebuilt from its attributes, without calling a constructor. Refused are
+    scikit-learn's HistGradientBoosting estimators, and classes and functions of your own.
 
-    The trees of scikit-learn's forests and gradient boosting are refused, as skops refuses them,
-    since a crafted tree can make `predict` read outside its memory; pass
-    ``trusted=["sklearn.tree._tree.Tree"]`` for a forest of your own, such as that of
-    ``make_ranker("random_forest")``. A crafted LightGBM or XGBoost model may do the same, so take
-    models only from people you would take data from.
+    skops refuses the trees of scikit-learn's forests and gradient boosting, since a crafted tree
+    can make `predict` read outside its memory. Here each is looked at: its nodes must form a tree,
+    of features that the model has. A crafted model of another library may do the same unseen, so
+    take models only from people you would take data from.
 
     Examples
     --------
@@ -261,7 +268,12 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             f"format than skfilterrank {skfilterrank.__version__} reads; upgrade skfilterrank.",
             name,
         )
-    _warn_of_other_versions(content, data, name)
+    nodes = list(_nodes(_schema(data)))
+    # What is held twice is written twice, under one id.
+    trees = {node.get("__id__", id(node)) for node in nodes if node["__loader__"] == "TreeNode"}
+    if trees:
+        check_trees(_objects(content), len(trees), name)
+    _warn_of_other_versions(content, nodes, name)
     return content["model"]
 
 
@@ -271,9 +283,9 @@ def _versions(packages):
     return {package: module.__version__ for package, module in loaded.items() if module}
 
 
-def _warn_of_other_versions(content, data, name):
+def _warn_of_other_versions(content, nodes, name):
     """Warn where a package that the model is made of had another version when it was saved."""
-    used = {module.partition(".")[0] for module, *_ in _uses(_schema(data))}
+    used = {node["__module__"].partition(".")[0] for node in nodes}
     saved = content.get("versions") or {"skfilterrank": content["version"]}
     saved = {package: saved[package] for package in _VERSIONED if package in used & saved.keys()}
     now = _versions(saved)
@@ -340,25 +352,25 @@ def _refused(data, untrusted):
     """Names among those skops does not trust that a file may not hold, or not in this way."""
     schema = _schema(data)
     if schema["protocol"] < 1:
-        # Its functions are named elsewhere than _uses looks.
+        # Its functions are named elsewhere than in the nodes.
         raise InputError(f"skops protocol {schema['protocol']} is too old")
     ways = {name: set() for name in untrusted}
-    for module, name, loader in _uses(schema):
-        if (name := f"{module}.{name}") in ways:
-            ways[name].add(loader)
+    for node in _nodes(schema):
+        if (name := f"{node['__module__']}.{node['__class__']}") in ways:
+            ways[name].add(node["__loader__"])
     return sorted(
         name for name, loaders in ways.items() if not loaders or not loaders <= _allowed(name)
     )
 
 
-def _uses(state):
-    """Yield (module, name, loader) of everything that a skops schema names."""
+def _nodes(state):
+    """Yield everything that a skops schema names: its module, class and loader."""
     stack = [state]
     while stack:
         item = stack.pop()
         if isinstance(item, dict):
             if "__loader__" in item:
-                yield item["__module__"], item["__class__"], item["__loader__"]
+                yield item
             stack.extend(item.values())
         elif isinstance(item, list):
             stack.extend(item)

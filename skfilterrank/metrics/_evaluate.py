@@ -29,7 +29,6 @@ from skfilterrank._core.scoring import (
     with_undefined,
 )
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._like import settings_like
 
 
 @overload
@@ -147,6 +146,10 @@ default=None
     """
     wanted = parse_measures(measures)
     _check_options(wanted, options)
+    if like is not None:
+        given = {"gains": gains, "ties": ties, "undefined": undefined or None}
+        named = {name for name, value in given.items() if value is not None} | options.keys()
+        wanted = {text: each.like(like, named) for text, each in wanted.items()}
     check_average(average, query_weight)
     # Who has parsed them, such as for many runs, has warned.
     if not isinstance(measures, dict):
@@ -161,7 +164,6 @@ default=None
         unjudged=unjudged,
         undefined=undefined,
         options=options,
-        like=like,
     )
     # A copy: a name that is given to one table's index must not reach another's.
     names = _columns(tuple(wanted)).copy()
@@ -176,18 +178,11 @@ default=None
 
 
 def values_of_queries(
-    wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options, like=None
+    wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
 ) -> tuple[np.ndarray, GroupIndex]:
     """One column for each of the parsed measures, and the queries that are the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
-    settings = {}
-    if like is not None:
-        given = {"gains": gains, "ties": ties, "undefined": undefined or None}
-        given = options | {name: value for name, value in given.items() if value is not None}
-        settings = {text: settings_like(like, each, given) for text, each in wanted.items()}
-        # Of a library they are the same for all measures.
-        gains, ties = (next(iter(settings.values()))[name] for name in ("gains", "ties"))
     gained = as_gains(y_true, gains)
     check_same_index(y_true, y_score)
     y_score = check_scores(y_score, n_rows=len(gained))
@@ -204,7 +199,7 @@ def values_of_queries(
             lists = RankedLists(gained, y_score, groups=index, ties=rule, unjudged=key[1])
             shared[key] = lists, {}
         lists, kernels = shared[key]
-        options_of_both = {**options, **settings.get(text, {}), **own}
+        options_of_both = {**options, **own}
         lists.columns |= entry.row_columns(options_of_both, len(gained))
         kernels[text] = entry.bind(k, options_of_both)
     column = {text: i for i, text in enumerate(wanted)}
@@ -213,8 +208,6 @@ def values_of_queries(
         for block in lists.blocks():
             for text, kernel in kernels.items():
                 values[block.queries, column[text]] = kernel(block)
-    for text, each in settings.items():
-        with_undefined(values[:, column[text]], each["undefined"])
     return with_undefined(values, undefined), lists.index
 
 

@@ -15,7 +15,6 @@ from skfilterrank._group_request import RequestsGroups
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
-from skfilterrank.metrics._like import settings_like
 
 # Arguments of measures that come with each call.
 _NOT_FIXED = {"y_true", "y_score", "groups", "average"}
@@ -73,27 +72,29 @@ class RankingScorer(RequestsGroups):
                 "leave one of the two out."
             )
         query_ids = find_groups(groups, y, X)
-        warn_of_cut_queries(estimator, query_ids)
         shared = {
             "gains": params.pop("gains", None),
             "ties": params.pop("ties", None),
             "unjudged": params.pop("unjudged", "zero"),
             "undefined": params.pop("undefined", 0.0),
         }
-        shared["like"] = params.pop("like", None)
+        measures = self._measures
+        if (like := params.pop("like", None)) is not None:
+            measures = {text: each.like(like) for text, each in measures.items()}
         scores = document_scores(estimator, X, groups=query_ids, gains=shared["gains"])
-        warn_of_forbidden(self._measures.values(), y, shared["gains"])
+        warn_of_forbidden(measures.values(), y, shared["gains"])
         values, index = values_of_queries(
-            self._measures, y, scores, groups=query_ids, options=params, **shared
+            measures, y, scores, groups=query_ids, options=params, **shared
         )
+        warn_of_cut_queries(estimator, index)
         weights = query_weights(query_weight, index)
         means = [
             OVER_QUERIES[each.measure.over_queries](column, weights)
-            for each, column in zip(self._measures.values(), values.T, strict=True)
+            for each, column in zip(measures.values(), values.T, strict=True)
         ]
         return [
             mean if each.measure.greater_is_better else 0.0 - mean
-            for mean, each in zip(means, self._measures.values(), strict=True)
+            for mean, each in zip(means, measures.values(), strict=True)
         ]
 
 
@@ -240,7 +241,7 @@ def make_ranking_scorer(
     _check_parameters(wanted, params)
     if like is not None:
         for each in wanted.values():
-            settings_like(like, each, params)
+            each.like(like, params)
         params["like"] = like
     return (RankingScorers if are_several else RankingScorer)(wanted, params)
 

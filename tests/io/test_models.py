@@ -1,4 +1,4 @@
-import contextlib
+import copy
 import io
 import json
 import os
@@ -14,21 +14,33 @@ import numpy as np
 import pytest
 import sklearn
 import skops.io
-from sklearn.base import BaseEstimator
+from catboost import CatBoostClassifier, CatBoostRanker, CatBoostRegressor
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import Birch
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingRegressor,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree._tree import Tree
 
 import skfilterrank
 import skfilterrank.metrics
+from all_estimators import CASES, DATA, asked
 from skfilterrank.exceptions import FileFormatError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
-from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.judgments import TopicSelector
+from skfilterrank.ranking import QueryRanker, RankAndFilter, get_ranker_names, make_ranker
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -170,15 +182,97 @@ def test_unknown_class_is_refused_until_trusted(tmp_path):
         assert isinstance(load_model(path, trusted=trusted)[-1], Stranger)
 
 
-def test_trees_of_scikit_learn_must_be_trusted(tmp_path):
-    path = tmp_path / "m.skops"
-    model = RandomForestClassifier(3, random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match=r"trusted=\['sklearn.tree._tree.Tree'\]"):
-        save_model(model, path)
-    with pytest.raises(ValueError, match=r"not trusted: sklearn\.tree\._tree\.Tree\."):
-        load_model(path)
-    loaded = load_model(path, trusted=["sklearn.tree._tree.Tree"])
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+FORESTS = (
+    RandomForestClassifier(3, random_state=0),
+    ExtraTreesRegressor(3, random_state=0),
+    GradientBoostingClassifier(n_estimators=3, random_state=0),
+    IsolationForest(n_estimators=3, max_features=2, random_state=0),
+    BaggingRegressor(DecisionTreeRegressor(), 3, max_features=2, random_state=0),
+    AdaBoostClassifier(n_estimators=3, random_state=0),
+    DecisionTreeClassifier(max_leaf_nodes=5, random_state=0),
+)
+
+
+@pytest.mark.parametrize("model", FORESTS, ids=lambda model: type(model).__name__)
+def test_trees_of_scikit_learn_load(tmp_path, model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_model(model.fit(X, y), tmp_path / "m.skops")
+    loaded = load_model(tmp_path / "m.skops")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def grafted(owner, *, n_features=None, **changes):
+    """Give the first tree of a model other nodes, as a crafted file could."""
+    holder = np.ravel(owner.estimators_)[0] if hasattr(owner, "estimators_") else owner
+    _, (width, n_classes, n_outputs), state = holder.tree_.__reduce__()
+    nodes, state["nodes"] = state["nodes"], state["nodes"].copy()
+    for name, value in changes.items():
+        if name in nodes.dtype.names:
+            state["nodes"][name][0] = value
+        else:
+            state[name] = value
+    holder.tree_ = Tree(n_features or width, n_classes, n_outputs)
+    holder.tree_.__setstate__(state)
+    if n_features is not None:
+        holder.n_features_in_ = n_features
+    return owner
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"feature": 4}, "splits by a feature that is none"),
+        ({"feature": -2}, "splits by a feature that is none"),
+        ({"left_child": 10**9}, "its nodes form no tree"),
+        ({"left_child": 0}, "its nodes form no tree"),  # a loop
+        ({"left_child": 2, "right_child": 2}, "its nodes form no tree"),
+        ({"left_child": -5}, "its nodes form no tree"),
+        ({"left_child": -1}, "its nodes form no tree"),  # all others hang in the air
+        ({"node_count": 0}, r"counts 0 nodes and holds \d+"),
+        ({"max_depth": 1}, r"is \d levels deep and says 1"),
+    ],
+)
+def test_crafted_tree_is_refused(tmp_path, changes, message):
+    model = grafted(DecisionTreeClassifier(random_state=0).fit(X, y), **changes)
+    save_unread(model, tmp_path / "m.skops")
+    for trusted in ([], ["sklearn.tree._tree.Tree"]):
+        with pytest.raises(
+            FileFormatError, match=f"a tree of DecisionTreeClassifier is damaged: .*{message}"
+        ):
+            load_model(tmp_path / "m.skops", trusted=trusted)
+
+
+@pytest.mark.parametrize("model", FORESTS[:4], ids=lambda model: type(model).__name__)
+def test_trees_of_more_features_than_their_forest_sees_are_refused(tmp_path, model):
+    model = grafted(copy.deepcopy(model).fit(X, y), n_features=9)
+    save_unread(model, tmp_path / "m.skops")
+    with pytest.raises(FileFormatError, match=r"damaged: it has 9 features where"):
+        load_model(tmp_path / "m.skops")
+
+
+@pytest.mark.parametrize("width", [3, None])
+def test_trees_of_more_features_than_their_owner_sees_are_refused(tmp_path, width):
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+    model.n_features_in_ = width
+    save_unread(model, tmp_path / "m.skops")
+    with pytest.raises(FileFormatError, match=f"it has 4 features where its owner has {width}"):
+        load_model(tmp_path / "m.skops")
+
+
+def test_trees_elsewhere_than_in_an_estimator_are_refused(tmp_path):
+    model = DecisionTreeClassifier(random_state=0).fit(X, y)
+    save_unread([model, {"tree": model.tree_}], tmp_path / "m.skops")  # one tree, twice
+    assert isinstance(load_model(tmp_path / "m.skops")[0], DecisionTreeClassifier)
+    save_unread([model, {"tree": clone(model).fit(X, y).tree_}], tmp_path / "m.skops")
+    with pytest.raises(FileFormatError, match="of 2 trees, 1 stand elsewhere than in an estim"):
+        load_model(tmp_path / "m.skops")
+
+
+def save_unread(model, path, **more):
+    """Write a file as save_model would, which tries to load it first."""
+    content = {"format": "skfilterrank-model", "format_version": 1, "version": "0.1"}
+    skops.io.dump({**content, "model": model, **more}, path)
 
 
 def going_round():
@@ -232,15 +326,55 @@ def test_another_version_is_said(tmp_path, package, monkeypatch):
 
 @pytest.mark.parametrize("name", get_ranker_names())
 def test_rankers_by_name(tmp_path, name):
-    """All load as they are, but for scikit-learn's trees."""
+    """All load as they are."""
     ranker = make_ranker(name)
     short = [key for key in ranker.get_params() if key.endswith("n_estimators")]
     ranker.set_params(**dict.fromkeys(short, 3)).fit(X, 2 * y - 1, groups=GROUPS)
-    trusted = ["sklearn.tree._tree.Tree"] if name == "random_forest" else []
-    with pytest.warns(match="trusted=") if trusted else contextlib.nullcontext():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         save_model(ranker, tmp_path / "m.skops")
-    loaded = load_model(tmp_path / "m.skops", trusted=trusted)
+    loaded = load_model(tmp_path / "m.skops")
     np.testing.assert_array_equal(loaded.predict(X), ranker.predict(X))
+
+
+@pytest.mark.parametrize("inner", [CatBoostRanker, CatBoostClassifier, CatBoostRegressor])
+def test_catboost(tmp_path, inner):
+    model = QueryRanker(inner(iterations=3, verbose=0, allow_writing_files=False))
+    save_model(model.fit(X, y, groups=GROUPS), tmp_path / "m.skops")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("learner", ["linear", "trees", "blend"])
+@pytest.mark.parametrize("loss", get_ranker_names("loss"))
+def test_losses_with_each_learner(tmp_path, loss, learner):
+    ranker = make_ranker(loss, learner=learner).fit(X, 2 * y - 1, groups=GROUPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_model(ranker, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict(X), ranker.predict(X))
+
+
+@pytest.mark.parametrize(
+    "name",
+    # A strategy of judging is its topics, which pandas holds, and says nothing of other documents.
+    [name for name, case in CASES.items() if not isinstance(case.estimator, TopicSelector)],
+)
+def test_every_estimator(tmp_path, name):
+    """What the library offers loads without `trusted`, and says the same."""
+    case, (data, _) = CASES[name], DATA[CASES[name].kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = case.fit(copy.deepcopy(case.estimator), data)
+        said = asked(estimator, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        save_model(estimator, tmp_path / "m.skops")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loaded = asked(load_model(tmp_path / "m.skops"), data)
+    assert len(said) == len(loaded) > 0
+    for before, after in zip(said, loaded, strict=True):
+        np.testing.assert_array_equal(after, before)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """`like=` gives the numbers that other libraries report, asked of the libraries themselves."""
 
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 from catboost.utils import eval_metric
@@ -8,11 +11,19 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import dcg_score, ndcg_score
 from xgboost import XGBRanker
 
+from skfilterrank._core.like import LIKE
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._response import document_scores
+from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, make_ranking_scorer
-from skfilterrank.metrics._like import LIKE
-from skfilterrank.ranking import QueryRanker
+from skfilterrank.metrics import evaluate, make_ranking_scorer, random_ranking_bound
+from skfilterrank.ranking import (
+    CoordinateAscentRanker,
+    QueryRanker,
+    RankAndFilter,
+    lightgbm_metric,
+    threshold_curve,
+)
 
 rng = np.random.default_rng(0)
 SIZES = rng.integers(1, 15, 60)
@@ -110,6 +121,90 @@ def test_what_contradicts_a_library_is_an_error(measure, params, message):
         make_ranking_scorer(measure, **params)
     with pytest.raises(InputError, match=message):
         evaluate(BINARY, X[:, 0], measure, groups=QID, **params)
+
+
+LIKES = [(library, name) for library in LIKE for name in LIKE[library]]
+
+
+@pytest.mark.parametrize(("library", "name"), LIKES)
+@pytest.mark.parametrize("k", [None, 3])
+def test_a_name_gives_what_the_argument_gives(library, name, k):
+    """In a list with others, whatever ties and undefined queries are to the others."""
+    scores, at = X[:, 0], "" if k is None else f"@{k}"
+    named, plain = f"{name}(like={library}){at}", f"{name}{at}"
+    expected = evaluate(GRADES, scores, plain, groups=QID, like=library)[plain]
+    for others in ({}, {"ties": "best", "undefined": "drop"}):
+        table = evaluate(GRADES, scores, ["ap@2", named, plain], groups=QID, **others)
+        np.testing.assert_array_equal(table[named], expected)
+        alone = evaluate(GRADES, scores, plain, groups=QID, **others)[plain]
+        np.testing.assert_array_equal(table[plain], alone)
+    # Document ids order the rows of a run.
+    tied = evaluate(GRADES, scores, named, groups=QID, ties=rng.permutation(len(QID)).astype(str))
+    np.testing.assert_array_equal(tied[named], expected)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["ndcg(like=lightgbm)@10", "nDCG(like='lightgbm')@10", "ndcg( like = lightgbm )@10"],
+)
+def test_one_canonical_name(written):
+    parsed = parse_measure(written)
+    assert parsed.text == "ndcg(like=lightgbm)@10"
+    again = pickle.loads(pickle.dumps(parsed))
+    assert again.text == parsed.text
+    assert again.utility(GRADES, X[:, 0], groups=QID) == parsed.utility(GRADES, X[:, 0], groups=QID)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ndcg(like=lgbm)", "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
+        ("ndcg_f(like=lightgbm)@10", "like='lightgbm' knows no 'ndcg_f', but ndcg, ap: "),
+        ("ndcg(like=lightgbm,gains=exp2)", "gives like and gains: give one of them"),
+        ("ap(rel=2,like=catboost)", "gives rel and like: give one of them"),
+        ("ap(like=catboost,normalize=k)@5", "normalize is given, and like='catboost' sets it"),
+        ("ndcg(like=lightgbm,like=xgboost)", "gives like twice"),
+        ("ul_normalized(measure=ndcg(like=lightgbm))", "measure must not be like another library"),
+    ],
+)
+def test_a_name_that_contradicts_itself_is_an_error(name, message):
+    with pytest.raises(InputError, match=message):
+        parse_measure(name)
+    with pytest.raises(InputError, match=message):
+        QueryRanker(Ridge(), measure=name).fit(X, GRADES, groups=QID).score(X, GRADES, groups=QID)
+
+
+def test_a_name_works_wherever_measures_are_named(tmp_path):
+    name, ranker = "ndcg(like=lightgbm)@5", QueryRanker(Ridge()).fit(X, GRADES, groups=QID)
+    scores = ranker.predict(X).round(1)
+    expected = evaluate(GRADES, scores, "ndcg@5", groups=QID, like="lightgbm").mean().iloc[0]
+    assert lightgbm_metric(name, groups=QID)(GRADES, scores) == (name, expected, True)
+    curve = threshold_curve(GRADES, scores, groups=QID, measure=name)
+    shown = [np.where(scores >= t, scores, -np.inf) for t in curve.thresholds]
+    values = [evaluate(GRADES, each, name, groups=QID, average="mean")[name] for each in shown]
+    np.testing.assert_allclose(curve.values, values, rtol=1e-12)
+    model = RankAndFilter(Ridge(), measure=name, cv=3).fit(X, GRADES, groups=QID)
+    assert 0 < model.best_score_ <= 1
+    scorers = make_ranking_scorer([name, "ap(like=lightgbm)@5", "ndcg@5"])
+    both = make_ranking_scorer(["ndcg@5", "ap@5"], like="lightgbm")(ranker, X, GRADES, groups=QID)
+    of_names = scorers(ranker, X, GRADES, groups=QID)
+    assert [of_names[name], of_names["ap(like=lightgbm)@5"]] == [*both.values()]
+    learned = CoordinateAscentRanker(measure=name, max_iter=1, random_state=0)
+    assert learned.fit(X, GRADES, groups=QID).score(X, GRADES, groups=QID) > expected - 0.1
+    bound = random_ranking_bound(GRADES, groups=QID, measure="dcg(like=scikit-learn)@5")
+    assert bound.value == random_ranking_bound(GRADES, groups=QID, measure="dcg@5").value
+
+
+def test_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 0\n")
+    Path("run").write_text("1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n1 Q0 c 3 1 t\n2 Q0 a 1 5 t\n")
+    assert main(["evaluate", "qrels", "run", "-m", "ndcg(like=lightgbm)@10", "-m", "ndcg@10"]) == 0
+    like, plain = map(float, capsys.readouterr().out.split()[-2:])
+    dcg = [sum(g / np.log2(i + 2) for i, g in enumerate(row)) for row in ([0, 3, 1], [3, 1, 0])]
+    assert like == pytest.approx((dcg[0] / dcg[1] + 1) / 2, abs=1e-4)  # nothing to find counts 1
+    dcg = [sum(g / np.log2(i + 2) for i, g in enumerate(row)) for row in ([0, 2, 1], [2, 1, 0])]
+    assert plain == pytest.approx(dcg[0] / dcg[1] / 2, abs=1e-4)
 
 
 def test_a_scorer_says_what_it_is_like():

@@ -473,7 +473,7 @@ class TestWordsOfErrors:
             RankAndFilter(Ridge(), refit=refit).fit(data.X, data.y, groups=data.groups)
 
     def test_eval_set_for_an_estimator_that_takes_none(self, data):
-        with pytest.raises(ValueError, match="Ridge does not stop early: leave eval_set out"):
+        with pytest.raises(ValueError, match="Ridge does not stop early: leave eval_set or val"):
             RankAndFilter(Ridge()).fit(
                 data.X,
                 data.y,

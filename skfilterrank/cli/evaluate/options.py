@@ -16,7 +16,8 @@ measures:
   P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
   you write them. A document is relevant where its gain is above 0, and forbidden
   where it is below 0. A measure may have a relevance level or gains of its own:
-  -m 'AP(rel=2)' -m nDCG@10 -m 'ndcg(gains=exp2)@10'.
+  -m 'AP(rel=2)' -m nDCG@10 -m 'ndcg(gains=exp2)@10'. The number that LightGBM,
+  XGBoost, CatBoost or scikit-learn would report is -m 'ndcg(like=lightgbm)@10'.
 
 formats:
   table  for people, four digits: a line for each run; with --per-query a table

@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags, indexable
@@ -224,7 +225,7 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         return self._ask("decision_function", X, groups=groups)
 
     @available_if(_estimator_has("score"))
-    def score(self, X, y, groups=None) -> float:
+    def score(self, X, y, groups=None, *, sample_weight: ArrayLike | None = None) -> float:
         """The estimator's own score, on labels as they are: nothing is completed.
 
         Parameters
@@ -235,27 +236,32 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
             Labels.
         groups : array-like of shape (n_rows,), default=None
             Topic of each row, for estimators that want it.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weight of each row, for estimators that take it.
 
         Returns
         -------
         float
             The score.
         """
-        return self._ask("score", X, y, groups=groups)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._ask("score", X, y, groups=groups, **weights)
 
     @property
     def classes_(self) -> np.ndarray:
         """Classes of a classifier."""
         return self._of_inner("classes_")
 
-    def _ask(self, method, *data, groups=None):
+    def _ask(self, method, *data, groups=None, **params):
         """Call a method of the fitted estimator, with the topics where it wants them."""
         check_is_fitted(self)
         self._check_columns(data[0])
         call = getattr(self.estimator_, method)
         final = getattr(final_step(self.estimator_), method)
         takes_groups = "groups" in inspect.signature(final).parameters
-        return call(*data, groups=groups) if takes_groups and groups is not None else call(*data)
+        if takes_groups and groups is not None:
+            params["groups"] = groups
+        return call(*data, **params)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

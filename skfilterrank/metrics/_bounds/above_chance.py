@@ -9,22 +9,15 @@ from skfilterrank._core.checks import check_count
 from skfilterrank._core.exposure import first_places
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import ParsedMeasure, declare_measure
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._bounds.inner_measure import plain_measure
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
 
 
 def _check_measure(measure, name) -> ParsedMeasure:
     """A measure of the table for which higher is better."""
-    inner = parse_measure(measure)
-    if inner.measure.name == "above_chance":
-        raise InputError(f"{name} must be another measure than 'above_chance' itself.")
-    if inner.measure.own_gains is not None:
-        raise InputError(
-            f"{name} must have no gains of its own, got {brief(measure)}: random rankings "
-            f"need them too, so write 'above_chance({inner.measure.own_gains.text},measure=...)'."
-        )
+    inner = plain_measure(measure, name, "above_chance")
     if not inner.measure.greater_is_better:
         raise InputError(
             f"{name} must be one for which higher is better, got {brief(measure)}: above chance "

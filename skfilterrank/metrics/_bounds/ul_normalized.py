@@ -9,9 +9,9 @@ from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_count, one_of
 from skfilterrank._core.lists import ListBlock
 from skfilterrank._core.measure import ParsedMeasure, declare_measure
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.metrics._bounds.inner_measure import plain_measure
 from skfilterrank.metrics._bounds.pools import ideal_list, tied_list
 from skfilterrank.metrics._bounds.random_ranking import mean_dcg, mean_sum_precision
 from skfilterrank.metrics._bounds.simulated_rankings import SimulatedRankings, check_seed
@@ -20,14 +20,7 @@ from skfilterrank.metrics._forbidden.dcg_kernels import ideal_dcg
 
 def _check_measure(measure, name) -> ParsedMeasure:
     """A measure of the table whose bounds are an ideal and a random ranking."""
-    inner = parse_measure(measure)
-    if inner.measure.name == "ul_normalized":
-        raise InputError(f"{name} must be another measure than 'ul_normalized' itself.")
-    if inner.measure.own_gains is not None:
-        raise InputError(
-            f"{name} must have no gains of its own, got {brief(measure)}: its bounds need them "
-            f"too, so write 'ul_normalized({inner.measure.own_gains.text},measure=...)'."
-        )
+    inner = plain_measure(measure, name, "ul_normalized")
     if not inner.measure.greater_is_better:
         raise InputError(
             f"{name} must be one for which higher is better, got {brief(measure)}: the paper's "

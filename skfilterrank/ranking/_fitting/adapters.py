@@ -221,8 +221,8 @@ def _eval_parameters(estimator, sets):
         return {}
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
-            f"{type(estimator).__name__} does not stop early: leave eval_set out, or use an "
-            "estimator whose fit takes one."
+            f"{type(estimator).__name__} does not stop early: leave eval_set or "
+            "validation_fraction out, or use an estimator whose fit takes an eval_set."
         )
     # The names in LightGBM from 4.7 on.
     if "eval_X" in inspect.signature(estimator.fit).parameters:

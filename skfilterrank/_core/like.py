@@ -1,7 +1,6 @@
 """The numbers of other libraries: what they do with labels, ties and queries without an answer."""
 
 from skfilterrank._core.checks import check_choice
-from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.exceptions import InputError, brief
 
 _GRADES = {"gains": "exp2", "ties": "stable"}
@@ -29,19 +28,16 @@ LIKE: dict[str, dict[str, dict]] = {
 }
 
 
-def settings_like(library: str | None, parsed: ParsedMeasure, given: dict) -> dict:
-    """Arguments by which a measure is what a library reports; `given` must not set them."""
-    if library is None:
-        return {}
+def settings_like(library: str, name: str, given) -> dict:
+    """Arguments by which a measure is what a library reports; those `given` must not set them."""
     check_choice(library, "like", tuple(LIKE))
-    name = parsed.measure.name
     if name not in LIKE[library]:
         raise InputError(
             f"like={brief(library)} knows no {brief(name)}, but {', '.join(LIKE[library])}: write "
             "gains=, ties= and undefined= as the library does it."
         )
     settings = LIKE[library][name]
-    for each in settings.keys() & (given.keys() | parsed.options.keys()):
+    for each in settings.keys() & given:
         raise InputError(
             f"{each} is given, and like={brief(library)} sets it: give one of the two. "
             f"like={brief(library)} is {', '.join(f'{k}={v!r}' for k, v in settings.items())}."
