@@ -18,7 +18,7 @@ from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._core.measure_docs import complete_documentation
-from skfilterrank._core.own_gains import OwnGains
+from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.scoring import (
     Scores,
@@ -91,9 +91,9 @@ class Measure:
         What to take instead where documents are forbidden, of a measure that is not made for them;
         "{at}" stands for its cut-off, "{cut}" for that of trec_eval.
     plain : Measure or None
-        The line of the table, of a measure that has gains of its own.
-    own_gains : OwnGains or None
-        What it makes of the gains that it is given.
+        The line of the table, of a measure that reads judgments its own way.
+    own_reading : OwnReading or None
+        What it makes of the judgments that it is given.
     """
 
     name: str
@@ -118,33 +118,38 @@ class Measure:
     title: str = ""
     with_forbidden: str = ""
     plain: Measure | None = None
-    own_gains: OwnGains | None = None
+    own_reading: OwnReading | None = None
 
     def __reduce__(self):
         if self.plain is not None:
-            return Measure.with_gains, (self.plain, self.own_gains)
+            return Measure.with_reading, (self.plain, self.own_reading)
         # By its function: importing that fills the table, in every process.
         return attrgetter("measure"), (self.function,)
 
-    def with_gains(self, own_gains: OwnGains | None) -> Measure:
-        """The measure that looks at gains of its own; no sum, which sees those of all measures."""
-        if own_gains is None:
+    def with_reading(self, own_reading: OwnReading | None) -> Measure:
+        """The measure that reads judgments its own way; no sum, which sees them as all do."""
+        if own_reading is None:
             return self
+        if own_reading.drops_unjudged and self.reads_unjudged:
+            raise InputError(
+                f"{brief(self.name)} is defined by what is unjudged, which cannot be taken out of "
+                "its lists: leave out unjudged=drop."
+            )
 
         def kernel(block, k, **options):
-            return self.kernel(block.with_gains(own_gains), k, **options)
+            return self.kernel(block.with_reading(own_reading), k, **options)
 
         def function(y_true, y_score, **given):
             return own.score(y_true, y_score, **({"ties": self.ties[0]} | given))
 
         own = replace(
             self,
-            name=f"{self.name}({own_gains.text})",
+            name=f"{self.name}({own_reading.text})",
             function=update_wrapper(function, self.function),
             kernel=kernel,
             additive=None,
             plain=self,
-            own_gains=own_gains,
+            own_reading=own_reading,
         )
         function.measure = own  # type: ignore[attr-defined]  # functions of measures have it
         return own
@@ -289,8 +294,8 @@ class ParsedMeasure(NamedTuple):
     def text(self) -> str:
         """The string form by the names of the measure table, whatever it was read from."""
         options = [f"{name}={value}" for name, value in self.options.items()]
-        if self.measure.own_gains is not None:
-            options.insert(0, self.measure.own_gains.text)
+        if self.measure.own_reading is not None:
+            options.insert(0, self.measure.own_reading.text)
         cutoff = "" if self.k is None else f"@{self.k}"
         name = (self.measure.plain or self.measure).name
         within = f"({','.join(options)})" if options else ""
@@ -318,7 +323,7 @@ def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = 
 
 def _any_below_0(parsed, gains):
     """Whether a measure sees gains below 0."""
-    own = parsed.measure.own_gains
+    own = parsed.measure.own_reading
     return bool(((gains if own is None else own.of(gains)) < 0).any())
 
 

@@ -26,5 +26,6 @@ def describe_measures(**defaults) -> str:
             lines.append(f"    Also {', '.join(aliases)}.\n")
     return (
         f"{''.join(lines)}\nNames may be written in any case. Every measure also has rel=, the "
-        "least gain of a\nrelevant document, and gains=, exp2 or {LABEL:GAIN,...}: 'ap(rel=2)'.\n"
+        "least gain of a\nrelevant document, gains=, exp2 or {LABEL:GAIN,...}, and unjudged=drop, "
+        "without unjudged\ndocuments: 'ap(rel=2)'.\n"
     )

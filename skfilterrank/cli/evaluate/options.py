@@ -15,8 +15,9 @@ measures:
   trec_eval and ir_measures are understood too, in any case: map, ndcg_cut_10,
   P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
   you write them. A document is relevant where its gain is above 0, and forbidden
-  where it is below 0. A measure may have a relevance level or gains of its own:
-  -m 'AP(rel=2)' -m nDCG@10 -m 'ndcg(gains=exp2)@10'.
+  where it is below 0. A measure may have a relevance level or gains of its own,
+  or look at judged documents alone:
+  -m 'AP(rel=2)' -m 'ndcg(gains=exp2)@10' -m 'nDCG(judged_only=true)@10'.
 
 formats:
   table  for people, four digits: a line for each run; with --per-query a table

@@ -20,10 +20,10 @@ def _check_measure(measure, name) -> ParsedMeasure:
     inner = parse_measure(measure)
     if inner.measure.name == "above_chance":
         raise InputError(f"{name} must be another measure than 'above_chance' itself.")
-    if inner.measure.own_gains is not None:
+    if inner.measure.own_reading is not None:
         raise InputError(
-            f"{name} must have no gains of its own, got {brief(measure)}: random rankings "
-            f"need them too, so write 'above_chance({inner.measure.own_gains.text},measure=...)'."
+            f"{name} must have no options of judgments, got {brief(measure)}: random rankings "
+            f"need them too, so write 'above_chance({inner.measure.own_reading.text},measure=...)'."
         )
     if not inner.measure.greater_is_better:
         raise InputError(

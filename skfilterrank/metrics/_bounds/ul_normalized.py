@@ -23,10 +23,10 @@ def _check_measure(measure, name) -> ParsedMeasure:
     inner = parse_measure(measure)
     if inner.measure.name == "ul_normalized":
         raise InputError(f"{name} must be another measure than 'ul_normalized' itself.")
-    if inner.measure.own_gains is not None:
+    if inner.measure.own_reading is not None:
         raise InputError(
-            f"{name} must have no gains of its own, got {brief(measure)}: its bounds need them "
-            f"too, so write 'ul_normalized({inner.measure.own_gains.text},measure=...)'."
+            f"{name} must have no options of judgments, got {brief(measure)}: its bounds need them "
+            f"too, so write 'ul_normalized({inner.measure.own_reading.text},measure=...)'."
         )
     if not inner.measure.greater_is_better:
         raise InputError(
