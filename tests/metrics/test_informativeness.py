@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.io import read_letor
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
     QueryInformativeness,
     ndcg_score,
@@ -195,3 +196,17 @@ def test_mq2007(data_dir):
     # Without a relevant document, systems and chance are level at 0.
     assert found.difference[found.uninformative].max() <= 0
     assert found.difference[found.ideal].min() > 0.1
+
+
+def test_hard_and_easy_queries_are_uninformative_ones_at_both_ends():
+    achieved = [0.1, 0.15, 0.5, 0.9, 0.95, 0.9, 0.2, 0.8]
+    expected = [0.1, 0.3, 0.5, 0.9, 0.85, 0.1, 0.0, 0.2]
+    found = QueryInformativeness.from_values(achieved, expected, n_queries=4)
+    assert np.flatnonzero(found.uninformative).tolist() == [0, 1, 2, 3]
+    assert np.flatnonzero(found.hard()).tolist() == [0]
+    assert np.flatnonzero(found.hard(0.3)).tolist() == [0, 1]
+    assert np.flatnonzero(found.easy()).tolist() == [3]
+    assert np.flatnonzero(found.easy(0.5)).tolist() == [2, 3]
+    for wrong in (found.hard, found.easy):
+        with pytest.raises(InputError, match="must be a finite number, got 'few'"):
+            wrong("few")
