@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.io import read_letor
 from skfilterrank.exceptions import InputError
+from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     QueryInformativeness,
     ndcg_score,

@@ -464,7 +464,8 @@ class TestUpperBoundAlone:
         params = {"groups": groups, "k": k, "gains": "exp2", "average": None, "undefined": "drop"}
         found = ul_normalized_score(y, scores, variant="upper", **params)
         np.testing.assert_allclose(found, ndcg_score(y, scores, **params), atol=1e-12)
-        assert np.isnan(found).any() and not np.isnan(found).all()
+        assert np.isnan(found).any()
+        assert not np.isnan(found).all()
 
     @pytest.mark.parametrize("measure", ["sp@5", "err@5", "rbp", "inferred_ap", "lexirecall"])
     def test_it_is_the_measure_over_that_of_the_ideal_ranking(self, measure):

@@ -243,8 +243,9 @@ default=None
     Notes
     -----
     Section 4.4 of [1]_, with nDCG there and with average precision in section 4.5; hard and easy
-    queries are those of its section 3. The difference has a sign: queries on which the systems are worse than chance are the least informative. Of
-    equal differences the query of smaller id counts as the smaller.
+    queries are those of its section 3. The difference has a sign: queries on which the systems are
+    worse than chance are the least informative. Of equal differences the query of smaller id counts
+    as the smaller.
 
     References
     ----------
