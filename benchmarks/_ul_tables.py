@@ -35,7 +35,7 @@ class Family(NamedTuple):
     swaps: dict
 
 
-# Tables 6 to 9 and 11: Kendall's tau, disagreements of tests, significant pairs, PAD; columns as SETS.
+# Tables 6 to 9 and 11: tau, disagreements of tests, significant pairs, PAD; columns as SETS.
 DCG = Family(
     {
         "nDCG": "ndcg",
