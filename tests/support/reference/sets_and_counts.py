@@ -1,0 +1,71 @@
+"""Counts, F, and interpolated precision."""
+
+from reference.average_precision import average_precision
+from reference.precision import n_relevant
+
+
+def f_measure(case):
+    """From precision and recall."""
+    n = n_relevant(case.pool)
+    if not n:
+        return None
+    found = n_relevant(case.shown[: case.k])
+    if not found:
+        return 0.0
+    precision, recall = found / (case.k or len(case.shown)), found / n
+    return 2 * precision * recall / (precision + recall)
+
+
+def set_map(case):
+    n = n_relevant(case.pool)
+    if not n:
+        return None
+    found = n_relevant(case.shown)
+    return found / n * found / len(case.shown) if found else 0.0
+
+
+def interpolated(case, recall):
+    """Highest precision where so many of the relevant documents are found, at least one."""
+    n = n_relevant(case.pool)
+    if not n:
+        return None
+    # In doubles, as trec_eval computes it: 0.7 of 3 and 0.9 are a little less than 3.
+    wanted = max(1, int(recall * n + 0.9))
+    tops = [case.shown[:place] for place in range(1, len(case.shown) + 1)]
+    return max((n_relevant(top) / len(top) for top in tops if n_relevant(top) >= wanted), default=0)
+
+
+def eleven_points(case):
+    points = [interpolated(case, level / 10) for level in range(11)]
+    return None if None in points else sum(points) / 11
+
+
+def any_forbidden(case):
+    return float(any(gain < 0 for gain in case.shown[: case.k]))
+
+
+REFERENCE = {
+    "num_q": lambda case: 1.0,
+    "num_ret": lambda case: float(len(case.shown)),
+    "num_rel": lambda case: float(n_relevant(case.pool)),
+    "num_rel_ret": lambda case: float(n_relevant(case.shown)),
+    "f": f_measure,
+    "set_map": set_map,
+    "iprec": lambda case: interpolated(case, 0.5),
+    "eleven_points": eleven_points,
+    "gm_map": lambda case: average_precision(case._replace(k=None)),
+    "any_forbidden": any_forbidden,
+}
+PLAIN = {
+    "the ideal list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 2, "f": 1, "set_map": 1},
+    "the worst list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 0, "f": 0, "any_forbidden": 1},
+    "the worst ranking": {"num_ret": 4, "f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2},
+    "the empty list": {"num_q": 1, "num_ret": 0, "num_rel": 1, "f": 0, "any_forbidden": 0},
+    "the empty list, nothing good": {"num_rel": 0, "f": None, "set_map": None, "iprec": None},
+    "one good document": {"f": 1, "set_map": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
+    "one forbidden document": {"f": None, "gm_map": None, "any_forbidden": 1},
+    "one unjudged document": {"num_ret": 1, "num_rel": 0, "any_forbidden": 0},
+    "nothing relevant": {"num_rel_ret": 0, "eleven_points": None, "gm_map": None},
+    "everything relevant": {"f": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
+    "all tied": {"f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2, "any_forbidden": 1, "gm_map": 3 / 4},
+}
