@@ -12,7 +12,7 @@ from _common import RESULTS, arguments, write_report
 from _cranfield_systems import DEPTH, add_near_duplicates, read_collection
 from _labels_needed_pool import Pool
 from _labels_needed_search import FINE, search, search_table
-from _labels_needed_trial import ENOUGH, Trial, crossing, predicted, tau_difference
+from _labels_needed_trial import ENOUGH, Trial, crossing, tau_difference
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skfilterrank.judgments import similarity_join
@@ -118,8 +118,10 @@ def draw(found, names, path):
     figure_3.savefig(RESULTS / f"{path}.png", dpi=80)
 
 
-def near_duplicates(documents, queries, relevant, n_copies):
-    """Tau of predict-map where a third of the documents has copies."""
+def near_duplicates(
+    documents, queries, relevant, n_copies, mitigations=("predict-map", "trec-map")
+):
+    """Tau of some mitigations where a third of the documents has copies."""
     more, also, original = add_near_duplicates(
         documents, relevant, share=1 / 3, n_copies=n_copies, random_state=0
     )
@@ -127,7 +129,7 @@ def near_duplicates(documents, queries, relevant, n_copies):
     trial = Trial(pool)
     names = ("prior", "MAXREP 0.8", "pooling")
     lines = []
-    for mitigation in ("predict-map", "trec-map", "indAP"):
+    for mitigation in mitigations:
         for name in names:
             own = [pool.compare(trial.ap(name, mitigation, share)) for share in COPIES]
             share = crossing([tau for tau, _ in own], COPIES)
@@ -204,20 +206,6 @@ def lowest_rmse(found, names):
             }
             counts[min(errors, key=errors.get)] += 1
     return ", ".join(f"{mitigation} {count}" for mitigation, count in counts.items())
-
-
-def soft_labels(trial):
-    """Lines of the table: how many unjudged documents soft labels take for relevant."""
-    pool, lines = trial.pool, []
-    for name, share in (("uniform", 0.3), ("prior", 0.1)):
-        labels, _ = trial.labels(name, share)
-        unjudged = np.isnan(labels)
-        cells = [f"{pool.truth[unjudged].mean():.3f}"]
-        for calibration in ("pooled", None):
-            found = predicted(pool, labels, output="soft", calibration=calibration)
-            cells.append(f"{np.nanmean(found[unjudged]):.3f}")
-        lines.append(f"| {name}, {share:.0%} | {' | '.join(cells)} |")
-    return "\n".join(lines)
 
 
 def main():
@@ -301,16 +289,6 @@ the last lines are differences in tau with 95 % intervals over topics (200 sampl
 ### Three copies each
 
 {many}
-
-## Soft labels
-
-`LabelPredictor(output="soft")`: mean label that it gives unjudged documents, where documents are
-judged at random and where the likely ones are, with the pooled sigmoid and with the logistic
-function of the margins.
-
-| judged | relevant among the unjudged | pooled sigmoid | logistic function |
-| --- | ---: | ---: | ---: |
-{soft_labels(trial)}
 
 ## Fewer labels
 
