@@ -18,7 +18,7 @@ _SEVERAL = {
     "official": (
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
         "recip_rank",
-        *(f"iprec(recall={level / 10:g})" for level in range(11)),
+        *(f"iprec_at_recall_{level / 10:.2f}" for level in range(11)),
         *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     )
 }

@@ -30,8 +30,8 @@ formats:
          --per-query "topics": {qid: {MEASURE: value}}; all digits; undefined
          is null
   trec   as trec_eval 9 and 10 -m runid (-q with --per-query): measure, topic or
-         "all", and value with four digits; the line "runid" stands between the
-         topics of a run and its means
+         "all", and value with four digits, counts with none; the line "runid"
+         stands between the topics of a run and its means
   latex, markdown
          the table for papers, the best means of several runs bold
   A run is written as soon as it is finished, except into a table of means and
