@@ -12,9 +12,7 @@ from skfilterrank._core.scoring import ratio
 from skfilterrank.metrics._complete.average_precision import average_precision
 
 # trec_eval's names of the points that it prints.
-_AS_TREC_EVAL = {
-    f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for level in range(11)
-}
+_AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for level in range(11)}
 
 
 def n_queries(block: ListBlock, k):
