@@ -105,7 +105,9 @@ def test_official_names_what_trec_eval_prints():
     assert found.shape == (2, 29)
     # trec_eval's own names, and those of the measure table beside them.
     assert "iprec_at_recall_0.30" in found
-    points = evaluate(Y_TRUE, Y_SCORE, [f"iprec(recall={i / 10})" for i in range(11)], groups=GROUPS)
+    points = evaluate(
+        Y_TRUE, Y_SCORE, [f"iprec(recall={i / 10})" for i in range(11)], groups=GROUPS
+    )
     assert found.filter(like="iprec").to_numpy().tolist() == points.to_numpy().tolist()
 
 
