@@ -204,9 +204,9 @@ def test_hard_and_easy_queries_are_uninformative_ones_at_both_ends():
     found = QueryInformativeness.from_values(achieved, expected, n_queries=4)
     assert np.flatnonzero(found.uninformative).tolist() == [0, 1, 2, 3]
     assert np.flatnonzero(found.hard()).tolist() == [0]
-    assert np.flatnonzero(found.hard(0.3)).tolist() == [0, 1]
+    assert np.flatnonzero(found.hard(at_most=0.3)).tolist() == [0, 1]
     assert np.flatnonzero(found.easy()).tolist() == [3]
-    assert np.flatnonzero(found.easy(0.5)).tolist() == [2, 3]
-    for wrong in (found.hard, found.easy):
+    assert np.flatnonzero(found.easy(at_least=0.5)).tolist() == [2, 3]
+    for function, name in ((found.hard, "at_most"), (found.easy, "at_least")):
         with pytest.raises(InputError, match="must be a finite number, got 'few'"):
-            wrong("few")
+            function(**{name: "few"})

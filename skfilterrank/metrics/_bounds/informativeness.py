@@ -104,7 +104,7 @@ class QueryInformativeness(Result):
         ideal[order[len(order) - size :]] = True
         return cls(ids, achieved, expected, difference, uninformative, ideal)
 
-    def hard(self, at_most: float = 0.2) -> np.ndarray:
+    def hard(self, *, at_most: float = 0.2) -> np.ndarray:
         """Uninformative queries on which systems and random rankings both score little.
 
         Parameters
@@ -120,7 +120,7 @@ class QueryInformativeness(Result):
         most = check_number(at_most, "at_most")
         return self.uninformative & (np.maximum(self.achieved, self.expected) <= most)
 
-    def easy(self, at_least: float = 0.8) -> np.ndarray:
+    def easy(self, *, at_least: float = 0.8) -> np.ndarray:
         """Uninformative queries on which systems and random rankings both score much.
 
         Parameters
