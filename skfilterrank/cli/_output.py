@@ -45,13 +45,13 @@ def format_report(report: pd.DataFrame, k: int | None, *, models, best, baseline
     ]
     if "own_difference" in report:
         own = report.loc[list(models), ["own_difference", "own_p_value"]]
-        told = "; ".join(
+        compared = "; ".join(
             f"{printable(name)} {difference}{f' (p {p_value})' if p_value else ''}"
             for name, difference, p_value in (
                 (name, *_tested(*row)) for name, row in zip(own.index, own.to_numpy())
             )
         )
-        notes += wrap(f"each model against its own rank-only: {told}", 90)
+        notes += wrap(f"each model against its own rank-only: {compared}", 90)
     return "\n".join([*text, "", *notes])
 
 

@@ -132,14 +132,25 @@ def rank_filter_report(
     suffix = "" if k is None else f"@{k}"
     main, *others = (f"{name}{suffix}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden"))
     names = [main, *others, "false_reject_rate", "empty_list_rate"]
+
+    def measured(y_score, names, gains):
+        return evaluate(
+            y_true,
+            y_score,
+            names,
+            groups=groups,
+            gains=gains,
+            ties=ties,
+            unjudged=unjudged,
+            undefined="drop",
+        )
+
     per_query = {}
     for system, y_score in y_scores.items():
         try:
-            params = {"groups": groups, "ties": ties, "unjudged": unjudged, "undefined": "drop"}
-            table = evaluate(y_true, y_score, names, gains=gains, **params)
+            table = measured(y_score, names, gains)
             if ndcg_0_gains is not None:
-                zero = others[0]
-                table[zero] = evaluate(y_true, y_score, zero, gains=ndcg_0_gains, **params)[zero]
+                table[others[0]] = measured(y_score, others[:1], ndcg_0_gains)
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
@@ -151,7 +162,7 @@ def rank_filter_report(
         weights = query_weights(query_weight, index)
     rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
-    compared = {}
+    compared: dict[str, Mapping[str, str]] = {}
     if baseline is not None:
         compared[""] = dict.fromkeys(set(y_scores) - {baseline}, baseline)
     if own_baselines:
