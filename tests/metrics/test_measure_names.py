@@ -182,8 +182,8 @@ def test_wherever_a_measure_is_named():
         (["RBP(p=0.9,x=1)"], "'x=1' in .* is not an option of 'rbp': it has persistence=..., "),
         (["rbp(p=0.9,persistence=0.9)"], "gives persistence twice"),
         (
-            ["gm_bpref", "iprec_at_recall_0.10"],
-            "'gm_bpref' is not .* 'iprec_at_recall_0.10' is not",
+            ["gm_bpref", "iprec_at_recall_0.15"],
+            "'gm_bpref' is not .* 'iprec_at_recall_0.15' is not",
         ),
     ],
 )
