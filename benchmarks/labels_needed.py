@@ -118,8 +118,10 @@ def draw(found, names, path):
     figure_3.savefig(RESULTS / f"{path}.png", dpi=80)
 
 
-def near_duplicates(documents, queries, relevant, n_copies):
-    """Tau of predict-map where a third of the documents has copies."""
+def near_duplicates(
+    documents, queries, relevant, n_copies, mitigations=("predict-map", "trec-map")
+):
+    """Tau of some mitigations where a third of the documents has copies."""
     more, also, original = add_near_duplicates(
         documents, relevant, share=1 / 3, n_copies=n_copies, random_state=0
     )
@@ -127,7 +129,7 @@ def near_duplicates(documents, queries, relevant, n_copies):
     trial = Trial(pool)
     names = ("prior", "MAXREP 0.8", "pooling")
     lines = []
-    for mitigation in ("predict-map", "trec-map"):
+    for mitigation in mitigations:
         for name in names:
             own = [pool.compare(trial.ap(name, mitigation, share)) for share in COPIES]
             share = crossing([tau for tau, _ in own], COPIES)

@@ -45,15 +45,18 @@ which is `"trec_rbp"`. Labels below 0, which trec_eval takes for not judged, are
 documents: `ndcg_cut_10` and the measures of relevant or not give its numbers there too, while
 `ndcg@10`, `bpref` and `infAP` do not.
 
-Gains are those of a call, for all of its measures. A name may tell its own, so that one call has
-`"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"ndcg@10"`:
+Judgments are read as a call says, for all of its measures. A name may tell its own way, so that one
+call has `"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"ndcg@10"`:
 
 * `rel=2`: documents with a gain of 2 or more are relevant, with gain 1; others have gain 0, and
   forbidden ones keep theirs. It is the `-l 2` of trec_eval and the `rel=2` of ir_measures.
 * `gains=exp2`, or a gain for each label, `gains={0:0,1:1,2:5}`, where `nan` means unjudged.
   ir_measures' `dcg='exp-log2'` is `gains=exp2`.
+* `unjudged=drop`: unjudged documents are taken out of the lists first, as with `unjudged="drop"`
+  of a call. It is the `-J` of trec_eval and the `judged_only=True` of ir_measures, which may be
+  written too.
 
-Both start from what `gains=` of the call, where there is any, has made of labels. `like=lightgbm`,
+Gains start from what `gains=` of the call, where there is any, has made of labels. `like=lightgbm`,
 `xgboost`, `catboost` or `scikit-learn` tells gains, ties and the value of undefined queries at
 once, as in `"ndcg(like=lightgbm)@10"`: the number that the library reports, see
 [other_libraries.md](other_libraries.md). What a name tells goes before what a call says.

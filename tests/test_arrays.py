@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from odd_values import HasArray, HasDlpack
+from skfilterrank._core.arrays import as_number_array
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import CompletedLabels, PriorSelector
@@ -166,6 +167,22 @@ def test_options_of_one_entry_per_row():
     )
     with pytest.raises(InputError, match=r"prior .*NaN.* row 1"):
         PriorSelector().fit([[0.0]] * 3, groups=rows, prior=chances)
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [["float64"] * 3, ["int32"] * 3, ["bool"] * 3, ["Int64"] * 3, ["int8", "float32", "bool"]],
+)
+def test_tables_are_their_columns(dtypes):
+    frame = pd.DataFrame({"a": [1, 0], "b": [0, 1], "c": [1, 1]}).astype(dict(zip("abc", dtypes)))
+    found = as_number_array(frame, "values")
+    assert found.tolist() == [[1, 0, 1], [0, 1, 1]]
+    assert (found.dtype == bool) == (dtypes == ["bool"] * 3)
+    holed = frame.astype("Float64").mask(frame == 0)
+    np.testing.assert_array_equal(
+        as_number_array(holed, "values"), [[1, np.nan, 1], [np.nan, 1, 1]]
+    )
+    assert as_number_array(frame.assign(c="1"), "values") is None
 
 
 def test_matrices():

@@ -1,12 +1,25 @@
 """Every Python example of the README runs."""
 
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
+from skfilterrank._core.measure import MEASURES
+
 README = Path(__file__).parent.parent / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md"])
+def test_the_number_of_measures(page):
+    importlib.import_module("skfilterrank.metrics")
+    # Other tests may have registered some.
+    own = [m for m in MEASURES.values() if m.function.__module__.startswith("skfilterrank.")]
+    told = re.findall(r"(\d+) measures(?:,| in one table)", (README.parent / page).read_text())
+    assert told
+    assert set(map(int, told)) == {len(own)}
 
 
 def test_there_are_examples():

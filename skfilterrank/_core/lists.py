@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._core.arrays import as_column
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
 from skfilterrank._core.gains import as_gains
-from skfilterrank._core.own_gains import OwnGains
+from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.queries import Block, GroupIndex
 from skfilterrank._core.relevant_cells import RelevantCells
 from skfilterrank._core.ties import Ties, find_ties, mean_products
@@ -61,8 +61,7 @@ class RankedLists:
         else:
             check_same_index(y_true, y_score)
             y_score = _exact(check_scores(y_score, n_rows=n_rows))
-            if unjudged == "drop" and self.has_unjudged:
-                y_score = np.where(np.isnan(self.gains), -np.inf, y_score)
+            y_score = self._without_unjudged(y_score)
         self.scores = y_score
         self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
         self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
@@ -70,8 +69,8 @@ class RankedLists:
         self.columns: dict[str, np.ndarray] = {}
         # Of the queries in their mean; None where each counts the same.
         self.weights: np.ndarray | None = None
-        # Gains of measures that have their own, shared by all that have the same rows.
-        self._with_gains: dict[OwnGains, tuple[np.ndarray, bool, bool]] = {}
+        # Judgments as measures read them for themselves, shared by all that have the same rows.
+        self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
 
     def _look_at_gains(self):
         """Ask whole columns once, so that no block spends time on what does not occur."""
@@ -84,15 +83,30 @@ class RankedLists:
                 f"of float64: use gains up to {_LARGEST_GAIN:g}."
             )
 
-    def with_gains(self, own: OwnGains) -> "RankedLists":
-        """The same rows with the gains that a measure has for itself."""
+    def _without_unjudged(self, scores):
+        """The scores of rows, -inf where an unjudged row is taken out."""
+        if self.unjudged == "drop" and self.has_unjudged:
+            return np.where(np.isnan(self.gains), -np.inf, scores)
+        return scores
+
+    def with_reading(self, own: OwnReading) -> "RankedLists":
+        """The same rows as a measure reads them for itself."""
+        lists = self.judged_by(own)
+        lists.scores = lists._without_unjudged(self.scores)
+        lists.has_filtered = bool(lists.scores.min() == -np.inf)
+        return lists
+
+    def judged_by(self, own: OwnReading) -> "RankedLists":
+        """The judgments as a measure reads them for itself, beside the scores as they are."""
         lists = copy(self)
-        if own not in self._with_gains:
+        if own.drops_unjudged:
+            lists.unjudged = "drop"
+        if own not in self._with_reading:
             lists.gains = own.of(self.gains)
             lists._look_at_gains()
-            self._with_gains[own] = lists.gains, lists.has_unjudged, lists.has_forbidden
-        lists.gains, lists.has_unjudged, lists.has_forbidden = self._with_gains[own]
-        lists._with_gains = {}
+            self._with_reading[own] = lists.gains, lists.has_unjudged, lists.has_forbidden
+        lists.gains, lists.has_unjudged, lists.has_forbidden = self._with_reading[own]
+        lists._with_reading = {}
         return lists
 
     def with_scores(self, scores: np.ndarray, threshold: float | None = None) -> "RankedLists":
@@ -135,7 +149,7 @@ class ListBlock:
         self._cells_of_depth: dict[int, np.ndarray] = {}
         self._behind: dict[int, np.ndarray] = {}
         self._ranked_relevant: dict[int, np.ndarray] = {}
-        self._with_gains: dict[OwnGains, ListBlock] = {}
+        self._with_reading: dict[OwnReading, ListBlock] = {}
 
     @cached_property
     def is_padded(self) -> bool:
@@ -166,19 +180,19 @@ class ListBlock:
         """The same lists under another rule for ties."""
         return self.relisted(self.sort_key, ties)
 
-    def with_gains(self, own: OwnGains) -> "ListBlock":
-        """The same lists with the gains that a measure has for itself."""
-        if own not in self._with_gains:
-            block = ListBlock(self._lists.with_gains(own), self.layout)
+    def with_reading(self, own: OwnReading) -> "ListBlock":
+        """The same lists as a measure reads them for itself."""
+        if own not in self._with_reading:
+            block = ListBlock(self._lists.judged_by(own), self.layout)
             if "sort_key" in self.__dict__ or self._lists.scores is not None:
                 block.sort_key = self.sort_key
-                if self._lists.unjudged == "drop" and block.has_unjudged:
+                if block._lists.unjudged == "drop" and block.has_unjudged:
                     block.sort_key = np.where(block.judged, self.sort_key, np.inf)
                     block._lists.has_filtered = True
                 elif self.tie_rule not in ("worst", "best"):
                     block.order = self.order
-            self._with_gains[own] = block
-        return self._with_gains[own]
+            self._with_reading[own] = block
+        return self._with_reading[own]
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
         """Some of the lists alone, by their numbers in the block."""

@@ -19,7 +19,7 @@ from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.like import settings_like
 from skfilterrank._core.lists import TIES, UNJUDGED, ListBlock, RankedLists
 from skfilterrank._core.measure_docs import complete_documentation
-from skfilterrank._core.own_gains import OwnGains
+from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.scoring import (
     Scores,
@@ -92,9 +92,9 @@ class Measure:
         What to take instead where documents are forbidden, of a measure that is not made for them;
         "{at}" stands for its cut-off, "{cut}" for that of trec_eval.
     plain : Measure or None
-        The line of the table, of a measure that has gains of its own.
-    own_gains : OwnGains or None
-        What it makes of the gains that it is given.
+        The line of the table, of a measure that reads judgments its own way.
+    own_reading : OwnReading or None
+        What it makes of the judgments that it is given.
     library : str or None
         The library whose rules for gains, ties and undefined queries it has, whatever it is given.
     """
@@ -121,37 +121,42 @@ class Measure:
     title: str = ""
     with_forbidden: str = ""
     plain: Measure | None = None
-    own_gains: OwnGains | None = None
+    own_reading: OwnReading | None = None
     library: str | None = None
 
     def __reduce__(self):
         if self.plain is not None and self.library is not None:
             return Measure.like, (self.plain, self.library)
         if self.plain is not None:
-            return Measure.with_gains, (self.plain, self.own_gains)
+            return Measure.with_reading, (self.plain, self.own_reading)
         # By its function: importing that fills the table, in every process.
         return attrgetter("measure"), (self.function,)
 
-    def with_gains(self, own_gains: OwnGains | None) -> Measure:
-        """The measure that looks at gains of its own; no sum, which sees those of all measures."""
-        if own_gains is None:
+    def with_reading(self, own_reading: OwnReading | None) -> Measure:
+        """The measure that reads judgments its own way; no sum, which sees them as all do."""
+        if own_reading is None:
             return self
+        if own_reading.drops_unjudged and self.reads_unjudged:
+            raise InputError(
+                f"{brief(self.name)} is defined by what is unjudged, which cannot be taken out of "
+                "its lists: leave out unjudged=drop."
+            )
 
         def kernel(block, k, **options):
-            return self.kernel(block.with_gains(own_gains), k, **options)
+            return self.kernel(block.with_reading(own_reading), k, **options)
 
-        return self._variant(own_gains.text, kernel, additive=None, own_gains=own_gains)
+        return self._variant(own_reading.text, kernel, additive=None, own_reading=own_reading)
 
     def like(self, library: str) -> Measure:
         """The measure by the rules of a library, whose number it then is."""
         settings = dict(settings_like(library, self.name, ()))
         gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
-        own_gains = None if gains is None else OwnGains(gains=gains)
+        reading = None if gains is None else OwnReading(gains=gains)
         fixed = {name: self.options[name](value, name) for name, value in settings.items()}
 
         def kernel(block, k, **options):
-            if own_gains is not None:
-                block = block.with_gains(own_gains)
+            if reading is not None:
+                block = block.with_reading(reading)
             if block.tie_rule != ties:
                 block = block.with_ties(ties)
             return with_undefined(self.kernel(block, k, **options, **fixed).copy(), undefined)
@@ -160,7 +165,7 @@ class Measure:
             f"like={library}",
             kernel,
             additive=None,
-            own_gains=own_gains,
+            own_reading=reading,
             library=library,
             # First, as the default.
             ties=(ties, *(rule for rule in self.ties if rule != ties)),
@@ -190,7 +195,7 @@ class Measure:
         """What it has of its own, as it is written in its name."""
         if self.library is not None:
             return f"like={self.library}"
-        return "" if self.own_gains is None else self.own_gains.text
+        return "" if self.own_reading is None else self.own_reading.text
 
     @cached_property
     def defaults(self) -> dict:
@@ -366,7 +371,7 @@ def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = 
 
 def _any_below_0(parsed, gains):
     """Whether a measure sees gains below 0."""
-    own = parsed.measure.own_gains
+    own = parsed.measure.own_reading
     return bool(((gains if own is None else own.of(gains)) < 0).any())
 
 

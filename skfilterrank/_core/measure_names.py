@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from skfilterrank._core.checks import as_list
 from skfilterrank._core.like import settings_like
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank._core.own_gains import own_gains
+from skfilterrank._core.own_reading import OF_ALL, SHOWN_OF_ALL, own_reading
 from skfilterrank.exceptions import InputError, brief, brief_list
 
 _MOST_DIGITS = 18
@@ -19,15 +19,12 @@ _SEVERAL = {
     "official": (
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
         "recip_rank",
-        *(f"iprec(recall={level / 10:g})" for level in range(11)),
+        *(f"iprec_at_recall_{level / 10:.2f}" for level in range(11)),
         *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     )
 }
 # trec_eval's P_5, which it also writes P.5.
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
-# Options of every measure; "dcg" is how ir_measures writes gains of nDCG.
-_SHOWN_OF_ALL = ("rel", "gains", "like")
-_OF_ALL = (*_SHOWN_OF_ALL, "dcg")
 
 
 def get_measure_names() -> list[str]:
@@ -103,11 +100,14 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
     entry, cut = entry_and_cut
     options, own = _parse_options(entry, parts["options"], text)
     options = {**entry.presets.get(parts["name"].lower(), {}), **options}
-    if own.keys() == {"like"}:
-        settings_like(own["like"], entry.name, options)
-        entry = entry.like(own["like"])
+    library, reading = own.pop("like", None), own_reading(own, text)
+    if library is None:
+        entry = entry.with_reading(reading)
+    elif reading is not None:
+        raise InputError(f"{brief(text)} gives like and {' and '.join(own)}: give one of them.")
     else:
-        entry = entry.with_gains(own_gains(own, text))
+        settings_like(library, entry.name, options)
+        entry = entry.like(library)
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut
@@ -187,8 +187,8 @@ def _parse_options(entry, text, whole):
     for part in split_at_commas(text or ""):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         key = entry.option_aliases.get(key, key)
-        if not equals or key not in {*entry.options, *_OF_ALL}:
-            allowed = ", ".join(f"{name}=..." for name in (*entry.options, *_SHOWN_OF_ALL))
+        if not equals or key not in {*entry.options, *OF_ALL}:
+            allowed = ", ".join(f"{name}=..." for name in (*entry.options, *SHOWN_OF_ALL))
             raise InputError(
                 f"{brief(part.strip())} in {brief(whole)} is not an option of {brief(entry.name)}: "
                 f"it has {allowed}."

@@ -26,6 +26,7 @@ def describe_measures(**defaults) -> str:
             lines.append(f"    Also {', '.join(aliases)}.\n")
     return (
         f"{''.join(lines)}\nNames may be written in any case. Every measure also has rel=, the "
-        "least gain of a\nrelevant document, and gains=, exp2 or {LABEL:GAIN,...}: 'ap(rel=2)'. "
-        "Some have like=,\nthe library whose number it is: 'ndcg(like=lightgbm)@10'.\n"
+        "least gain of a\nrelevant document, gains=, exp2 or {LABEL:GAIN,...}, and unjudged=drop, "
+        "without unjudged\ndocuments: 'ap(rel=2)'. Some have like=, the library whose number it "
+        "is:\n'ndcg(like=lightgbm)@10'.\n"
     )

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,15 @@ def format_report(report: pd.DataFrame, k: int | None, *, models, best, baseline
         f"measures at {k or 'all'} places; forbidden: share of {shown}; good lost: share filtered;",
         f"diff. and p: nDCG_f against {baseline}, paired t test over queries",
     ]
+    if "own_difference" in report:
+        own = report.loc[list(models), ["own_difference", "own_p_value"]]
+        compared = "; ".join(
+            f"{printable(name)} {difference}{f' (p {p_value})' if p_value else ''}"
+            for name, difference, p_value in (
+                (name, *_tested(*row)) for name, row in zip(own.index, own.to_numpy())
+            )
+        )
+        notes += wrap(f"each model against its own rank-only: {compared}", 90)
     return "\n".join([*text, "", *notes])
 
 
@@ -68,17 +78,19 @@ def align_columns(lines) -> list[str]:
 
 def _cells(row, is_baseline):
     """One line of the report, shares in percent."""
-    main, low, high, zero, least, forbidden, lost, empty, difference, p_value = row
+    main, low, high, zero, least, forbidden, lost, empty, difference, p_value = row.iloc[:10]
     interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
     shares = [f"{100 * share:.1f}" if share == share else "" for share in (forbidden, lost, empty)]
-    compared = ["", ""]
-    if is_baseline:
-        compared = ["base", ""]
-    elif difference == difference:
-        compared = [f"{difference:+.3f}", ""]
-        if p_value == p_value:
-            compared[1] = "<.001" if p_value < 0.0005 else f"{p_value:.3f}"
+    compared = ["base", ""] if is_baseline else _tested(difference, p_value)
     return [f"{main:.3f}", interval, f"{zero:.3f}", f"{least:.3f}", *shares, *compared]
+
+
+def _tested(difference, p_value):
+    """A difference and its p value, empty where there is none."""
+    return [
+        "" if np.isnan(difference) else f"{difference:+.3f}",
+        "" if np.isnan(p_value) else "<.001" if p_value < 0.0005 else f"{p_value:.3f}",
+    ]
 
 
 def draw(model, path, title=None) -> None:

@@ -25,7 +25,9 @@ def rank_filter_report(
     gains: Gains = None,
     ties: str | ArrayLike = "average",
     unjudged: str = "zero",
+    ndcg_0_gains: Gains = None,
     baseline: str | None = None,
+    own_baselines: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     query_weight: QueryWeight = None,
 ) -> pd.DataFrame:
@@ -48,8 +50,14 @@ def rank_filter_report(
         As in :func:`ndcg_f_score`.
     unjudged : {"zero", "drop"}, default="zero"
         As in :func:`ndcg_f_score`.
+    ndcg_0_gains : None, "exp2", dict or callable, default=None
+        Gains of the column of nDCG_0; None means those of `gains`. In Table 7 of [1]_ that column
+        has the labels 0, 1 and 2, also where nDCG_f does not.
     baseline : str or None, default=None
         The system the others are compared with; None leaves the comparison out.
+    own_baselines : dict of str to str, default=None
+        Another system for each of some systems to be compared with, such as its own ranking without
+        its filter; None leaves this comparison out.
     confidence : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
@@ -66,13 +74,14 @@ def rank_filter_report(
         ``empty_list_rate`` (share of the queries left with nothing), all means over queries;
         queries without good documents do not enter the false rejects, other undefined values
         are 0. With a baseline also ``difference`` in nDCG_f and ``p_value`` of the two-sided
-        paired t test over queries (NaN for the baseline itself; 1 where no query differs).
+        paired t test over queries (NaN for the baseline itself; 1 where no query differs). With
+        `own_baselines` also ``own_difference`` and ``own_p_value`` (NaN for systems without one).
 
     Raises
     ------
     ValueError
-        As :func:`ndcg_f_score` (the message names the system); also if `baseline` is not one of
-        the systems.
+        As :func:`ndcg_f_score` (the message names the system); also if `baseline`, or one of
+        `own_baselines`, is not one of the systems.
 
     Notes
     -----
@@ -109,27 +118,39 @@ def rank_filter_report(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    if baseline is not None and not (is_hashable(baseline) and baseline in y_scores):
+    if baseline is not None:
+        _check_system(baseline, "baseline", y_scores)
+    own_baselines = {} if own_baselines is None else own_baselines
+    if not isinstance(own_baselines, Mapping):
         raise InputError(
-            f"baseline {brief(baseline)} is not one of the systems: {brief_list(y_scores)}."
+            "own_baselines must be a dict {system: its baseline}, got "
+            f"{type(own_baselines).__name__}."
         )
+    for each in (*own_baselines, *own_baselines.values()):
+        _check_system(each, "own_baselines:", y_scores)
     confidence = check_share(confidence, "confidence")
     suffix = "" if k is None else f"@{k}"
     main, *others = (f"{name}{suffix}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden"))
     names = [main, *others, "false_reject_rate", "empty_list_rate"]
+
+    def measured(y_score, names, gains):
+        return evaluate(
+            y_true,
+            y_score,
+            names,
+            groups=groups,
+            gains=gains,
+            ties=ties,
+            unjudged=unjudged,
+            undefined="drop",
+        )
+
     per_query = {}
     for system, y_score in y_scores.items():
         try:
-            table = evaluate(
-                y_true,
-                y_score,
-                names,
-                groups=groups,
-                gains=gains,
-                ties=ties,
-                unjudged=unjudged,
-                undefined="drop",
-            )
+            table = measured(y_score, names, gains)
+            if ndcg_0_gains is not None:
+                table[others[0]] = measured(y_score, others[:1], ndcg_0_gains)
         except ValueError as error:
             error.add_note(f"This came up with the scores of {brief(system)}.")
             raise
@@ -141,14 +162,32 @@ def rank_filter_report(
         weights = query_weights(query_weight, index)
     rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
+    compared: dict[str, Mapping[str, str]] = {}
     if baseline is not None:
-        reference = per_query[baseline][main]
-        report["difference"] = report[main] - report[main].loc[baseline]
-        report["p_value"] = [
-            _paired_p_value(per_query[system][main] - reference, weights) for system in per_query
+        compared[""] = dict.fromkeys(set(y_scores) - {baseline}, baseline)
+    if own_baselines:
+        compared["own_"] = own_baselines
+    for prefix, pairs in compared.items():
+        found = [
+            _against(report[main], per_query, system, pairs.get(system), main, weights)
+            for system in per_query
         ]
-        report.loc[baseline, ["difference", "p_value"]] = np.nan
+        report[[f"{prefix}difference", f"{prefix}p_value"]] = found
     return report
+
+
+def _against(means, per_query, system, other, main, weights):
+    """Difference of two systems and its p value; NaN for a system that is compared with none."""
+    if other is None:
+        return np.nan, np.nan
+    differences = per_query[system][main] - per_query[other][main]
+    return means[system] - means[other], _paired_p_value(differences, weights)
+
+
+def _check_system(name, what, y_scores):
+    """Raise for what is not a system."""
+    if not (is_hashable(name) and name in y_scores):
+        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(y_scores)}.")
 
 
 def _row(values, main, confidence, weights):

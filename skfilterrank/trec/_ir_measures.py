@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
-from skfilterrank._core.own_gains import own_gains
+from skfilterrank._core.own_reading import own_reading
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
@@ -37,8 +37,8 @@ def register_with_ir_measures() -> SimpleNamespace:
         The measures by name: ``nDCG_f``, ``nDCG_min``, ``nDCG_0``, and all by their names in the
         measure table, such as ``lexirecall`` or ``rbp``. ``nDCG_f @ 20`` sets the cut-off,
         ``rbp(persistence=0.95)`` an option; every measure takes ``rel``, ``gains``, ``ties``,
-        ``unjudged``, ``undefined`` (a number) and ``unjudged_label`` too, the last as
-        :func:`evaluate_run` does. They can be pickled; where they are loaded, the measures are
+        ``judged_only``, ``unjudged``, ``undefined`` (a number) and ``unjudged_label`` too, the last
+        as :func:`evaluate_run` does. They can be pickled; where they are loaded, the measures are
         registered too.
 
     Raises
@@ -118,6 +118,7 @@ def _measure_class(name, entry):
 
     params = {key: ParamInfo(dtype=kinds) for key, kinds in _SHARED.items()}
     params["rel"] = ParamInfo(dtype=(int, float))
+    params["judged_only"] = ParamInfo(dtype=bool, default=False)
     params |= {key: ParamInfo(default=entry.defaults[key]) for key in entry.options}
     if entry.takes_k:
         params["cutoff"] = ParamInfo(dtype=int)
@@ -183,10 +184,12 @@ def _by_parameters(measures):
         entry = MEASURES[measure.TABLE_NAME]
         given = dict(measure.params)
         shared = {name: given.pop(name) for name in _SHARED if name in given}
+        if given.pop("judged_only", False):
+            shared["unjudged"] = "drop"
         if isinstance(shared.get("gains"), dict):
             shared["gains"] = NamedGains(shared["gains"])
         if "rel" in given:
-            entry = entry.with_gains(own_gains({"rel": given.pop("rel")}, measure))
+            entry = entry.with_reading(own_reading({"rel": given.pop("rel")}, measure))
         text = ParsedMeasure(entry, given.pop("cutoff", None), given).text
         _, texts = calls.setdefault(repr(shared), (shared, {}))
         texts[text] = measure

@@ -226,6 +226,18 @@ def test_trec_format_line_by_line(evaluate):
     )
 
 
+def test_official_measures_as_trec_eval_prints_them(evaluate):
+    out = evaluate("--format", "trec", runs=["good.txt"], measures=["official"]).splitlines()
+    found = {name.strip(): value for name, _, value in (line.split("\t") for line in out)}
+    assert [*found][:5] == ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]
+    assert found["num_q"] == "3"
+    assert all(found[name].isdecimal() for name in ("num_ret", "num_rel", "num_rel_ret"))
+    assert [name for name in found if name.startswith("iprec")] == [
+        f"iprec_at_recall_{level / 10:.2f}" for level in range(11)
+    ]
+    assert found["map"] == "0.2500"
+
+
 @pytest.mark.parametrize(
     ("arguments", "params"),
     [

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooled_runs import random_runs, run_of, runs_of
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, write_qrels
-from skfilterrank.judgments import pseudo_qrels, rank_table
+from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.judgments._no_judgments.bias import most_biased
 
 METHODS = ["nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"]
@@ -66,6 +67,25 @@ def test_nruns_by_hand():
     # 0.3 of 6 documents is 1.8: a, then the greater id of b and c.
     assert relevant(pseudo_qrels(SIX)) == "ac"
     assert relevant(pseudo_qrels(SIX, share=0.5)) == "abc"
+
+
+def test_a_number_of_documents_in_place_of_a_share():
+    for n_relevant, expected in ((1, "a"), (3, "abc"), (100, "abcxyz")):
+        found = pseudo_qrels(SIX, n_relevant=n_relevant)
+        assert relevant(found) == expected
+        assert len(found) == 6
+    runs, _ = random_runs(3)
+    for method in METHODS:
+        found = pseudo_qrels(runs, method, n_relevant=2)
+        n_relevant = found.groupby([c for c in ("trial", "qid") if c in found])["label"].sum()
+        assert set(n_relevant) <= ({1, 2} if method == "soboroff" else {2})
+        values = rank_systems(runs, method, n_relevant=2)
+        assert not values.equals(rank_systems(runs, method, share=1.0))
+    for function in (pseudo_qrels, rank_systems):
+        with pytest.raises(InputError, match="both say how many documents are relevant"):
+            function(runs, share=0.3, n_relevant=2)
+        with pytest.raises(InputError, match="n_relevant must be a whole number from 1 up"):
+            function(runs, n_relevant=0)
 
 
 def test_sakai_by_hand():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
     QueryInformativeness,
@@ -195,3 +196,17 @@ def test_mq2007(data_dir):
     # Without a relevant document, systems and chance are level at 0.
     assert found.difference[found.uninformative].max() <= 0
     assert found.difference[found.ideal].min() > 0.1
+
+
+def test_hard_and_easy_queries_are_uninformative_ones_at_both_ends():
+    achieved = [0.1, 0.15, 0.5, 0.9, 0.95, 0.9, 0.2, 0.8]
+    expected = [0.1, 0.3, 0.5, 0.9, 0.85, 0.1, 0.0, 0.2]
+    found = QueryInformativeness.from_values(achieved, expected, n_queries=4)
+    assert np.flatnonzero(found.uninformative).tolist() == [0, 1, 2, 3]
+    assert np.flatnonzero(found.hard()).tolist() == [0]
+    assert np.flatnonzero(found.hard(at_most=0.3)).tolist() == [0, 1]
+    assert np.flatnonzero(found.easy()).tolist() == [3]
+    assert np.flatnonzero(found.easy(at_least=0.5)).tolist() == [2, 3]
+    for function, name in ((found.hard, "at_most"), (found.easy, "at_least")):
+        with pytest.raises(InputError, match="must be a finite number, got 'few'"):
+            function(**{name: "few"})

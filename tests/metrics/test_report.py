@@ -98,6 +98,9 @@ def test_few_queries_and_differences_without_spread():
         ({"confidence": 1}, "confidence must be a number between 0 and 1.*, got 1"),
         ({"confidence": 1.5}, "confidence must be a number between 0 and 1.*, got 1.5"),
         ({"confidence": -0.5}, "confidence must be a number between 0 and 1.*, got -0.5"),
+        ({"own_baselines": ["a"]}, "own_baselines must be a dict .* got list"),
+        ({"own_baselines": {"a": "c"}}, "own_baselines: 'c' is not one of the systems"),
+        ({"own_baselines": {"c": "a"}}, "own_baselines: 'c' is not one of the systems"),
         ({"k": 0}, "k must be None .* or a positive integer, got"),
     ],
 )
@@ -112,3 +115,36 @@ def test_errors_name_the_system():
     with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
         rank_filter_report([1, 0], {"a": [1, 2], "b": [1, np.nan]}, groups=[0, 0])
     assert caught.value.__notes__ == ["This came up with the scores of 'b'."]
+
+
+def test_own_baselines(judged):
+    y_true, scores, groups = judged
+    report = rank_filter_report(
+        y_true, scores, groups=groups, baseline="a", own_baselines={"a": "b", "b": "all"}
+    )
+    expected = [
+        rank_filter_report(y_true, scores, groups=groups, baseline=other).loc[name, column]
+        for column in ("difference", "p_value")
+        for name, other in (("a", "b"), ("b", "all"))
+    ]
+    found = report.loc[["a", "b"], ["own_difference", "own_p_value"]]
+    assert found.to_numpy().T.ravel().tolist() == expected
+    assert report.loc["all", ["own_difference", "own_p_value"]].isna().all()
+    assert np.isnan(report.loc["a", "difference"])
+    assert not {"own_difference", "own_p_value"} & set(
+        rank_filter_report(y_true, scores, groups=groups, baseline="a")
+    )
+
+
+def test_gains_of_ndcg_0_alone(judged):
+    # The paper's Table 7 on reviews: forbidden -10, all others 1, and nDCG_0 of the labels.
+    y_true, scores, groups = judged
+    gains = {-1: -10, 0: 1, 1: 1, 2: 1}
+    params = {"groups": groups, "gains": gains}
+    report = rank_filter_report(y_true, scores, ndcg_0_gains={-1: -1, 0: 0, 1: 1, 2: 2}, **params)
+    plain = rank_filter_report(y_true, scores, **params)
+    labels = rank_filter_report(y_true, scores, groups=groups)
+    assert report["ndcg_0@3"].tolist() == labels["ndcg_0@3"].tolist()
+    others = report.columns.drop("ndcg_0@3")
+    assert report[others].equals(plain[others])
+    assert report["ndcg_0@3"].tolist() != plain["ndcg_0@3"].tolist()

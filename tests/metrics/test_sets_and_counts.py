@@ -103,6 +103,12 @@ def test_official_names_what_trec_eval_prints():
     found = evaluate(Y_TRUE, Y_SCORE, "official", groups=GROUPS)
     assert list(found)[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
     assert found.shape == (2, 29)
+    # trec_eval's own names, and those of the measure table beside them.
+    assert "iprec_at_recall_0.30" in found
+    points = evaluate(
+        Y_TRUE, Y_SCORE, [f"iprec(recall={i / 10})" for i in range(11)], groups=GROUPS
+    )
+    assert found.filter(like="iprec").to_numpy().tolist() == points.to_numpy().tolist()
 
 
 def test_one_number_wherever_it_is_asked_for():

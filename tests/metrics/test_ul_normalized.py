@@ -269,8 +269,8 @@ class TestBadInput:
             ({"measure": "forbidden"}, "one for which higher is better, got 'forbidden'"),
             ({"measure": "dcg@3", "k": 5}, "k=5 contradicts the cut-off of 'dcg@3'"),
             ({"measure": "qwa", "k": 5}, "'qwa' has no cut-off"),
-            ({"variant": "V1"}, "variant must be one of 'v1', 'v2', got 'V1'"),
-            ({"variant": 1}, "variant must be one of 'v1', 'v2', got 1"),
+            ({"variant": "V1"}, "variant must be one of 'v1', 'v2', 'upper', got 'V1'"),
+            ({"variant": 1}, "variant must be one of 'v1', 'v2', 'upper', got 1"),
             ({"expectation": "printed"}, "expectation must be one of 'exact', 'paper'"),
             ({"normalize": "n"}, "normalize must be one of 'ideal', 'k'"),
             (
@@ -445,3 +445,39 @@ def test_measures_that_do_not_average_take_their_own_rule(name):
     expected = ul_normalized_score(y_true, y_score, ties="worst", **how)
     assert ul_normalized_score(y_true, y_score, **how) == expected
     assert ul_normalized_score(y_true, y_score, ties="best", **how) > expected
+
+
+class TestUpperBoundAlone:
+    """[A]^U: the measure over its value for the ideal ranking."""
+
+    @staticmethod
+    def rows():
+        rng = np.random.default_rng(3)
+        groups = rng.integers(0, 25, 200)
+        y = rng.integers(0, 3, 200) * (groups % 5 > 0)
+        return y, rng.integers(0, 20, 200) / 2, groups
+
+    @pytest.mark.parametrize("k", [None, 1, 4])
+    def test_of_dcg_it_is_ndcg(self, k):
+        y, scores, groups = self.rows()
+        params = {"groups": groups, "k": k, "gains": "exp2", "average": None, "undefined": "drop"}
+        found = ul_normalized_score(y, scores, variant="upper", **params)
+        np.testing.assert_allclose(found, ndcg_score(y, scores, **params), atol=1e-12)
+        assert np.isnan(found).any()
+        assert not np.isnan(found).all()
+
+    @pytest.mark.parametrize("measure", ["sp@5", "err@5", "rbp", "inferred_ap", "lexirecall"])
+    def test_it_is_the_measure_over_that_of_the_ideal_ranking(self, measure):
+        y, scores, groups = self.rows()
+        name = f"ul_normalized(measure={measure},variant=upper)"
+        params = {"groups": groups, "undefined": "drop"}
+        found = evaluate(y, scores, name, **params)[name]
+        achieved = evaluate(y, scores, measure, **params)[measure]
+        ideal = evaluate(y, y, measure, **params)[measure]
+        np.testing.assert_allclose(found, (achieved / ideal).where(ideal > 0), atol=1e-12)
+
+    def test_by_hand(self):
+        # All are relevant: V1 and V2 have nothing to tell, and the ideal ranking is reached.
+        assert one_query([1, 1], [1, 2], variant="upper") == 1
+        assert one_query([1, 1], [1, 2]) == 0
+        assert one_query([1, 0, 1], [2, 3, -np.inf], measure="sp", variant="upper") == 0.25

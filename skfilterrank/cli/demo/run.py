@@ -47,7 +47,6 @@ def run(arguments) -> None:
         train.y,
         X_test=test.X,
         groups_test=test.groups,
-        random_state=arguments.seed,
         verbose=0 if arguments.quiet else 1 + progress(arguments),
     )
     best = comparison.best
@@ -61,6 +60,7 @@ def run(arguments) -> None:
         groups=test.groups,
         k=_K,
         baseline=baseline,
+        own_baselines=comparison.own_baselines,
     )
     score = f"{comparison.cv_scores[best]:.3f}"
     lines = [

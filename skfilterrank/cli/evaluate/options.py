@@ -15,9 +15,11 @@ measures:
   trec_eval and ir_measures are understood too, in any case: map, ndcg_cut_10,
   P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
   you write them. A document is relevant where its gain is above 0, and forbidden
-  where it is below 0. A measure may have a relevance level or gains of its own:
-  -m 'AP(rel=2)' -m nDCG@10 -m 'ndcg(gains=exp2)@10'. The number that LightGBM,
-  XGBoost, CatBoost or scikit-learn would report is -m 'ndcg(like=lightgbm)@10'.
+  where it is below 0. A measure may have a relevance level or gains of its own,
+  or look at judged documents alone:
+  -m 'AP(rel=2)' -m 'ndcg(gains=exp2)@10' -m 'nDCG(judged_only=true)@10'.
+  The number that LightGBM, XGBoost, CatBoost or scikit-learn would report is
+  -m 'ndcg(like=lightgbm)@10'.
 
 formats:
   table  for people, four digits: a line for each run; with --per-query a table
@@ -30,8 +32,8 @@ formats:
          --per-query "topics": {qid: {MEASURE: value}}; all digits; undefined
          is null
   trec   as trec_eval 9 and 10 -m runid (-q with --per-query): measure, topic or
-         "all", and value with four digits; the line "runid" stands between the
-         topics of a run and its means
+         "all", and value with four digits, counts with none; the line "runid"
+         stands between the topics of a run and its means
   latex, markdown
          the table for papers, the best means of several runs bold
   A run is written as soon as it is finished, except into a table of means and

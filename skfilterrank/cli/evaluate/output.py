@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -114,9 +114,16 @@ FORMATS: dict[str, Callable[[Iterable[RunValues]], Iterator[str]]] = {
 
 
 def _trec_lines(qid, measures, values):
+    columns = zip(map(_trec_column, measures), values)
+    return [f"{name:<22}\t{qid}\t{value:{digits}}\n" for (name, digits), value in columns]
+
+
+@lru_cache
+def _trec_column(measure):
+    """Name and digits of a measure: counts have none behind the point."""
+    is_count = parse_measure(measure).measure.over_queries == "sum"
     # Columns end at white space, which names may have behind commas.
-    names = ["".join(name.split()) for name in measures]
-    return [f"{name:<22}\t{qid}\t{value:6.4f}\n" for name, value in zip(names, values)]
+    return "".join(measure.split()), ".0f" if is_count else "6.4f"
 
 
 def _cell(value):

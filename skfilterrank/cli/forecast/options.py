@@ -70,6 +70,12 @@ def add_arguments(parser) -> None:
         metavar="NUMBER",
         help="share of the pool that is relevant (default: 0.3; soboroff 0.1)",
     )
+    parser.add_argument(
+        "--n-relevant",
+        type=options.positive,
+        metavar="N",
+        help="number of relevant documents of each topic, in place of --share",
+    )
     shared.add(parser, "--ties", choices=("docno", "random"))
     parser.add_argument(
         "--n-trials",

@@ -21,6 +21,7 @@ def run(arguments) -> int:
     params = {
         "depth": arguments.depth,
         "share": arguments.share,
+        "n_relevant": arguments.n_relevant,
         "teams": teams,
         "n_trials": arguments.n_trials,
         "ties": arguments.ties,

@@ -68,7 +68,6 @@ def run(arguments) -> None:
         train.y,
         groups=train.groups,
         **where,
-        random_state=arguments.seed,
         verbose=0 if arguments.quiet else 1 + progress(arguments),
     )
     best, scores = comparison.best, comparison.scores
@@ -79,7 +78,13 @@ def run(arguments) -> None:
         best if arguments.threshold is None else f"rank-only ({best})"
     )
     report = rank_filter_report(
-        test.y, scores, groups=test.groups, k=k, gains=gains, baseline=baseline
+        test.y,
+        scores,
+        groups=test.groups,
+        k=k,
+        gains=gains,
+        baseline=baseline,
+        own_baselines=None if arguments.threshold is None else comparison.own_baselines,
     )
     # Before anything is shown, as whoever reads the output may have gone.
     _write_files(arguments, comparison, test, settings)

@@ -285,7 +285,7 @@ def _kind(parsed):
     plain = parsed.measure.plain
     if plain is not None and plain.name in _KINDS:
         raise InputError(
-            f"{brief(parsed.text)}: preferences of all runs have the gains of the call, so give "
-            "them as gains=."
+            f"{brief(parsed.text)}: preferences of all runs read judgments as the call does, so "
+            "give its gains= or unjudged=."
         )
     return _KINDS.get(parsed.measure.name)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count, check_number, check_random_state
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
 from skfilterrank.judgments._no_judgments.run_pool import only_pool_of, run_pool
@@ -20,6 +21,7 @@ def pseudo_qrels(
     *,
     depth: int | None = 30,
     share: float | None = None,
+    n_relevant: int | None = None,
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
@@ -52,6 +54,10 @@ def pseudo_qrels(
         Share of the pool that is relevant, above 0 and at most 1; of its documents, or with
         "soboroff" of its entries, the same document drawn twice being relevant once. The number
         of documents is rounded half up and at least 1. None means 0.3, with "soboroff" 0.1.
+    n_relevant : int or None, default=None
+        Number of documents of each topic that are relevant, in place of a share, all those of a
+        smaller pool; with "soboroff" the number of entries that are drawn. Sakai's method had 100
+        before [1]_.
     teams : dict or Series {run: team}, default=None
         Team of each run: of each team only the first run by name is taken. None takes all runs.
         Runs that are not in `runs` may be named.
@@ -73,7 +79,8 @@ def pseudo_qrels(
     Raises
     ------
     ValueError
-        Unknown `method` or `ties`; `depth`, `share` or `n_trials` out of range; fewer than two
+        Unknown `method` or `ties`; `depth`, `share`, `n_relevant` or `n_trials` out of range, or
+        both `share` and `n_relevant`; fewer than two
         runs, or teams; a run without a team; a run that has no topic in common with any other;
         what :func:`rank_table` finds wrong with a run.
 
@@ -123,10 +130,16 @@ def pseudo_qrels(
     5   1     f      0
     """
     check_choice(method, "method", METHODS)
-    check_pseudo(share, n_trials, ties)
+    check_pseudo(share, n_relevant, n_trials, ties)
     table, _, _ = run_pool(runs, depth=depth, teams=teams)
     labels = pseudo_labels(
-        table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
+        table,
+        method,
+        share=share,
+        n_relevant=n_relevant,
+        n_trials=n_trials,
+        ties=ties,
+        random_state=random_state,
     )
     trials = [
         labels.index.to_frame(index=False).assign(
@@ -139,28 +152,48 @@ def pseudo_qrels(
     return qrels if method == "soboroff" else qrels.drop(columns="trial")
 
 
-def check_pseudo(share, n_trials, ties) -> None:
+def check_pseudo(share, n_relevant, n_trials, ties) -> None:
     """What can be said of the parameters before runs are looked at."""
     check_choice(ties, "ties", ("docno", "random"))
     if share is not None:
         check_number(share, "share", above=0, most=1)
+    if n_relevant is not None:
+        check_count(n_relevant, "n_relevant")
+        if share is not None:
+            raise InputError(
+                f"share={brief(share)} and n_relevant={brief(n_relevant)} both say how many "
+                "documents are relevant: give one of the two."
+            )
     check_count(n_trials, "n_trials")
 
 
-def pseudo_labels(table, method, *, share, n_trials, ties, random_state) -> pd.DataFrame:
+def pseudo_labels(
+    table, method, *, share, n_relevant, n_trials, ties, random_state
+) -> pd.DataFrame:
     """Label of each document of the pool, a column for each trial."""
     random_state = check_random_state(random_state)
     if method == "soboroff":
-        share = _DRAWN if share is None else share
-        labels = [_draw(table, share, random_state) for _ in range(n_trials)]
+        number = _number(n_relevant, _DRAWN if share is None else share)
+        labels = [_draw(table, number, random_state) for _ in range(n_trials)]
         return pd.DataFrame(np.column_stack(labels), index=table.index)
     if method == "bias+condorcet":
         table = only_pool_of(table, most_biased(table))
     docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
     last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
-    share = _SELECTED if share is None else share
-    labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), share)
+    number = _number(n_relevant, _SELECTED if share is None else share)
+    labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), number)
     return pd.DataFrame(labels, index=table.index)
+
+
+def _number(n_relevant, share):
+    """Number of a topic's rows that are taken, of any number of them."""
+
+    def number(sizes):
+        if n_relevant is not None:
+            return np.full(len(sizes), n_relevant)
+        return np.maximum(round_half_up(share, sizes), 1)
+
+    return number
 
 
 def _by_runs(table):
@@ -188,20 +221,20 @@ _ORDERS = {
 METHODS = (*_ORDERS, "soboroff")
 
 
-def _draw(table, share, random_state):
+def _draw(table, number, random_state):
     """Draw entries of runs, without replacement: 1 for the documents that came up."""
     rows = np.nonzero(table.notna().to_numpy())[0]
-    drawn = _take_first([random_state.random_sample(len(rows))], _topics(table)[rows], share)
+    drawn = _take_first([random_state.random_sample(len(rows))], _topics(table)[rows], number)
     return np.bincount(rows, weights=drawn, minlength=len(table)).astype(bool).astype(np.int64)
 
 
-def _take_first(keys, topics, share):
-    """1 for a share of each topic's rows, the smallest by the keys; topics come in order."""
+def _take_first(keys, topics, number):
+    """1 for a number of each topic's rows, the smallest by the keys; topics come in order."""
     order = np.lexsort((*reversed(keys), topics))
     sizes = np.bincount(topics)
     places = np.arange(len(topics)) - (np.cumsum(sizes) - sizes)[topics]
     labels = np.empty(len(topics), dtype=np.int64)
-    labels[order] = places < np.maximum(round_half_up(share, sizes), 1)[topics]
+    labels[order] = places < number(sizes)[topics]
     return labels
 
 

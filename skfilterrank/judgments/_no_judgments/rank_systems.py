@@ -21,6 +21,7 @@ def rank_systems(
     measure=None,
     depth: int | None = 30,
     share: float | None = None,
+    n_relevant: int | None = None,
     teams=None,
     n_trials: int = 10,
     ties: str = "docno",
@@ -48,7 +49,7 @@ default="nruns"
     depth : int or None, default=30
         Places of each run that are compared, or go into the pool; None takes them all. Measures
         take runs to their last document.
-    share, n_trials, ties
+    share, n_relevant, n_trials, ties
         As in :func:`pseudo_qrels`; a run's value with "soboroff" is the mean over trials.
     teams : dict or Series {run: team}, default=None
         Team of each run: of each team only the first run by name is taken, and ranked. None takes
@@ -127,7 +128,7 @@ default="nruns"
     three   0.00
     """
     check_choice(method, "method", FORECASTS)
-    check_pseudo(share, n_trials, ties)
+    check_pseudo(share, n_relevant, n_trials, ties)
     if measure is not None and method in ("aslam", "spoerri"):
         raise InputError(
             f"measure={brief(measure)} has no meaning for method={method!r}, which measures no run "
@@ -144,7 +145,13 @@ default="nruns"
         values = pd.DataFrame({method: scores}, index=names)
     else:
         labels = pseudo_labels(
-            table, method, share=share, n_trials=n_trials, ties=ties, random_state=random_state
+            table,
+            method,
+            share=share,
+            n_relevant=n_relevant,
+            n_trials=n_trials,
+            ties=ties,
+            random_state=random_state,
         )
         values = mean_values(runs, names, labels, measures)
     values = _best_first(values.rename_axis("run"), measures)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from skfilterrank._core.arrays import as_column
 from skfilterrank._core.checks import (
     check_groups,
+    check_number,
     check_numbers,
     is_finite_number,
     is_whole_number,
@@ -102,6 +103,38 @@ class QueryInformativeness(Result):
         uninformative[order[:size]] = True
         ideal[order[len(order) - size :]] = True
         return cls(ids, achieved, expected, difference, uninformative, ideal)
+
+    def hard(self, *, at_most: float = 0.2) -> np.ndarray:
+        """Uninformative queries on which systems and random rankings both score little.
+
+        Parameters
+        ----------
+        at_most : float, default=0.2
+            Greatest value, achieved and expected, of such a query. The paper names none.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), dtype bool
+            A mask, in the order of the query ids.
+        """
+        most = check_number(at_most, "at_most")
+        return self.uninformative & (np.maximum(self.achieved, self.expected) <= most)
+
+    def easy(self, *, at_least: float = 0.8) -> np.ndarray:
+        """Uninformative queries on which systems and random rankings both score much.
+
+        Parameters
+        ----------
+        at_least : float, default=0.8
+            Smallest value, achieved and expected, of such a query. The paper names none.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,), dtype bool
+            A mask, in the order of the query ids.
+        """
+        least = check_number(at_least, "at_least")
+        return self.uninformative & (np.minimum(self.achieved, self.expected) >= least)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per query: index "qid", the attributes as columns."""
@@ -209,9 +242,10 @@ default=None
 
     Notes
     -----
-    Section 4.4 of [1]_, with nDCG there and with average precision in section 4.5. The difference
-    has a sign: queries on which the systems are worse than chance are the least informative. Of
-    equal differences the query of smaller id counts as the smaller.
+    Section 4.4 of [1]_, with nDCG there and with average precision in section 4.5; hard and easy
+    queries are those of its section 3. The difference has a sign: queries on which the systems are
+    worse than chance are the least informative. Of equal differences the query of smaller id counts
+    as the smaller.
 
     References
     ----------
@@ -231,6 +265,8 @@ default=None
     ... )
     >>> result.query_ids[result.uninformative].tolist(), result.query_ids[result.ideal].tolist()
     (['c'], ['b'])
+    >>> result.query_ids[result.hard(at_most=0.7)].tolist()
+    ['c']
     >>> print(result)
     3 queries, 1 ideal and 1 uninformative
                    queries  achieved  expected  difference

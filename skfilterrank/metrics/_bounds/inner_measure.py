@@ -15,9 +15,9 @@ def plain_measure(measure, name: str, outer: str) -> ParsedMeasure:
         raise InputError(
             f"{name} must not be like another library, got {brief(measure)}: write {entry.name}."
         )
-    if inner.measure.own_gains is not None:
+    if inner.measure.own_reading is not None:
         raise InputError(
-            f"{name} must have no gains of its own, got {brief(measure)}: what it is compared with "
-            f"needs them too, so write '{outer}({inner.measure.own_text},measure=...)'."
+            f"{name} must have no options of judgments, got {brief(measure)}: its bounds "
+            f"need them too, so write '{outer}({inner.measure.own_text},measure=...)'."
         )
     return inner

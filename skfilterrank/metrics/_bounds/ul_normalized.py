@@ -32,7 +32,7 @@ def _check_measure(measure, name) -> ParsedMeasure:
 def ul_normalized(
     block: ListBlock, k, *, measure, variant, expectation, normalize, n_samples, random_state
 ):
-    """Equation 5 or 6."""
+    """Equation 5 or 6, or the upper bound alone."""
     inner = measure.with_cutoff(k)
     name = inner.measure.name
     if name != "sp" and normalize == "k":
@@ -55,6 +55,8 @@ def ul_normalized(
     achieved = kernel(block)
     if "average" in inner.measure.ties:
         lower, upper = _exact_bounds(block, inner, normalize, expectation)
+    elif variant == "upper":
+        lower, upper = np.zeros(len(achieved)), kernel(ideal_list(block))
     else:
         upper = kernel(ideal_list(block))
         rankings = SimulatedRankings(kernel, n_samples, random_state)
@@ -66,7 +68,7 @@ def ul_normalized(
                 f"ul_normalized needs a measure that is never negative, but {brief(inner.text)} is "
                 f"{np.nanmin(values):g} for some query."
             )
-    return (_v1 if variant == "v1" else _v2)(achieved, lower, upper)
+    return _VARIANTS[variant](achieved, lower, upper)
 
 
 def _exact_bounds(block, inner, normalize, expectation):
@@ -90,7 +92,7 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
         return None
     normalize, method = facts.option("normalize"), facts.option("expectation")
     lower, upper = facts.per_query(lambda block: _exact_bounds(block, inner, normalize, method))
-    make = _v1 if facts.option("variant") == "v1" else _v2
+    make = _VARIANTS[facts.option("variant")]
 
     def finish(values, query):
         bounds = (np.broadcast_to(bound[query], values.shape) for bound in (lower, upper))
@@ -119,6 +121,16 @@ def _v2(achieved, lower, upper):
     return values
 
 
+def _upper(achieved, lower, upper):
+    """The upper bound alone, section 3."""
+    values = np.full(achieved.shape, np.nan)
+    np.divide(achieved, upper, out=values, where=upper > 0)
+    return values
+
+
+_VARIANTS = {"v1": _v1, "v2": _v2, "upper": _upper}
+
+
 def _is_defined(lower, upper):
     """Whether rankings of the query differ at all."""
     return upper - lower > ROUNDING_OF_MEANS * upper
@@ -128,13 +140,13 @@ def _is_defined(lower, upper):
     "ul_normalized",
     ul_normalized,
     additive=ul_normalized_sum,
-    undefined="all rankings of its pool score the same",
+    undefined="all rankings of its pool score the same (variant='upper': the perfect one scores 0)",
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     ties_are_means=False,
     options={
         "measure": _check_measure,
-        "variant": one_of("v1", "v2"),
+        "variant": one_of(*_VARIANTS),
         "expectation": one_of("exact", "paper"),
         "normalize": one_of("ideal", "k"),
         "n_samples": partial(check_count, least=2),
@@ -163,8 +175,9 @@ def ul_normalized_score(
         The measure that is normalised: "dcg", "sp" (sum of precisions), or any other name of the
         measure table for which higher is better, with a cut-off and options where wanted, such as
         "ap", "err@10" or "ndcg".
-    variant : {"v1", "v2"}, default="v2"
-        Equation 5 or equation 6 of the paper.
+    variant : {"v1", "v2", "upper"}, default="v2"
+        Equation 5 or equation 6 of the paper, or the upper bound alone, [A]^U: what a random
+        ranking scores does not enter.
     expectation : {"exact", "paper"}, default="exact"
         How the random ranking's sum of precisions is computed, see
         :func:`expected_sum_precision`. The two are the same for "dcg", and only "exact" is known
@@ -194,6 +207,7 @@ def ul_normalized_score(
 
         V1 = A / U * A / (A + R)                                (equation 5 of [1]_)
         V2 = (A - R) / (U - R) where A >= R, else (A - R) / R   (equation 6)
+        upper = A / U                                           (section 3)
 
     V1 lies in [0, 1], where a perfect ranking scores ``U / (U + R)``, below 1, and a random one
     ``R / (2 U)``; V2 lies in [-1, 1]. Sums end at ``min(k, n)`` for n judged documents. The paper
@@ -213,7 +227,8 @@ def ul_normalized_score(
     :func:`random_ranking_bound` draws rankings for it. A measure that does not average over tied
     orders takes its own rule in place of "average".
 
-    Queries are undefined where no document is relevant or all are equally good, as U = R.
+    Of DCG, "upper" is nDCG. V1 and V2 are undefined where no document is relevant or all are
+    equally good, as U = R; "upper" where U is 0.
 
     Filtered documents lower A alone, as the two bounds rank all judged documents: hiding
     documents is not rewarded, and an empty list scores -1 in V2, 0 in V1. Unjudged documents take

@@ -11,6 +11,9 @@ from skfilterrank._core.measure import declare_measure
 from skfilterrank._core.scoring import ratio
 from skfilterrank.metrics._complete.average_precision import average_precision
 
+# trec_eval's names of the points that it prints.
+_AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for level in range(11)}
+
 
 def n_queries(block: ListBlock, k):
     """1 for each query."""
@@ -326,6 +329,8 @@ def set_map_score():
 @declare_measure(
     "iprec",
     interpolated_precision,
+    aliases=tuple(_AS_TREC_EVAL),
+    presets=_AS_TREC_EVAL,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,

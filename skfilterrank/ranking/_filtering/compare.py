@@ -10,7 +10,7 @@ from sklearn.base import clone
 from tqdm.auto import tqdm
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_flag, check_groups, check_random_state, count_rows
+from skfilterrank._core.checks import check_flag, check_groups, count_rows
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
@@ -23,6 +23,8 @@ from skfilterrank.ranking._fitting.splits import (
     make_splits,
 )
 from skfilterrank.ranking._methods.shared_features import share_features
+
+_RANK_ONLY = "rank-only ({})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +51,12 @@ class RankerComparison(Result):
     best: str
     models: dict[str, RankAndFilter]
 
+    @property
+    def own_baselines(self) -> dict[str, str]:
+        """Each model's own ranking without its filter, for `rank_filter_report`."""
+        own = {name: _RANK_ONLY.format(name) for name in self.scores}
+        return {name: ranking for name, ranking in own.items() if ranking in self.scores}
+
     def to_frame(self) -> pd.DataFrame:
         """A row for each model ("model"): "cv_score", and "is_best"."""
         names = pd.Index(self.cv_scores or [self.best], name="model")
@@ -73,7 +81,6 @@ def compare_rankers(
     X_test=None,
     groups_test=None,
     refit: bool = True,
-    random_state=0,
     verbose: int = 0,
 ) -> RankerComparison:
     """Fit models that rank and filter, and score held-out rows with them and with baselines.
@@ -98,8 +105,6 @@ def compare_rankers(
         Query id of each test row. None looks for an index level "qid" on `X_test`.
     refit : bool, default=True
         Without `X_test`, whether to fit the best model on all rows at the end.
-    random_state : int, RandomState instance or None, default=0
-        Order of what "filter-only" shows.
     verbose : int, default=0
         1 shows the progress over models and folds, 2 also over the folds inside each model.
 
@@ -125,7 +130,9 @@ def compare_rankers(
     are cross-validated for the choice.
 
     The baselines are those of section 5.4 of [1]_: the model's ranking without its filter, what it
-    keeps in random order, and nothing at all. Models share their text features.
+    keeps in no order, and nothing at all. All that "filter-only" keeps has one score, so that
+    measures that average over ties give the exact mean of all its random orders. Models share
+    their text features.
 
     References
     ----------
@@ -143,7 +150,11 @@ def compare_rankers(
     >>> list(comparison.scores)
     ['bce', 'mse', 'rank-only (bce)', 'rank-only (mse)', ..., 'filter-all']
     >>> report = rank_filter_report(
-    ...     y, comparison.scores, groups=groups, baseline=f"rank-only ({comparison.best})"
+    ...     y,
+    ...     comparison.scores,
+    ...     groups=groups,
+    ...     baseline=f"rank-only ({comparison.best})",
+    ...     own_baselines=comparison.own_baselines,
     ... )
     """
     _check_models(models)
@@ -182,7 +193,7 @@ def compare_rankers(
             if name in held_out or _is_tuned(model)
         }
         best = max(cv_scores, key=cv_scores.__getitem__, default=next(iter(models)))
-    scores = kept | _baselines(kept, ranked, random_state)
+    scores = kept | _baselines(kept, ranked)
     return RankerComparison(scores, cv_scores, best, fitted)
 
 
@@ -269,11 +280,10 @@ def _value(model, y, scores, codes):
     return parsed.utility(y, scores, groups=codes, gains=model.gains)
 
 
-def _baselines(kept, ranked, random_state):
+def _baselines(kept, ranked):
     """Scores by each model's ranking alone, by its filter alone, and of the empty list."""
     (n_rows,) = next(iter(kept.values())).shape
-    drawn = check_random_state(random_state).uniform(size=n_rows)
-    out = {f"rank-only ({name})": scores for name, scores in ranked.items()}
+    out = {_RANK_ONLY.format(name): scores for name, scores in ranked.items()}
     for name, scores in kept.items():
-        out[f"filter-only ({name})"] = np.where(np.isneginf(scores), -np.inf, drawn)
+        out[f"filter-only ({name})"] = np.where(np.isneginf(scores), -np.inf, 0.0)
     return out | {"filter-all": np.full(n_rows, -np.inf)}

@@ -142,8 +142,8 @@ def steps_of_measure(lists: RankedLists, parsed: ParsedMeasure, k: int | None) -
     at every threshold; where a threshold alone makes it undefined, nothing is lost.
     """
     entry = parsed.measure
-    if entry.plain is not None and entry.own_gains is not None and entry.library is None:
-        lists, entry = lists.with_gains(entry.own_gains), entry.plain
+    if entry.plain is not None and entry.own_reading is not None and entry.library is None:
+        lists, entry = lists.with_reading(entry.own_reading), entry.plain
     fast = _FAST.get(entry.name)
     if fast is not None:
         return fast(lists, k)

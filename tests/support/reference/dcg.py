@@ -61,7 +61,6 @@ REFERENCE = {
     "ndcg_min": lambda case: ndcg_min(case.shown, case.pool, case.k),
     "ndcg_f": lambda case: ndcg_f(case.shown, case.pool, case.k),
     "forbidden": lambda case: forbidden(case.shown, case.pool, case.k),
-    "any_forbidden": lambda case: float(any(gain < 0 for gain in case.shown[: case.k])),
     "false_reject_rate": lambda case: false_reject_rate(case.shown, case.pool, case.k),
     "empty_list_rate": lambda case: empty_list_rate(case.shown, case.pool, case.k),
     "qwa": lambda case: qwa(case.shown, case.pool, case.k),

@@ -1,39 +1,47 @@
-"""Counts, F and interpolated precision, as trec_eval words them."""
+"""Counts, F, and interpolated precision."""
 
-from math import floor
-
-from .average_precision import REFERENCE as AVERAGE_PRECISION
-from .precision import n_relevant, precision, recall
+from reference.average_precision import average_precision
+from reference.precision import n_relevant
 
 
-def f_of(case):
-    """Harmonic mean of precision and recall."""
-    if not n_relevant(case.pool):
+def f_measure(case):
+    """From precision and recall."""
+    n = n_relevant(case.pool)
+    if not n:
         return None
-    p, r = precision(case), recall(case)
-    return 2 * p * r / (p + r) if p + r else 0.0
+    found = n_relevant(case.shown[: case.k])
+    if not found:
+        return 0.0
+    precision, recall = found / (case.k or len(case.shown)), found / n
+    return 2 * precision * recall / (precision + recall)
 
 
 def set_map(case):
-    whole = case._replace(k=None)
-    return precision(whole) * recall(whole) if n_relevant(case.pool) else None
+    n = n_relevant(case.pool)
+    if not n:
+        return None
+    found = n_relevant(case.shown)
+    return found / n * found / len(case.shown) if found else 0.0
 
 
-def interpolated(case, level):
-    """The highest precision at a place by which enough relevant documents are found."""
-    wanted = max(1, floor(level * n_relevant(case.pool) + 0.9))
-    found = [n_relevant(case.shown[: place + 1]) for place in range(len(case.shown))]
-    return max((n / (i + 1) for i, n in enumerate(found) if n >= wanted), default=0.0)
-
-
-def interpolated_precision(case):
-    return interpolated(case, 0.5) if n_relevant(case.pool) else None
+def interpolated(case, recall):
+    """Highest precision where so many of the relevant documents are found, at least one."""
+    n = n_relevant(case.pool)
+    if not n:
+        return None
+    # In doubles, as trec_eval computes it: 0.7 of 3 and 0.9 are a little less than 3.
+    wanted = max(1, int(recall * n + 0.9))
+    tops = [case.shown[:place] for place in range(1, len(case.shown) + 1)]
+    return max((n_relevant(top) / len(top) for top in tops if n_relevant(top) >= wanted), default=0)
 
 
 def eleven_points(case):
-    if not n_relevant(case.pool):
-        return None
-    return sum(interpolated(case, level / 10) for level in range(11)) / 11
+    points = [interpolated(case, level / 10) for level in range(11)]
+    return None if None in points else sum(points) / 11
+
+
+def any_forbidden(case):
+    return float(any(gain < 0 for gain in case.shown[: case.k]))
 
 
 REFERENCE = {
@@ -41,19 +49,23 @@ REFERENCE = {
     "num_ret": lambda case: float(len(case.shown)),
     "num_rel": lambda case: float(n_relevant(case.pool)),
     "num_rel_ret": lambda case: float(n_relevant(case.shown)),
-    "f": f_of,
+    "f": f_measure,
     "set_map": set_map,
-    "iprec": interpolated_precision,
+    "iprec": lambda case: interpolated(case, 0.5),
     "eleven_points": eleven_points,
-    "gm_map": lambda case: AVERAGE_PRECISION["ap"](case._replace(k=None)),
+    "gm_map": lambda case: average_precision(case._replace(k=None)),
+    "any_forbidden": any_forbidden,
 }
-
 PLAIN = {
-    "the ideal list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 2, "f": 1, "eleven_points": 1},
-    "the ideal list of good documents": {"f": 4 / 5, "set_map": 2 / 3, "iprec": 1, "gm_map": 1},
+    "the ideal list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 2, "f": 1, "set_map": 1},
+    "the worst list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 0, "f": 0, "any_forbidden": 1},
     "the worst ranking": {"num_ret": 4, "f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2},
-    "the empty list": {"num_ret": 0, "num_rel": 1, "f": 0, "set_map": 0, "iprec": 0},
-    "one forbidden document": {"num_q": 1, "num_rel": 0, "f": None, "eleven_points": None},
-    "nothing relevant": {"num_ret": 3, "num_rel_ret": 0, "set_map": None, "iprec": None},
-    "everything relevant": {"f": 1, "set_map": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
+    "the empty list": {"num_q": 1, "num_ret": 0, "num_rel": 1, "f": 0, "any_forbidden": 0},
+    "the empty list, nothing good": {"num_rel": 0, "f": None, "set_map": None, "iprec": None},
+    "one good document": {"f": 1, "set_map": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
+    "one forbidden document": {"f": None, "gm_map": None, "any_forbidden": 1},
+    "one unjudged document": {"num_ret": 1, "num_rel": 0, "any_forbidden": 0},
+    "nothing relevant": {"num_rel_ret": 0, "eleven_points": None, "gm_map": None},
+    "everything relevant": {"f": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
+    "all tied": {"f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2, "any_forbidden": 1, "gm_map": 3 / 4},
 }

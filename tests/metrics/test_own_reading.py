@@ -1,4 +1,4 @@
-"""Relevance levels and gains of one measure among others: "ap(rel=2)", "ndcg(gains=exp2)@10"."""
+"""How one measure among others reads judgments: "ap(rel=2)", "ndcg(unjudged=drop)@10"."""
 
 import pickle
 
@@ -61,6 +61,34 @@ def test_beside_measures_with_other_gains(own, unjudged, ties):
     assert not np.array_equal(found.drop(columns=names), found[names])
 
 
+@pytest.mark.parametrize("ties", [None, "worst", "best", "stable", np.arange(300) * 7 % 300])
+@pytest.mark.parametrize("own", ["", *WAYS])
+def test_judged_documents_alone_beside_all(own, ties):
+    names = [name for name in PLAIN if name not in ("bpref", "ul_normalized@3")]
+    if not isinstance(ties, str | None):
+        names.remove("lexirecall")
+    y, scores, groups = rows()
+    judged = {
+        name: with_own(name, ",".join(filter(None, [own, "unjudged=drop"]))) for name in names
+    }
+    found = evaluate(y, scores, [*names, *judged.values()], groups=groups, ties=ties)
+    gains = WAYS.get(own)
+    dropped = evaluate(y, scores, names, groups=groups, ties=ties, gains=gains, unjudged="drop")
+    zero = evaluate(y, scores, names, groups=groups, ties=ties)
+    assert np.array_equal(found[names], zero)
+    assert np.array_equal(found[list(judged.values())], dropped)
+    assert not np.array_equal(found[list(judged.values())], found[names])
+    twice = evaluate(y, scores, judged.values(), groups=groups, ties=ties, unjudged="drop")
+    assert np.array_equal(twice, dropped)
+
+
+def test_judged_documents_alone_by_hand():
+    y, scores = [np.nan, 0, 1, np.nan, 2], [5, 4, 3, 2, -np.inf]
+    names = ["rr", "rr(unjudged=drop)", "P(judged_only=True)@2", "ap(rel=2,unjudged=drop)", "P@2"]
+    found = evaluate(y, scores, names, groups=np.zeros(5)).iloc[0]
+    assert found.tolist() == [1 / 3, 1 / 2, 1 / 2, 0, 0]
+
+
 def test_bounds_have_the_gains_too():
     y, scores, groups = rows(lowest=0)
     names = ["ul_normalized(rel=2)", "ul_normalized(gains=exp2,measure=dcg)@4"]
@@ -117,6 +145,8 @@ def test_a_gain_of_nan_takes_the_document_out():
         ("nDCG(dcg=log2)@10", "ndcg@10"),
         ("nDCG(gains={2:0.1, 0: 0})", "ndcg(gains={0:0,2:0.1})"),
         ("ul_normalized(measure=dcg,rel=2)@3", "ul_normalized(rel=2,measure=dcg)@3"),
+        ("P(unjudged=drop,rel=2)@5", "precision(rel=2,unjudged=drop)@5"),
+        ("nDCG(dcg=log2, judged_only=True)@10", "ndcg(unjudged=drop)@10"),
     ],
 )
 def test_one_canonical_name(written, canonical):
@@ -134,7 +164,7 @@ def test_one_canonical_name(written, canonical):
 def test_canonical_names_are_read_back(name, rel, k):
     text = parse_measure(with_own(name, f"rel={rel!r}") + (f"@{k}" if k else "")).text
     parsed = parse_measure(text)
-    assert (parsed.text, parsed.k, parsed.measure.own_gains.rel) == (text, k, rel)
+    assert (parsed.text, parsed.k, parsed.measure.own_reading.rel) == (text, k, rel)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +178,11 @@ def test_canonical_names_are_read_back(name, rel, k):
         ("ndcg(gains={a:1})", "must give a number for each label"),
         ("ndcg(gains={0})", "must give a number for each label"),
         ("ndcg(dcg=ln)@10", "must be log2 or exp-log2"),
-        ("ap(level=2)", "it has normalize=..., rel=..., gains=..."),
+        ("ap(unjudged=zero)", "unjudged in .* must be drop, .* leave it out"),
+        ("ap(judged_only=False)", "judged_only in .* must be true"),
+        ("ap(judged_only=True,unjudged=drop)", "gives judged_only and unjudged: give one"),
+        ("bpref(unjudged=drop)", "'bpref' is defined by what is unjudged"),
+        ("ap(level=2)", "it has normalize=..., rel=..., gains=..., unjudged=..."),
     ],
 )
 def test_bad_names(name, message):
@@ -184,7 +218,10 @@ def test_scorers_thresholds_and_comparisons():
     assert own.best_value == pytest.approx(given_to_call.best_value, abs=1e-12)
     found = score_predictions(y, {"a": scores, "b": np.arange(300)}, ["ap(rel=2)"], groups=groups)
     assert found["ap(rel=2)"].means["a"] == pytest.approx(expected, abs=1e-12)
-    with pytest.raises(InputError, match="preferences of all runs have the gains of the call"):
+    dropped = evaluate(y, scores, "ap", groups=groups, unjudged="drop")["ap"].mean()
+    judged = make_ranking_scorer("AP(judged_only=true)")
+    assert judged(Same(), np.zeros((len(y), 1)), y, groups) == dropped
+    with pytest.raises(InputError, match="preferences of all runs read judgments as the call does"):
         score_predictions(y, {"a": scores, "b": np.arange(300)}, "lexirecall(rel=2)", groups=groups)
 
 
@@ -228,6 +265,38 @@ def test_ir_measures_has_the_same_values_by_the_same_names(name):
         assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
 
 
+@pytest.mark.parametrize("name", ["nDCG", "nDCG@5", "P(rel=2)@10", "RR", "AP@20", "Rprec"])
+def test_judged_only_is_that_of_ir_measures(name):
+    ir_measures = pytest.importorskip("ir_measures")
+    qrels, run = tables()
+    name = with_own(name, "judged_only=True")
+    ours = evaluate_run(run, qrels, [name])[name]
+    for metric in ir_measures.iter_calc(
+        [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
+    ):
+        assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
+
+
+def test_judged_only_is_trec_evals_option_j():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    qrels, run = tables()
+    judgments, scores = (
+        {qid: dict(zip(some["docno"], some[column].tolist())) for qid, some in table.groupby("qid")}
+        for table, column in ((qrels, "label"), (run, "score"))
+    )
+    names = {"map", "ndcg", "ndcg_cut_5", "P_10", "recall_15", "Rprec", "recip_rank", "set_F"}
+    evaluator = pytrec_eval.RelevanceEvaluator(judgments, names, judged_docs_only_flag=True)
+    theirs = pd.DataFrame(evaluator.evaluate(scores)).T.sort_index()
+    unlike = pytrec_eval.RelevanceEvaluator(judgments, names).evaluate(scores)
+    for name in theirs:
+        ours = evaluate_run(run, qrels, [f"{name}(judged_only=true)", name])
+        assert ours.iloc[:, 0].tolist() == pytest.approx(theirs[name].tolist(), abs=1e-6), name
+        assert ours.iloc[:, 1].tolist() == pytest.approx(
+            [unlike[qid][name] for qid in ours.index], abs=1e-6
+        )
+        assert not np.allclose(ours.iloc[:, 0], ours.iloc[:, 1])
+
+
 def test_through_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     measures = register_with_ir_measures()
@@ -235,6 +304,7 @@ def test_through_ir_measures():
     wanted = {
         measures.ap(rel=2): "ap(rel=2)",
         measures.nDCG_f(gains="exp2") @ 5: "ndcg_f(gains=exp2)@5",
+        measures.nDCG_f(judged_only=True) @ 5: "ndcg_f(unjudged=drop)@5",
     }
     ours = evaluate_run(run, qrels, list(wanted.values())).mean()
     found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
