@@ -68,8 +68,9 @@ class LargestGap(Cut):
     def keys(self, scores, index):
         order, starts, sizes = list_order(scores, index)
         ranked = scores[order]
-        gaps = np.append(ranked[:-1] - ranked[1:], 0.0)
-        gaps[(starts + sizes - 1)] = 0.0
+        with np.errstate(invalid="ignore"):
+            gaps = np.append(ranked[:-1] - ranked[1:], 0.0)
+        gaps[starts + sizes - 1] = 0.0
         gaps[~np.isfinite(gaps)] = 0.0
         largest = np.maximum.reduceat(gaps, starts)
         is_cut = (gaps == np.repeat(largest, sizes)) & (gaps > 0)
