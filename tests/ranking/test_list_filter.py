@@ -42,6 +42,11 @@ def new():
     return make_rank_and_filter(300, random_state=1)
 
 
+@pytest.fixture(scope="module")
+def tens():
+    return make_rank_and_filter(100, documents_per_query=10, random_state=0)
+
+
 def fitted(data, **parameters):
     model = RankAndFilter("passthrough", k=3, **parameters)
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
@@ -279,10 +284,6 @@ class TestHeldOutScore:
 
 
 class TestListSizes:
-    @pytest.fixture(scope="class")
-    def tens(self):
-        return make_rank_and_filter(100, documents_per_query=10, random_state=0)
-
     def test_lists_of_other_sizes_are_warned_of(self, tens):
         model = fitted(tens)
         assert model.list_sizes_.tolist() == [10, 10]

@@ -80,11 +80,21 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     measure : str, default="ndcg_f"
         Measure the threshold maximises and :meth:`score` returns: a name of the measure table
         such as "ndcg_f@10", or one of the measure functions.
-    threshold : "tune", "per_query", "risk", float or None, default="tune"
-        "tune" finds the best single threshold, exactly for any measure. "per_query" learns one
-        for each query from the scores of its documents, for nDCG_f alone. "risk" finds the best
-        one at which `risk` on new queries is guaranteed to be low. A float is used as it is. None
-        filters nothing.
+    threshold : str, float or None, default="tune"
+        Where each list is cut. By one threshold on the score: "tune", the best one, exactly for
+        any measure; "risk", the best at which `risk` on new queries is guaranteed to be low; a
+        float is used as it is; None filters nothing. For each query its own, for nDCG_f alone:
+        "per_query", learned from the scores of its documents; "expected", the prefix of the
+        highest expected nDCG_f by calibrated probabilities of the gains, for lists of other sizes
+        than those of `fit`. By the rules of the literature: "first_k", the same number of
+        documents for all, the best one; "largest_gap", before the largest gap between two scores;
+        "surprise", the best level of how unlikely a score is among those of its list.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut; as in :func:`answer_curve`.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many. Of
+        documents of equal score those that come first are shown.
     risk : str, callable, dict or None, default=None
         For ``threshold="risk"``, the rate to keep low: "forbidden", the share of the shown top k
         that is forbidden; "false_reject_rate", the share of a query's good documents that is
@@ -125,18 +135,26 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Rows with ``score >= threshold_`` are kept; None where nothing is filtered or each query
         has its own.
     threshold_curve_ : ThresholdCurve
-        The measure at every threshold, over all out-of-fold scores. Only after tuning.
+        The measure at every threshold, over all out-of-fold scores; with "first_k" and "surprise"
+        at every level of what they look at: the place, negated, and the surprise. Only after
+        tuning.
     fold_threshold_curves_ : list of ThresholdCurve
         The same for each fold alone.
-    query_threshold_ : QueryThreshold
-        What gives each query its threshold. Only with ``threshold="per_query"``.
+    query_threshold_ : ListFilter
+        What is shown of each list, where that depends on more than each score by itself.
     risk_certificate_ : RiskCertificate
         What is guaranteed of the threshold; its `str` says it. Only with ``threshold="risk"``.
     tuned_measure_ : str
         Name of the measure with its cut-off, such as "ndcg_f@3".
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold; like all its values here,
-        negated where lower is better.
+        negated where lower is better. Where a level was chosen as the best of these scores, an
+        optimistic number for new queries.
+    held_out_score_ : float
+        The same where the level for each fifth of the queries is chosen on the others: what to
+        expect of new ones. Not with ``threshold="risk"``, and not of a single query.
+    list_sizes_ : ndarray of shape (2,), dtype float64
+        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %).
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
@@ -178,6 +196,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
     to the last.
 
+    The best single threshold depends on how long lists are, since nDCG_f is normalised within each
+    query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
+    `predict` warns where more than a quarter of the lists are clearly shorter or longer than those
+    the level was chosen on; ``threshold="expected"`` follows the size.
+
+    With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
+    promise holds of the lists that the cap leaves, and the threshold is the best for these.
+
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
     order of a query's rows, so that another order gives slightly other trees.
 
@@ -207,6 +233,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     >>> cut = RankAndFilter("passthrough", k=3).fit(scores, y, groups=groups)
     >>> bool(cut.threshold_ == cut.threshold_curve_.best_threshold)
     True
+
+    Nothing for queries whose best score is low, and three documents at most:
+
+    >>> shy = RankAndFilter("passthrough", k=3, abstain="best_score", max_shown=3)
+    >>> shown = shy.fit(scores, y, groups=groups).rank(scores, groups=groups)
+    >>> int(shown.max())
+    3
 
     At most one query in ten is to show a forbidden document in its top 3:
 
@@ -341,7 +374,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-            With ``threshold="per_query"`` all documents of each query.
+            All documents of each query, where the threshold looks at lists: "per_query",
+            "expected", "first_k", "largest_gap" and "surprise", `abstain` and the caps.
         {groups}
 
         Returns
