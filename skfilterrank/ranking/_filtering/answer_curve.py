@@ -179,7 +179,7 @@ def _confidences(confidence, worth, lists):
     sure = as_column(confidence, "confidence", "number").astype(np.float64)
     if len(sure) != len(worth):
         raise InputError(
-            f"confidence must have one number for each of {counted(len(worth), 'query')}, in the "
+            f"confidence must have one number for each of {counted(len(worth), 'query', 'queries')}, in the "
             f"order of their sorted ids, got {counted(len(sure), 'number')}."
         )
     if np.isnan(sure).any():
