@@ -116,7 +116,9 @@ def main():
         for title, gains in stakes(data_set):
             tables = compare(data_set, args, gains)
             rows = {}
-            for (way, name), splits in sorted(tables.items(), key=lambda x: list(WAYS).index(x[0][0])):
+            for (way, name), splits in sorted(
+                tables.items(), key=lambda x: list(WAYS).index(x[0][0])
+            ):
                 per_query = pd.concat([table for table, _ in splits]).groupby(level=0).mean()
                 gain = per_query.sub(per_query["rank only"], axis=0)
                 row = {"rank only": f"{per_query['rank only'].mean():.4f}"}

@@ -105,9 +105,7 @@ class TestAnswerCurve:
         assert curve.best_confidence == model.query_threshold_.answer_level_
 
     def test_lower_is_better(self, data):
-        curve = answer_curve(
-            data.y, data.bayes_scores, groups=data.groups, measure="forbidden@3"
-        )
+        curve = answer_curve(data.y, data.bayes_scores, groups=data.groups, measure="forbidden@3")
         assert curve.values[0] == 0
         assert curve.best_value == curve.values.min()
         assert curve.values[-1] > 0
@@ -145,9 +143,7 @@ class TestPriceCurve:
         place = rank.rank(data.bayes_scores, groups=data.groups)
         for i, price in enumerate(prices):
             gains = {-1: -price, 1: 1, 2: 2} | {0: 0}
-            best = threshold_curve(
-                data.y, data.bayes_scores, groups=data.groups, k=k, gains=gains
-            )
+            best = threshold_curve(data.y, data.bayes_scores, groups=data.groups, k=k, gains=gains)
             assert curve.thresholds[i] == best.best_threshold
             assert curve.values[i] == best.best_value
             shown = data.bayes_scores >= best.best_threshold

@@ -78,7 +78,9 @@ class TestEveryMode:
             assert scores[own & shown].min(initial=INF) > scores[own & ~shown].max(initial=-INF)
         # No query is looked at by another.
         one = groups == 7
-        np.testing.assert_array_equal(model.predict(scores[one], groups=groups[one]), predicted[one])
+        np.testing.assert_array_equal(
+            model.predict(scores[one], groups=groups[one]), predicted[one]
+        )
 
     def test_files(self, data, new, mode, lists, tmp_path):
         model = clone(RankAndFilter("passthrough", k=3, threshold=mode, **lists))
@@ -208,7 +210,7 @@ class TestAbstention:
         best = max(value(level) for level in [*np.unique(confidence), INF])
         assert model.best_score_ == pytest.approx(best)
         assert value(found.answer_level_) == pytest.approx(best)
-        assert (found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9))
+        assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
 
     def test_a_query_is_shown_nothing(self, data, new):
         empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0

@@ -13,6 +13,8 @@ from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 
 # Draws of all gains of a list, of which E[gain / (I - W)] is the mean.
 _N_DRAWS = 128
+# Draws of a block of queries stay in the cache.
+_MOST_CELLS = 1 << 12
 # More levels than this are joined to as many of about the same number of rows.
 _MOST_LEVELS = 10
 _FOLDS = 5
@@ -76,26 +78,45 @@ class ExpectedGain(Cut):
 
     def expected(self, scores, index) -> np.ndarray:
         """E[gain / (I - W)] of each row; 0 where it scores -inf."""
-        at_least = np.empty((len(self.curves_), len(scores)))
-        for row, (nodes, values) in zip(at_least, self.curves_):
+        chances = np.empty((len(self.curves_), len(scores)))
+        for row, (nodes, values) in zip(chances, self.curves_):
             row[:] = np.interp(scores, nodes, values)
-        np.minimum.accumulate(at_least, axis=0, out=at_least)
-        at_least[:, np.isneginf(scores)] = 0.0
-        gains = self.gains_.copy()
+        np.minimum.accumulate(chances, axis=0, out=chances)
+        is_listed = scores > -np.inf
+        chances[:, ~is_listed] = 0.0
         place = places(scores, index)
         worth = np.zeros(len(scores))
-        is_listed = scores > -np.inf
-        for block in index.blocks(max_cells=1 << 14):
-            chances = np.stack([index.take(row, block, 0.0) for row in at_least], axis=-1)
-            listed = index.take(is_listed, block, False)
+        steps = np.diff(self.gains_)
+        for block in index.blocks(max_cells=_MOST_CELLS):
+            # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
             drawn = _uniform(block.width)[:, index.take(place, block, 0)]
-            number = np.zeros(drawn.shape, dtype=np.intp)
-            for level in range(chances.shape[-1]):
-                number += drawn < chances[..., level]
-            sample = np.where(listed, gains[number], 0.0)
-            mean = (sample * _inverse_span(sample, self.k)).mean(axis=0)
+            reached = [drawn < index.take(row, block, 0.0) for row in chances]
+            n_listed = index.take(is_listed, block, False).sum(axis=-1)
+            inverse = self._inverse_span([each.sum(axis=-1) for each in reached], n_listed)
+            mean = np.repeat(self.gains_[0] * inverse.mean(axis=0)[:, None], block.width, axis=1)
+            for step, each in zip(steps, reached):
+                mean += step / _N_DRAWS * np.einsum("dq,dqn->qn", inverse, each)
             index.put(worth, block, mean)
+        worth[~is_listed] = 0.0
         return worth
+
+    def _inverse_span(self, n_reached, n_listed):
+        """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
+
+        I sums, level by level, what the level adds to the one below it over as many of the first
+        places as there are documents that reach it; W the same from the lowest level up.
+        """
+        deepest = int(n_listed.max(initial=0))
+        discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
+        discount[deepest if self.k is None else self.k :] = 0.0
+        summed = np.append(0.0, np.cumsum(discount))
+        good, bad = np.maximum(self.gains_, 0.0), np.minimum(self.gains_, 0.0)
+        span = np.zeros((_N_DRAWS, len(n_listed)))
+        span += (good[0] - bad[-1]) * summed[n_listed]
+        for level, reached in enumerate(n_reached, 1):
+            span += (good[level] - good[level - 1]) * summed[reached]
+            span += (bad[level] - bad[level - 1]) * summed[n_listed - reached]
+        return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
 
     def state(self):
         return {
@@ -112,17 +133,6 @@ def _curve(scores, is_above):
     """A rising curve from score to probability, by its corners."""
     curve: IsotonicRegression = fit_calibrator("isotonic", scores, is_above)
     return curve.X_thresholds_, curve.y_thresholds_
-
-
-def _inverse_span(sample, k):
-    """1 / (I - W) of each draw of each list, 0 where no gain differs from 0."""
-    depth = sample.shape[-1] if k is None else min(k, sample.shape[-1])
-    discount = 1.0 / np.log2(np.arange(depth) + 2.0)
-    ordered = np.sort(sample, axis=-1)
-    ideal = np.maximum(ordered[..., ::-1][..., :depth], 0.0) @ discount
-    worst = np.minimum(ordered[..., :depth], 0.0) @ discount
-    span = (ideal - worst)[..., None]
-    return np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
 
 
 @lru_cache(maxsize=8)

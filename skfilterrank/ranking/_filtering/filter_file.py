@@ -174,6 +174,7 @@ def _lists_from_json(state, model):
         found.answer_level_ = _from_json(state["answer_level"])
     model.query_threshold_ = found
 
+
 def _to_json(value):
     """JSON has no infinity and no NaN."""
     if isinstance(value, float) and not math.isfinite(value):

@@ -181,5 +181,3 @@ def lists_of(lists, rows) -> RankedLists:
 
 def _of_rows(lists, rows):
     return lists.scores[rows], type(lists.index).from_groups(lists.index.codes()[rows])
-
-

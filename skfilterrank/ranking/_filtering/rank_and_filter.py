@@ -531,7 +531,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         kept = np.where(found.out_of_fold_shown_, scores, -np.inf)
         per_query = parsed.utility(truth, kept, groups=index, average=None)
         self.best_score_ = mean_over_queries(per_query, lists.weights)
-        if self.threshold != "risk" and index.n_queries > 1:
+        if found.cut.level is not None and self.abstain is None:
+            # What was chosen on the queries was chosen out of fold.
+            self.held_out_score_ = self.best_score_
+        elif self.threshold != "risk" and index.n_queries > 1:
             units = index.query_ids % (int(data.groups.max()) + 1)
             held_out = held_out_shown(lambda: make_list_filter(self), lists, parsed, units)
             self.held_out_score_ = mean_over_queries(
