@@ -43,8 +43,8 @@ METHODS = {
     "threshold, tuned, and regression": {"threshold": "tune", "abstain": "score_regression"},
 }
 NOTES = """
-Mean over the {n_queries:,} test queries of the five folds, and in brackets the paired t over queries
-of the difference to the tuned threshold. F1 as 0 to 1 of the shown set, recall counted over the
+Mean over the {n_queries:,} test queries of the five folds, and in brackets the paired t over
+queries of the difference to the tuned threshold. F1 as 0 to 1 of the shown set, recall counted over the
 list; queries without a relevant document count 0. Oracle: the best prefix of each list.
 
 Bahri et al. (Choppy, SIGIR 2020) and Wu et al. (AttnCut, AAAI 2021) measure F1 and this DCG, the

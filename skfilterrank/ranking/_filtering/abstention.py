@@ -86,21 +86,22 @@ class Confidence:
             return self
         features = self._features(scores, index)
         self.weights_ = _ridge_weights(features, worth)
-        out_of_fold = features @ self.weights_[:-1] + self.weights_[-1]
+        out_of_fold = _predicted(features, self.weights_)
         if len(worth) > 1:
             folds = KFold(min(_FOLDS, len(worth)), shuffle=True, random_state=0)
             for train, test in folds.split(features):
                 weights = _ridge_weights(features[train], worth[train])
-                out_of_fold[test] = features[test] @ weights[:-1] + weights[-1]
+                out_of_fold[test] = _predicted(features[test], weights)
         self.out_of_fold_ = _or_least(out_of_fold, scores, index)
         return self
 
     def of(self, scores, index) -> np.ndarray:
         """Confidence in each list, in the order of the query ids."""
         if self.name in _STATISTICS:
-            return _or_least(_STATISTICS[self.name](scores, index), scores, index)
-        features = self._features(scores, index)
-        return _or_least(features @ self.weights_[:-1] + self.weights_[-1], scores, index)
+            confidence = _STATISTICS[self.name](scores, index)
+        else:
+            confidence = _predicted(self._features(scores, index), self.weights_)
+        return _or_least(confidence, scores, index)
 
     @staticmethod
     def _features(scores, index):
@@ -123,6 +124,10 @@ def _ridge_weights(features, worth):
     scaler, ridge = model[0], model[1]
     weights = ridge.coef_ / scaler.scale_
     return np.append(weights, ridge.intercept_ - weights @ scaler.mean_)
+
+
+def _predicted(features, weights):
+    return features @ weights[:-1] + weights[-1]
 
 
 def best_level(confidence, worth, weights=None) -> float:

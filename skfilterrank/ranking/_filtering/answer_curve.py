@@ -179,8 +179,9 @@ def _confidences(confidence, worth, lists):
     sure = as_column(confidence, "confidence", "number").astype(np.float64)
     if len(sure) != len(worth):
         raise InputError(
-            f"confidence must have one number for each of {counted(len(worth), 'query', 'queries')}, in the "
-            f"order of their sorted ids, got {counted(len(sure), 'number')}."
+            "confidence must have one number for each of "
+            f"{counted(len(worth), 'query', 'queries')}, in the order of their sorted ids, got "
+            f"{counted(len(sure), 'number')}."
         )
     if np.isnan(sure).any():
         raise InputError(f"confidence must have no NaN, got {brief(sure)}.")

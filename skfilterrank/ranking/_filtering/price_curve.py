@@ -131,22 +131,24 @@ def price_curve(
     codes, place = index.codes(), places(scores, index)
     is_ranked = scores > -np.inf
     is_counted = is_ranked if k is None else is_ranked & (place < k)
-    columns: dict[str, list[float]] = {name: [] for name in PriceCurve.__annotations__}
+    n_good = max(1, np.count_nonzero(is_good))
+    rows = []
     for price in prices:
         priced = RankedLists(np.where(is_forbidden, -price, base), scores, groups=index)
         curve = curve_of(priced, parsed)
         shown = is_ranked & (scores >= curve.best_threshold)
         top = shown & is_counted
         n_shown = np.bincount(codes, top, index.n_queries)
-        columns["prices"].append(price)
-        columns["thresholds"].append(curve.best_threshold)
-        columns["values"].append(curve.best_value)
-        columns["shown"].append(n_shown.mean())
-        columns["forbidden_shown"].append(
-            np.mean(np.bincount(codes, top & is_forbidden, index.n_queries) > 0)
+        n_forbidden = np.bincount(codes, top & is_forbidden, index.n_queries)
+        rows.append(
+            (
+                price,
+                curve.best_threshold,
+                curve.best_value,
+                n_shown.mean(),
+                np.mean(n_forbidden > 0),
+                np.count_nonzero(is_good & ~shown) / n_good,
+                np.mean(n_shown == 0),
+            )
         )
-        columns["good_hidden"].append(
-            np.count_nonzero(is_good & ~shown) / max(1, np.count_nonzero(is_good))
-        )
-        columns["empty"].append(np.mean(n_shown == 0))
-    return PriceCurve(**{name: np.array(each) for name, each in columns.items()})
+    return PriceCurve(*np.array(rows, dtype=np.float64).T)
