@@ -44,14 +44,14 @@ METHODS = {
 }
 NOTES = """
 Mean over the {n_queries:,} test queries of the five folds, and in brackets the paired t over
-queries of the difference to the tuned threshold. F1 as 0 to 1 of the shown set, recall counted over the
+queries of the difference to the tuned threshold. F1 is that of the shown set, with recall over the
 list; queries without a relevant document count 0. Oracle: the best prefix of each list.
 
 Bahri et al. (Choppy, SIGIR 2020) and Wu et al. (AttnCut, AAAI 2021) measure F1 and this DCG, the
 latter on MQ2007 too. Their figures are not put beside these. The numbers that they print for
 MQ2007, and the retrieval models whose lists they truncate, were not at hand when this was written,
-and the lists are not: features of LETOR are not the scores of their models. What can be compared
-are the rules that both have: fixed k, greedy k (the best k of the training queries), the oracle.
+nor were those lists: features of LETOR are not the scores of their models. Here are the rules that
+they compare with as well: fixed k, greedy k (the best k of the training queries), and the oracle.
 A published implementation of their models (Woody5962/Ranked-List-Truncation) confirms the measures:
 a penalty of -1 in DCG, recall over the list, on Robust04 alone.
 """

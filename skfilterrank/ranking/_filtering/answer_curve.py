@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_choice, check_numbers
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank.exceptions import InputError, brief
@@ -142,6 +141,7 @@ def answer_curve(
     """
     parsed, _ = measure_and_places(measure, k)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    lists.scores = lists.scores.astype(np.float64, copy=False)
     shown = lists.scores > -np.inf
     values = values_shown(lists, shown, parsed)
     worth = worth_of_answers(lists, shown, parsed)
@@ -176,7 +176,7 @@ def _confidences(confidence, worth, lists):
     if isinstance(confidence, str):
         check_choice(confidence, "confidence", CONFIDENCES)
         return Confidence(confidence).fit(worth, lists.scores, lists.index).out_of_fold_
-    sure = as_column(confidence, "confidence", "number").astype(np.float64)
+    sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
     if len(sure) != len(worth):
         raise InputError(
             "confidence must have one number for each of "

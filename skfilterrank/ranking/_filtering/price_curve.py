@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column
-from skfilterrank._core.checks import check_k
+from skfilterrank._core.checks import check_k, check_numbers
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted
@@ -119,11 +118,12 @@ def price_curve(
     True
     """
     k = check_k(k)
-    prices = as_column(prices, "prices", "number").astype(np.float64)
+    prices = check_numbers(prices, "prices", entry="price").astype(np.float64)
     if not len(prices) or not (np.isfinite(prices) & (prices > 0)).all():
         raise InputError(f"prices must be numbers above 0, at least one, got {brief(prices)}.")
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    base, scores, index = lists.gains, lists.scores, lists.index
+    base, index = lists.gains, lists.index
+    scores = lists.scores.astype(np.float64, copy=False)
     is_forbidden, is_good = base < 0, base > 0
     if not is_forbidden.any():
         raise InputError("y_true has no forbidden document (gain below 0): no price matters.")
@@ -131,7 +131,7 @@ def price_curve(
     codes, place = index.codes(), places(scores, index)
     is_ranked = scores > -np.inf
     is_counted = is_ranked if k is None else is_ranked & (place < k)
-    n_good = max(1, np.count_nonzero(is_good))
+    n_good = np.count_nonzero(is_good) or 1
     rows = []
     for price in prices:
         priced = RankedLists(np.where(is_forbidden, -price, base), scores, groups=index)
