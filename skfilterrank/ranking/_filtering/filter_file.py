@@ -14,7 +14,7 @@ from skfilterrank.ranking._filtering.parameters import CUTS, make_list_filter
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
-_FORMAT = "skfilterrank filter 1"
+_FORMAT = "skfilterrank filter 2"
 
 
 def write_filter(path, model: RankAndFilter) -> None:
