@@ -30,11 +30,10 @@ from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import threshold_curve
 from skfilterrank.ranking._filtering.per_query import (
     QueryThreshold,
-    best_prefix,
     list_features,
     normalised_gains,
-    places,
 )
+from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 
 
 class Single:

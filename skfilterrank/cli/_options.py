@@ -69,16 +69,21 @@ def _numbers_by_name(text, expected, one, values):
     return number_of
 
 
+# Here, so that --help does not wait for numpy: what finds where lists are cut, but for "risk".
+CUTS = ("tune", "per_query", "expected", "first_k", "largest_gap", "surprise")
+CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
+
+
 def threshold(text):
-    """How to filter: tune, per_query, none or a number."""
-    if text in ("tune", "per_query"):
+    """How to filter: the name of a way to find it, none or a number."""
+    if text in CUTS:
         return text
     if text == "none":
         return None
     number = _number(text)
     if number is None or math.isnan(number):
         raise argparse.ArgumentTypeError(
-            f"expected tune, per_query, none or a number, got {brief(text)}"
+            f"expected {', '.join(CUTS)}, none or a number, got {brief(text)}"
         )
     return number
 

@@ -130,6 +130,9 @@ class ThresholdCurveDisplay:
             curve, folds = _curve_of(estimator, y, scores, groups), ()
         elif hasattr(estimator, "threshold_curve_"):
             curve, folds = estimator.threshold_curve_, estimator.fold_threshold_curves_
+            if threshold is None and estimator.query_threshold_.cut.level is None:
+                # Of a cut by something else than the score: the curve is over that, too.
+                threshold, folds = estimator.query_threshold_.level_, ()
         else:
             raise InputError(
                 f"this {type(estimator).__name__} has no threshold curve: fit it with "

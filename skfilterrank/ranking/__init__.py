@@ -9,6 +9,7 @@ from skfilterrank.ranking._boosting.rankboost import RankBoostRanker
 from skfilterrank.ranking._calibration.calibrated import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._explanation.score_difference import ScoreDifference, score_difference
+from skfilterrank.ranking._filtering.answer_curve import AnswerCurve, answer_curve
 from skfilterrank.ranking._filtering.baselines import FilterAll, FilterOnly
 from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.compare import RankerComparison, compare_rankers
@@ -19,6 +20,7 @@ from skfilterrank.ranking._filtering.monitor import (
     read_monitor,
     write_monitor,
 )
+from skfilterrank.ranking._filtering.price_curve import PriceCurve, price_curve
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import risk_certificate, risk_threshold
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
@@ -41,6 +43,7 @@ from skfilterrank.ranking._search.preferences import PreferenceSearch, search_by
 
 __all__ = [
     "AdaRankRanker",
+    "AnswerCurve",
     "CalibratedRanker",
     "CoordinateAscentRanker",
     "FilterAll",
@@ -49,6 +52,7 @@ __all__ = [
     "LinearRankFusion",
     "OrdinalRanker",
     "PreferenceSearch",
+    "PriceCurve",
     "QueryRanker",
     "RankAndFilter",
     "RankBoostRanker",
@@ -61,6 +65,7 @@ __all__ = [
     "RiskStatus",
     "ScoreDifference",
     "ThresholdCurve",
+    "answer_curve",
     "catboost_metric",
     "compare_rankers",
     "fuse_learned",
@@ -74,6 +79,7 @@ __all__ = [
     "make_random_forest",
     "make_ranker",
     "make_ranknet",
+    "price_curve",
     "read_filter",
     "read_monitor",
     "risk_certificate",

@@ -83,7 +83,7 @@ def test_a_person_can_read_it(data, tmp_path):
     model = RankAndFilter("passthrough", k=3).fit(data.bayes_scores, data.y, groups=data.groups)
     write_filter(tmp_path / "filter.json", model)
     content = json.loads((tmp_path / "filter.json").read_text())
-    assert content["format"] == "skfilterrank filter 1"
+    assert content["format"] == "skfilterrank filter 2"
     assert content["measure"] == "ndcg_f@3"
     assert content["threshold"] == model.threshold_
 

@@ -14,11 +14,10 @@ from skfilterrank.ranking import RankAndFilter, threshold_curve
 from skfilterrank.ranking._filtering.per_query import (
     QueryThreshold,
     Worth,
-    best_prefix,
     list_features,
     normalised_gains,
-    places,
 )
+from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 
 INF = np.inf
 

@@ -122,8 +122,8 @@ class TestContract:
 
     def test_each_query_keeps_the_score_at_its_own_threshold(self):
         class Halves:
-            def thresholds(self, scores, index):
-                return np.where(index.codes() == 0, 0.5, 0.25)
+            def shown(self, scores, index):
+                return scores >= np.where(index.codes() == 0, 0.5, 0.25)
 
         X, model = filtered_at("per_query", [0.5, 0.25, 0.5, 0.25, 0.125])
         model.query_threshold_ = Halves()

@@ -276,7 +276,7 @@ class TestBadInput:
         [
             (
                 {"threshold": "tuned"},
-                "threshold must be 'tune', 'per_query', 'risk', a number or None",
+                "threshold must be 'tune', .*'surprise', a number or None",
             ),
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),

@@ -219,6 +219,13 @@ CASES = {
     "RankAndFilter(threshold='per_query')": Case(
         RankAndFilter(LOGISTIC, k=3, cv=2, threshold="per_query"), "rows"
     ),
+    "RankAndFilter(threshold='expected')": Case(
+        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="expected", max_shown=3), "rows"
+    ),
+    "RankAndFilter(threshold='surprise')": Case(
+        RankAndFilter(LOGISTIC, k=3, cv=2, threshold="surprise", abstain="score_regression"),
+        "rows",
+    ),
     "RankAndFilter(threshold='risk')": Case(
         RankAndFilter(
             LOGISTIC, threshold="risk", risk="any_forbidden", max_risk=0.8, confidence=0.6, cv=0.5

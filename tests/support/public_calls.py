@@ -148,6 +148,7 @@ CALLS = {
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },
+    "ranking.answer_curve": _LISTS,
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.compare_rankers": {
         "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
@@ -170,6 +171,7 @@ CALLS = {
     "ranking.make_ranknet": {},
     "features.make_text_features": {"document": "text"},
     "ranking.RiskMonitor": {"risk": "any_forbidden"},
+    "ranking.price_curve": _LISTS,
     "ranking.risk_certificate": {**_LISTS, "threshold": 0.4, "risk": "any_forbidden"},
     "ranking.risk_threshold": {**_LISTS, "risk": "any_forbidden", "max_risk": 0.9},
     "ranking.score_difference": {

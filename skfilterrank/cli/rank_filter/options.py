@@ -68,8 +68,8 @@ def add_arguments(parser) -> None:
         "--threshold",
         type=options.threshold,
         default="tune",
-        metavar="tune|per_query|none|NUMBER",
-        help="how rows are filtered (default: tune)",
+        metavar="HOW",
+        help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
     )
     shared.add(parser, "--baseline", shown="the best model's ranking without filtering")
     shared.add_output(parser, "table", "csv", "json")

@@ -43,8 +43,19 @@ def add_arguments(parser) -> None:
         "--threshold",
         type=options.threshold,
         default="tune",
-        metavar="tune|per_query|none|NUMBER",
-        help="how rows are filtered (default: tune)",
+        metavar="HOW",
+        help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
+    )
+    parser.add_argument(
+        "--abstain",
+        choices=options.CONFIDENCES,
+        help="show nothing for queries in whose list this confidence is low",
+    )
+    parser.add_argument(
+        "--max-shown", type=options.positive, metavar="N", help="documents of a query at most"
+    )
+    parser.add_argument(
+        "--min-shown", type=options.positive, metavar="N", help="documents of a query at least"
     )
     shared.add(parser, "--risk")
     parser.add_argument(

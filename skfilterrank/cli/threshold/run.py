@@ -5,7 +5,7 @@ import warnings
 
 import pandas as pd
 
-from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import gains_of_labels, named_runs, read_judgments, source
@@ -57,6 +57,7 @@ def _unfitted(arguments):
             "confidence": arguments.confidence,
             "guarantee": arguments.guarantee,
         }
+    params |= {name: getattr(arguments, name) for name in ("abstain", "max_shown", "min_shown")}
     return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
 
 
@@ -85,7 +86,7 @@ def _fitted(model, run, index, name):
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     row = {
-        "threshold": "per query" if model.threshold_ is None and _is_per_query(model) else None,
+        "threshold": model.threshold if isinstance(model.threshold, str) else None,
         measure: float(value[measure]),
         "unfiltered": float(plain[measure]),
         "topics": aligned.index.n_queries,
@@ -94,14 +95,13 @@ def _fitted(model, run, index, name):
     }
     if model.threshold_ is not None:
         row["threshold"] = model.threshold_
+    if hasattr(model, "held_out_score_"):
+        sign = 1.0 if parse_measure(measure).measure.greater_is_better else -1.0
+        row["held out"] = sign * model.held_out_score_
     if hasattr(model, "risk_certificate_"):
         for rate, promise in model.risk_certificate_.promises.items():
             row |= {rate: promise.observed, f"{rate} at most": promise.upper_bound}
     return model, row
-
-
-def _is_per_query(model):
-    return hasattr(model, "query_threshold_")
 
 
 def _table(table):

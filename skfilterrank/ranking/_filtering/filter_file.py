@@ -8,12 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 import skfilterrank
 from skfilterrank._files.states import gains_from_json, gains_to_json, read_state, write_state
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.abstention import Confidence
 from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
-from skfilterrank.ranking._filtering.per_query import QueryThreshold, Worth
+from skfilterrank.ranking._filtering.parameters import CUTS, make_list_filter
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
-_FORMAT = "skfilterrank filter 1"
+_FORMAT = "skfilterrank filter 2"
 
 
 def write_filter(path, model: RankAndFilter) -> None:
@@ -68,18 +69,12 @@ def write_filter(path, model: RankAndFilter) -> None:
         "gains": gains_to_json(model.gains, "model"),
         "threshold": _to_json(model.threshold_),
         "best_score": getattr(model, "best_score_", None),
+        "held_out_score": getattr(model, "held_out_score_", None),
     }
     if hasattr(model, "query_threshold_"):
-        query = model.query_threshold_
-        state["per_query"] = {
-            "mean": query.mean_,
-            "deviation": query.deviation_,
-            "range": query.range_.tolist(),
-            "worth": {
-                name: np.asarray(value).tolist()
-                for name, value in query.regression_._asdict().items()
-            },
-        }
+        state["lists"] = _lists_to_json(model)
+    if hasattr(model, "list_sizes_"):
+        state["list_sizes"] = model.list_sizes_.tolist()
     if hasattr(model, "risk_certificate_"):
         certificate = model.risk_certificate_
         state["promises"] = [
@@ -117,23 +112,14 @@ def read_filter(source) -> RankAndFilter:
     model = RankAndFilter(PASSTHROUGH, measure=state["measure"], **params)
     model.estimator_, model.threshold_ = ScoreColumn(), threshold
     model.tuned_measure_, model._k, model._score_gains = state["measure"], state["k"], None
-    if state["best_score"] is not None:
-        model.best_score_ = state["best_score"]
+    for name in ("best_score", "held_out_score"):
+        if state[name] is not None:
+            setattr(model, f"{name}_", state[name])
+    if "list_sizes" in state:
+        model.list_sizes_ = np.array(state["list_sizes"])
     model.set_params(threshold=threshold)
-    if "per_query" in state:
-        model.set_params(threshold="per_query")
-        query, kept = QueryThreshold(k=state["k"]), state["per_query"]
-        query.mean_, query.deviation_ = kept["mean"], kept["deviation"]
-        query.range_ = np.array(kept["range"])
-        worth = kept["worth"]
-        query.regression_ = Worth(
-            np.array(worth["mean"]),
-            np.array(worth["scale"]),
-            float(worth["constant"]),
-            np.array(worth["linear"]),
-            np.array(worth["products"]),
-        )
-        model.query_threshold_ = query
+    if "lists" in state:
+        _lists_from_json(state["lists"], model)
     if "promises" in state:
         promises = [
             RiskPromise(**{name: _from_json(value) for name, value in promise.items()})
@@ -154,6 +140,39 @@ def read_filter(source) -> RankAndFilter:
             assumes_unseen=True,
         )
     return model
+
+
+_LIST_PARAMETERS = ("threshold", "abstain", "max_shown", "min_shown")
+
+
+def _lists_to_json(model):
+    """What is looked at of whole lists."""
+    found = model.query_threshold_
+    state = {name: getattr(model, name) for name in _LIST_PARAMETERS}
+    if not isinstance(state["threshold"], str):
+        state["threshold"] = _to_json(state["threshold"])
+    state |= {"level": _to_json(found.level_), "cut": found.cut.state()}
+    if found.confidence_ is not None:
+        weights = found.confidence_.weights_
+        state["answer_level"] = _to_json(found.answer_level_)
+        state["confidence_weights"] = None if weights is None else weights.tolist()
+    return state
+
+
+def _lists_from_json(state, model):
+    """The same of a model that is read."""
+    model.set_params(**{name: state[name] for name in _LIST_PARAMETERS})
+    if state["threshold"] not in CUTS:
+        model.set_params(threshold=_from_json(state["threshold"]))
+    found = make_list_filter(model).of_level()
+    found.level_ = _from_json(state["level"])
+    found.cut.restore(state["cut"])
+    if "answer_level" in state:
+        weights = state["confidence_weights"]
+        found.confidence_ = Confidence(state["abstain"])
+        found.confidence_.weights_ = None if weights is None else np.array(weights)
+        found.answer_level_ = _from_json(state["answer_level"])
+    model.query_threshold_ = found
 
 
 def _to_json(value):

@@ -1,17 +1,32 @@
-"""Checks of what RankAndFilter is constructed with."""
+"""What RankAndFilter is constructed with: checks, and the filter that it asks for."""
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_choice, is_level
+from skfilterrank._core.checks import check_choice, check_count, is_level
 from skfilterrank._response import final_step, has_method
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.abstention import CONFIDENCES
+from skfilterrank.ranking._filtering.cuts import Cut, FirstK, LargestGap, ScoreCut, Surprise
+from skfilterrank.ranking._filtering.expected import ExpectedGain
+from skfilterrank.ranking._filtering.list_filter import ListFilter
+from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._filtering.promises import check_guarantee, read_promises
 from skfilterrank.ranking._fitting.score_scale import RESCALES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
 from skfilterrank.ranking._fitting.targets import TARGETS
 
-# What finds a threshold from scores of rows that the models have not seen.
-SEARCHES = ("tune", "per_query", "risk")
+# What finds from scores of rows that the models have not seen where lists are cut.
+CUTS: dict[str, type[Cut]] = {
+    "tune": ScoreCut,
+    "per_query": QueryThreshold,
+    "expected": ExpectedGain,
+    "risk": ScoreCut,
+    "first_k": FirstK,
+    "largest_gap": LargestGap,
+    "surprise": Surprise,
+}
+_OF_NDCG_F = ("per_query", "expected")
 
 
 def check_parameters(model, measure) -> None:
@@ -19,17 +34,17 @@ def check_parameters(model, measure) -> None:
     check_inner(model)
     check_choice(model.refit, "refit", (True, False, "auto"))
     threshold = model.threshold
-    is_search = isinstance(threshold, str) and threshold in SEARCHES
-    if not (is_level(threshold) or threshold is None or is_search):
+    if not (is_level(threshold) or threshold is None or is_search(threshold)):
         raise InputError(
-            "threshold must be 'tune', 'per_query', 'risk', a number or None, got "
+            f"threshold must be {', '.join(map(repr, CUTS))}, a number or None, got "
             f"{brief(threshold)}."
         )
-    if threshold == "per_query" and measure.name != "ndcg_f":
+    if is_search(threshold) and threshold in _OF_NDCG_F and measure.name != "ndcg_f":
         raise InputError(
-            f"threshold='per_query' maximises nDCG_f, but measure is {brief(model.measure)}: use "
+            f"threshold={threshold!r} maximises nDCG_f, but measure is {brief(model.measure)}: use "
             "measure='ndcg_f', or threshold='tune'."
         )
+    _check_lists(model)
     if threshold == "risk":
         read_promises(model.risk, model.max_risk, model.k)
         check_guarantee(model.guarantee, model.confidence)
@@ -37,6 +52,52 @@ def check_parameters(model, measure) -> None:
         raise InputError(
             f"risk={brief(model.risk)} is only kept with threshold='risk', but threshold is "
             f"{brief(threshold)}: use threshold='risk', or risk=None."
+        )
+
+
+def is_search(threshold) -> bool:
+    """Whether a threshold is to be found, by the name of how."""
+    return isinstance(threshold, str) and threshold in CUTS
+
+
+def make_list_filter(model) -> ListFilter:
+    """What the parameters of a RankAndFilter ask for, unfitted."""
+    if is_search(model.threshold):
+        cut = CUTS[model.threshold](model._k)
+    else:
+        cut = ScoreCut()
+        cut.level = -np.inf if model.threshold is None else float(model.threshold)
+    return ListFilter(
+        cut, abstain=model.abstain, max_shown=model.max_shown, min_shown=model.min_shown
+    )
+
+
+def _check_lists(model):
+    """Caps and abstention, and what they do not go with."""
+    if model.abstain is not None:
+        check_choice(model.abstain, "abstain", (*CONFIDENCES, None))
+    most = check_count(model.max_shown, "max_shown", or_none=True)
+    least = check_count(model.min_shown, "min_shown", or_none=True)
+    if least is None:
+        pass
+    elif most is not None and least > most:
+        raise InputError(
+            f"min_shown must be at most max_shown, got min_shown={least} and max_shown={most}."
+        )
+    elif model.abstain is not None:
+        raise InputError(
+            f"min_shown={least} shows documents of every query, and abstain={model.abstain!r} none "
+            "of some: leave out one of the two."
+        )
+    elif model.threshold == "risk":
+        raise InputError(
+            f"min_shown={least} shows documents whatever their score, of which threshold='risk' "
+            "can promise nothing: leave out min_shown, or use another threshold."
+        )
+    if model.abstain is not None and model.threshold == "risk":
+        raise InputError(
+            f"abstain={model.abstain!r} chooses queries by the measure, and threshold='risk' "
+            "promises a rate over those it was calibrated on: leave out one of the two."
         )
 
 

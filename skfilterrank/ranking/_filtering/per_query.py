@@ -10,8 +10,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank.metrics import dcg_bounds
+from skfilterrank.ranking._filtering.cuts import Cut
+from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
@@ -19,7 +20,7 @@ _RANGE = (0.005, 0.995)
 _FOLDS = 5
 
 
-class QueryThreshold:
+class QueryThreshold(Cut):
     """Stop each query's list where showing more is expected to do harm.
 
     What a document adds to its query's nDCG_f is its gain over I - W, discounted by its place. A
@@ -56,8 +57,8 @@ class QueryThreshold:
     kept, and are no part of their list. Nothing here is random.
     """
 
-    def __init__(self, k: int | None = None):
-        self.k = k
+    # Keys are 1 where a row is shown and -1 where not: the level is no matter of tuning.
+    level = 0.0
 
     @all_or_nothing
     def fit(self, gains: np.ndarray, scores: np.ndarray, index: GroupIndex) -> "QueryThreshold":
@@ -98,7 +99,33 @@ class QueryThreshold:
                     inner = Worth.fitted(features[train], worth[train])
                     expected[test] = inner.predict(features[test])
         self.out_of_fold_thresholds_ = best_prefix(expected, scores, index, self.k)
+        self.out_of_fold_keys_ = np.where(scores >= self.out_of_fold_thresholds_, 1.0, -1.0)
         return self
+
+    def keys(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
+        return np.where(scores >= self.thresholds(scores, index), 1.0, -1.0)
+
+    def state(self):
+        return {
+            "mean": self.mean_,
+            "deviation": self.deviation_,
+            "range": self.range_.tolist(),
+            "worth": {
+                name: np.asarray(value).tolist()
+                for name, value in self.regression_._asdict().items()
+            },
+        }
+
+    def restore(self, state):
+        self.mean_, self.deviation_ = state["mean"], state["deviation"]
+        self.range_, worth = np.array(state["range"]), state["worth"]
+        self.regression_ = Worth(
+            np.array(worth["mean"]),
+            np.array(worth["scale"]),
+            float(worth["constant"]),
+            np.array(worth["linear"]),
+            np.array(worth["products"]),
+        )
 
     def thresholds(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
         """Threshold of each row's query.
@@ -198,72 +225,3 @@ def list_features(scores, index):
     size = np.bincount(codes, weights=shown, minlength=index.n_queries)[codes]
     size = np.maximum(size, 1.0)
     return np.column_stack([scores, (total - scores) / size, np.log(size)])
-
-
-def places(scores, index):
-    """Place of each row in its query's ranking, from 0; ties in the order of the rows."""
-    order, starts, sizes = _list_order(scores, index)
-    result = np.empty(len(scores), dtype=np.intp)
-    result[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
-    return result
-
-
-def best_prefix(expected, scores, index, k):
-    """For each row the threshold of its query: below the prefix of the highest expected sum.
-
-    Parameters
-    ----------
-    expected : ndarray of shape (n_rows,), float64
-        Expected worth of each document.
-    scores : ndarray of shape (n_rows,), float64
-        What the documents are ranked by; tied ones share their mean worth and are kept or
-        filtered together, -inf is always filtered.
-    index : GroupIndex
-        The queries.
-    k : int or None
-        Places that count.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,), float64
-        In the middle between the last score to keep and the next; -inf where all rows are kept,
-        +inf where none is. Among equally good prefixes, the longest.
-    """
-    order, starts, sizes = _list_order(scores, index)
-    ranked = scores[order]
-    positions = np.arange(len(ranked))
-    place = positions - np.repeat(starts, sizes)
-    starts_tie = np.append(True, ranked[1:] != ranked[:-1])
-    starts_tie[starts] = True
-    ends_tie = np.append(starts_tie[1:], True)
-    tie = np.flatnonzero(starts_tie)
-    worth = np.add.reduceat(expected[order], tie) / np.diff(tie, append=len(ranked))
-    weight = 1.0 / np.log2(place + 2.0)
-    if k is not None:
-        weight[place >= k] = 0.0
-    sums = np.cumsum(worth[np.cumsum(starts_tie) - 1] * weight)
-    before = np.concatenate(([0.0], sums))[starts]
-    sums -= np.repeat(before, sizes)
-    sums[~ends_tie | np.isneginf(ranked)] = -np.inf
-    highest = np.maximum.reduceat(sums, starts)
-    is_best = sums >= np.repeat(highest, sizes) - mean_tolerance(expected)
-    last = np.maximum.reduceat(np.where(is_best, positions, -1), starts)
-    is_empty = highest < 0
-    is_whole = ~is_empty & (last + 1 == starts + sizes)
-    upper = ranked[last]
-    lower = ranked[np.minimum(last + 1, len(ranked) - 1)]
-    # Infinite scores have no middle.
-    lower = np.where(is_whole | np.isneginf(lower), upper, lower)
-    with np.errstate(invalid="ignore"):
-        thresholds = lower + (upper - lower) / 2
-    thresholds = np.where(thresholds > lower, thresholds, upper)
-    thresholds = np.where(is_empty, np.inf, np.where(is_whole, -np.inf, thresholds))
-    result = np.empty(len(scores))
-    result[order] = np.repeat(thresholds, sizes)
-    return result
-
-
-def _list_order(scores, index):
-    """Rows query by query from the best score down, and where each query starts."""
-    order = np.lexsort((-scores, index.codes()))
-    return order, np.cumsum(index.sizes) - index.sizes, index.sizes

@@ -15,13 +15,17 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.parameters import SEARCHES, check_parameters
-from skfilterrank.ranking._filtering.per_query import QueryThreshold
-from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.threshold import (
-    measure_and_places,
-    utility_curve,
+from skfilterrank.ranking._filtering.cuts import ScoreCut
+from skfilterrank.ranking._filtering.list_filter import held_out_shown, values_shown
+from skfilterrank.ranking._filtering.list_sizes import size_range, warn_of_other_sizes
+from skfilterrank.ranking._filtering.parameters import (
+    check_parameters,
+    is_search,
+    make_list_filter,
 )
+from skfilterrank.ranking._filtering.prefixes import thresholds_of
+from skfilterrank.ranking._filtering.risk import certify
+from skfilterrank.ranking._filtering.threshold import measure_and_places, utility_curve
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
@@ -40,7 +44,9 @@ _TUNED_ATTRIBUTES = (
     "query_threshold_",
     "risk_certificate_",
     "best_score_",
+    "held_out_score_",
     "cv_results_",
+    "list_sizes_",
 )
 
 
@@ -74,11 +80,21 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     measure : str, default="ndcg_f"
         Measure the threshold maximises and :meth:`score` returns: a name of the measure table
         such as "ndcg_f@10", or one of the measure functions.
-    threshold : "tune", "per_query", "risk", float or None, default="tune"
-        "tune" finds the best single threshold, exactly for any measure. "per_query" learns one
-        for each query from the scores of its documents, for nDCG_f alone. "risk" finds the best
-        one at which `risk` on new queries is guaranteed to be low. A float is used as it is. None
-        filters nothing.
+    threshold : str, float or None, default="tune"
+        Where each list is cut. By one threshold on the score: "tune", the best one, exactly for
+        any measure; "risk", the best at which `risk` on new queries is guaranteed to be low; a
+        float is used as it is; None filters nothing. For each query its own, for nDCG_f alone:
+        "per_query", learned from the scores of its documents; "expected", the prefix of the
+        highest expected nDCG_f by calibrated probabilities of the gains, for lists of other sizes
+        than those of `fit`. By the rules of the literature: "first_k", the same number of
+        documents for all, the best one; "largest_gap", before the largest gap between two scores;
+        "surprise", the best level of how unlikely a score is among those of its list.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
+        Show nothing of a query whose scores are less sure than a level, which is the best for the
+        measure once the lists are cut; as in :func:`answer_curve`.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least, where there are as many. Of
+        documents of equal score those that come first are shown.
     risk : str, callable, dict or None, default=None
         For ``threshold="risk"``, the rate to keep low: "forbidden", the share of the shown top k
         that is forbidden; "false_reject_rate", the share of a query's good documents that is
@@ -119,18 +135,26 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Rows with ``score >= threshold_`` are kept; None where nothing is filtered or each query
         has its own.
     threshold_curve_ : ThresholdCurve
-        The measure at every threshold, over all out-of-fold scores. Only after tuning.
+        The measure at every threshold, over all out-of-fold scores; with "first_k" and "surprise"
+        at every level of what they look at: the place, negated, and the surprise. Only after
+        tuning.
     fold_threshold_curves_ : list of ThresholdCurve
         The same for each fold alone.
-    query_threshold_ : QueryThreshold
-        What gives each query its threshold. Only with ``threshold="per_query"``.
+    query_threshold_ : ListFilter
+        What is shown of each list, where that depends on more than each score by itself.
     risk_certificate_ : RiskCertificate
         What is guaranteed of the threshold; its `str` says it. Only with ``threshold="risk"``.
     tuned_measure_ : str
         Name of the measure with its cut-off, such as "ndcg_f@3".
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold; like all its values here,
-        negated where lower is better.
+        negated where lower is better. Where a level was chosen as the best of these scores, an
+        optimistic number for new queries.
+    held_out_score_ : float
+        The same where the level for each fifth of the queries is chosen on the others: what to
+        expect of new ones. Not with ``threshold="risk"``, and not of a single query.
+    list_sizes_ : ndarray of shape (2,), dtype float64
+        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %).
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
@@ -172,6 +196,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
     to the last.
 
+    The best single threshold depends on how long lists are, since nDCG_f is normalised within each
+    query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
+    `predict` warns where more than a quarter of the lists are clearly shorter or longer than those
+    the level was chosen on; ``threshold="expected"`` follows the size.
+
+    With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
+    promise holds of the lists that the cap leaves, and the threshold is the best for these.
+
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
     order of a query's rows, so that another order gives slightly other trees.
 
@@ -202,6 +234,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     >>> bool(cut.threshold_ == cut.threshold_curve_.best_threshold)
     True
 
+    Nothing for queries whose best score is low, and three documents at most:
+
+    >>> shy = RankAndFilter("passthrough", k=3, abstain="best_score", max_shown=3)
+    >>> shown = shy.fit(scores, y, groups=groups).rank(scores, groups=groups)
+    >>> int(shown.max())
+    3
+
     At most one query in ten is to show a forbidden document in its top 3:
 
     >>> safe = RankAndFilter(
@@ -223,6 +262,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         k=None,
         measure="ndcg_f",
         threshold="tune",
+        abstain=None,
+        max_shown=None,
+        min_shown=None,
         risk=None,
         max_risk=0.05,
         confidence=0.9,
@@ -239,6 +281,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.k = k
         self.measure = measure
         self.threshold = threshold
+        self.abstain = abstain
+        self.max_shown = max_shown
+        self.min_shown = min_shown
         self.risk = risk
         self.max_risk = max_risk
         self.confidence = confidence
@@ -314,11 +359,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.tuned_measure_, self._k = parsed.text, k
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        if isinstance(self.threshold, str) and self.threshold in SEARCHES:
+        if is_search(self.threshold) or self.abstain is not None:
             self._tune(data, label_array(y), weights)
         else:
             self.threshold_ = None if self.threshold is None else float(self.threshold)
             self.estimator_ = inner if is_prefit else data.fit(inner)
+            if self._looks_at_lists():
+                self.query_threshold_ = make_list_filter(self).of_level()
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -327,7 +374,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-            With ``threshold="per_query"`` all documents of each query.
+            All documents of each query, where the threshold looks at lists: "per_query",
+            "expected", "first_k", "largest_gap" and "surprise", `abstain` and the caps.
         {groups}
 
         Returns
@@ -335,10 +383,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Scores, higher is better, -inf where filtered.
         """
-        scores, thresholds = self._scores_and_thresholds(X, groups)
-        if thresholds is None:
+        scores, index = self._scores_and_lists(X, groups)
+        if index is not None:
+            return np.where(self.query_threshold_.shown(scores, index), scores, -np.inf)
+        if self.threshold_ is None:
             return scores
-        return np.where(scores >= thresholds, scores, -np.inf)
+        return np.where(scores >= self.threshold_, scores, -np.inf)
 
     def decision_function(self, X, groups=None) -> np.ndarray:
         """Score minus threshold: finite, and at least 0 exactly where the row is kept.
@@ -357,7 +407,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Margins.
         """
-        scores, thresholds = self._scores_and_thresholds(X, groups)
+        scores, thresholds, shown = self._scores_and_thresholds(X, groups)
         if thresholds is None:
             return scores
         is_infinite = np.isinf(thresholds)
@@ -366,7 +416,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
             squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
             margins = np.where(is_infinite, squeezed, margins)
-        return margins
+        # Documents of one score, of which a cap shows some.
+        return np.where(shown, margins, np.minimum(margins, -_TINY))
 
     def rank(self, X, groups=None) -> np.ndarray:
         """Place of each row in its query's list.
@@ -398,15 +449,34 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         places[np.isneginf(scores)] = 0
         return places
 
-    def _scores_and_thresholds(self, X, groups):
-        """Raw scores, and what they are compared with: None, a number, or one per row."""
+    def _scores_and_lists(self, X, groups):
+        """Raw scores, and the queries where what is shown depends on whole lists."""
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
+        if groups is not None and hasattr(self, "list_sizes_"):
+            warn_of_other_sizes(self.list_sizes_, groups, self.threshold)
         if not hasattr(self, "query_threshold_"):
-            return scores, self.threshold_
-        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
-        return scores, self.query_threshold_.thresholds(scores, index)
+            return scores, None
+        return scores, check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
+
+    def _scores_and_thresholds(self, X, groups):
+        """Raw scores, what they are compared with (None, a number, or one per row), what is shown.
+
+        A document may be hidden at the threshold itself, where others of its score are shown.
+        """
+        scores, index = self._scores_and_lists(X, groups)
+        if index is None:
+            thresholds = self.threshold_
+            return scores, thresholds, True if thresholds is None else scores >= thresholds
+        shown = self.query_threshold_.shown(scores, index)
+        return scores, thresholds_of(shown, scores, index), shown
+
+    def _looks_at_lists(self):
+        """Whether what is shown of a list depends on more than each score by itself."""
+        is_by_score = not is_search(self.threshold) or self.threshold in ("tune", "risk")
+        rest = (self.abstain, self.max_shown, self.min_shown)
+        return not is_by_score or rest != (None, None, None)
 
     def _score_measure(self) -> ParsedMeasure:
         """The tuned measure, whatever `measure` is set to before the next fit."""
@@ -439,29 +509,47 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         tuning = tuning_scores(self, data, self._score_gains, labels, threshold=self.threshold)
         self.estimator_ = tuning.estimator
         truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
-        self.threshold_curve_ = curve_of(truth, scores, index)
-        if self.threshold == "per_query":
-            self.query_threshold_ = QueryThreshold(k=self._k).fit(truth, scores, index)
-            self.threshold_ = None
-            thresholds = self.query_threshold_.out_of_fold_thresholds_
-        elif self.threshold == "risk":
-            self.risk_certificate_ = self._certificate(truth, tuning, labels[tuning.rows])
-            thresholds = self.threshold_ = self.risk_certificate_.threshold
-        else:
-            thresholds = self.threshold_ = self.threshold_curve_.best_threshold
-        kept = np.where(scores >= thresholds, scores, -np.inf)
-        per_query = self._score_measure().utility(truth, kept, groups=index, average=None)
-        self.best_score_ = mean_over_queries(per_query, weights_of(index))
+        lists = RankedLists(truth, scores, groups=index)
+        lists.weights = weights_of(index)
+        parsed, certify = self._score_measure(), None
+        if self.threshold == "risk":
+
+            def certify(curve, lists):
+                certificate = self._certificate(curve, lists, tuning, labels[tuning.rows])
+                self.risk_certificate_ = certificate
+                return certificate.threshold
+
+        found = make_list_filter(self).fit(lists, parsed, certify)
+        self.threshold_curve_ = found.curve_
+        if self._looks_at_lists():
+            self.query_threshold_ = found
+        if found.cut.level is None and self.fitted_with_groups_:
+            self.list_sizes_ = size_range(data.groups)
+        is_by_score = isinstance(found.cut, ScoreCut) and self.threshold is not None
+        self.threshold_ = found.level_ if is_by_score else None
+
+        kept = np.where(found.out_of_fold_shown_, scores, -np.inf)
+        per_query = parsed.utility(truth, kept, groups=index, average=None)
+        self.best_score_ = mean_over_queries(per_query, lists.weights)
+        if found.cut.level is not None and self.abstain is None:
+            # What was chosen on the queries was chosen out of fold.
+            self.held_out_score_ = self.best_score_
+        elif self.threshold != "risk" and index.n_queries > 1:
+            units = index.query_ids % (int(data.groups.max()) + 1)
+            held_out = held_out_shown(lambda: make_list_filter(self), lists, parsed, units)
+            self.held_out_score_ = mean_over_queries(
+                values_shown(lists, held_out, parsed), lists.weights
+            )
         self.fold_threshold_curves_, self.cv_results_ = fold_results(
             tuning.folds, data.gains, data.groups, per_query, curve_of, weights_of
         )
 
-    def _certificate(self, truth, tuning, labels):
+    def _certificate(self, curve, lists, tuning, labels):
         """The threshold with a guarantee."""
         try:
             certificate = certify(
-                self.threshold_curve_,
-                RankedLists(truth, tuning.scores, groups=tuning.index),
+                curve,
+                lists,
                 risk=self.risk,
                 max_risk=self.max_risk,
                 confidence=self.confidence,

@@ -1,0 +1,146 @@
+"""The measure against the share of queries that are answered, drawn."""
+
+from collections.abc import Mapping
+from typing import Self
+
+from skfilterrank._core.checks import check_choice
+from skfilterrank.plot._axes import new_axes
+from skfilterrank.ranking import AnswerCurve, answer_curve
+
+CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
+
+
+class AnswerCurveDisplay:
+    """A measure against the share of queries that are answered, for one confidence or several.
+
+    Use :meth:`from_predictions` to make one.
+
+    Parameters
+    ----------
+    curves : AnswerCurve or dict of str to AnswerCurve
+        The curves by name.
+    measure_name : str or None, default=None
+        Label of the vertical axis.
+    over : {"all", "answered"}, default="all"
+        What is averaged: all queries, of which those that are not answered are shown nothing, or
+        the answered ones alone.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib Line2D
+        The curves.
+    marked_ : list of matplotlib Line2D
+        The markers of the best shares; empty where `over` is "answered".
+    ax_ : matplotlib Axes
+        Axes that were drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+
+    See Also
+    --------
+    skfilterrank.ranking.answer_curve : The numbers.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.plot import AnswerCurveDisplay
+    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    >>> display = AnswerCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
+    >>> len(display.lines_)
+    4
+    """
+
+    def __init__(self, curves, *, measure_name=None, over="all"):
+        self.curves = curves
+        self.measure_name = measure_name
+        self.over = over
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true,
+        y_score,
+        *,
+        groups=None,
+        confidences=CONFIDENCES,
+        k=None,
+        gains=None,
+        measure="ndcg_f",
+        over="all",
+        ax=None,
+        **kwargs,
+    ) -> Self:
+        """Compute and draw the curves of some scores.
+
+        Parameters
+        ----------
+        y_true, y_score, groups, k, gains, measure
+            As in :func:`skfilterrank.ranking.answer_curve`.
+        confidences : sequence of str, or dict of str to array-like, default=all by name
+            Names of confidences, or confidences of one's own by name.
+        over : {"all", "answered"}, default="all"
+            As in the class.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        AnswerCurveDisplay
+            The drawn display.
+        """
+        if isinstance(confidences, str):
+            confidences = [confidences]
+        if not isinstance(confidences, Mapping):
+            confidences = {name: name for name in confidences}
+        params = {"groups": groups, "k": k, "gains": gains, "measure": measure}
+        curves = {
+            name: answer_curve(y_true, y_score, confidence=each, **params)
+            for name, each in confidences.items()
+        }
+        name = measure if k is None or "@" in measure else f"{measure}@{k}"
+        return cls(curves, measure_name=name, over=over).plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, *, line_kw=None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        line_kw : dict or None, default=None
+            Passed to matplotlib for all curves.
+
+        Returns
+        -------
+        AnswerCurveDisplay
+            Itself; the artists are attributes.
+
+        Raises
+        ------
+        ValueError
+            If `over` is unknown.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_choice(self.over, "over", ("all", "answered"))
+        ax = new_axes(ax, (6.4, 4.8))
+        curves = self.curves
+        if isinstance(curves, AnswerCurve):
+            curves = {"": curves}
+        self.lines_, self.marked_ = [], []
+        for name, curve in curves.items():
+            label = f"{name} (area {curve.area:.2f})".strip()
+            values = curve.values if self.over == "all" else curve.answered_values
+            (line,) = ax.plot(curve.shares, values, label=label, **(line_kw or {}))
+            self.lines_.append(line)
+            if self.over == "all":
+                place = [curve.best_share], [curve.best_value]
+                self.marked_ += ax.plot(*place, "o", color=line.get_color())
+        ax.set_xlabel("share of queries that are answered")
+        ax.set_ylabel(f"mean {(self.measure_name or 'measure').replace('ndcg', 'nDCG')}")
+        ax.set_xlim(0, 1)
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

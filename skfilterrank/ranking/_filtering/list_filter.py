@@ -1,0 +1,183 @@
+"""What of each list is shown: a cut, queries that are not answered, and caps."""
+
+import numpy as np
+from sklearn.model_selection import GroupKFold
+
+from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.same_value import first_of_highest
+from skfilterrank._core.scoring import with_undefined
+from skfilterrank.ranking._filtering.abstention import Confidence, best_level
+from skfilterrank.ranking._filtering.cuts import Cut
+from skfilterrank.ranking._filtering.prefixes import places, thresholds_of
+from skfilterrank.ranking._filtering.threshold import ThresholdCurve, midpoint, utility_curve
+
+# Folds by query for what levels are worth on queries that they were not chosen by.
+_FOLDS = 5
+
+
+class ListFilter:
+    """Show the rows of each list whose key reaches a level, if the query is answered at all.
+
+    Parameters
+    ----------
+    cut : Cut
+        Gives the keys.
+    abstain : str or None, default=None
+        Name of the confidence in a list below which nothing of it is shown.
+    max_shown, min_shown : int or None, default=None
+        Documents of each query that are shown at most, and at least.
+
+    Attributes
+    ----------
+    level_ : float
+        Rows whose key is at least this are shown.
+    curve_ : ThresholdCurve
+        The measure at every level, or at every threshold on the score where the cut has its level.
+    confidence_ : Confidence or None
+        What was learned of the confidence in a list.
+    answer_level_ : float
+        Queries whose confidence is at least this are answered.
+    """
+
+    def __init__(self, cut: Cut, *, abstain=None, max_shown=None, min_shown=None):
+        self.cut = cut
+        self.abstain = abstain
+        self.max_shown = max_shown
+        self.min_shown = min_shown
+
+    def fit(self, lists: RankedLists, parsed: ParsedMeasure, certify=None) -> "ListFilter":
+        """Find the levels on out-of-fold scores.
+
+        `certify` takes the curve and the lists and gives the level where it does not depend on
+        the measure alone.
+        """
+        if certify is not None and self.max_shown is not None:
+            hidden = places(lists.scores, lists.index) >= self.max_shown
+            lists = lists.with_scores(np.where(hidden, -np.inf, lists.scores))
+            lists.has_filtered = True
+        self.cut.fit(lists.gains, lists.scores, lists.index)
+        keys = self._capped(self.cut.out_of_fold_keys_, lists.scores, lists.index)
+        on_scores = self._capped(lists.scores, lists.scores, lists.index)
+        self.curve_ = level_curve(lists, keys if self.cut.level is None else on_scores, parsed)
+        if certify is not None:
+            self.level_ = certify(self.curve_, lists)
+        elif self.cut.level is None:
+            self.level_ = self.curve_.best_threshold
+        else:
+            self.level_ = self.cut.level
+        shown = _reached(keys, self.level_)
+        self.confidence_, self.answer_level_ = None, -np.inf
+        if self.abstain is not None:
+            worth = worth_of_answers(lists, shown, parsed)
+            self.confidence_ = Confidence(self.abstain).fit(worth, lists.scores, lists.index)
+            sure = self.confidence_.out_of_fold_
+            self.answer_level_ = best_level(sure, worth, lists.weights)
+            shown &= (sure >= self.answer_level_)[lists.index.codes()]
+        self.out_of_fold_shown_ = shown
+        return self
+
+    def of_level(self) -> "ListFilter":
+        """The filter of a cut that has its level and learns nothing."""
+        self.level_, self.confidence_, self.answer_level_ = self.cut.level, None, -np.inf
+        return self
+
+    def shown(self, scores, index) -> np.ndarray:
+        """Whether each row of whole lists is shown."""
+        shown = _reached(self._capped(self.cut.keys(scores, index), scores, index), self.level_)
+        if self.confidence_ is not None:
+            sure = self.confidence_.of(scores, index) >= self.answer_level_
+            shown &= sure[index.codes()]
+        return shown
+
+    def thresholds(self, scores, index) -> np.ndarray:
+        """Threshold of each row's query."""
+        return thresholds_of(self.shown(scores, index), scores, index)
+
+    def _capped(self, keys, scores, index):
+        """Keys, +inf where a row is shown and -inf where it is hidden whatever the level."""
+        capped = np.where(np.isneginf(scores), -np.inf, keys)
+        if self.max_shown is None and self.min_shown is None:
+            return capped
+        place = places(scores, index)
+        if self.min_shown is not None:
+            capped[(place < self.min_shown) & (scores > -np.inf)] = np.inf
+        if self.max_shown is not None:
+            capped[place >= self.max_shown] = -np.inf
+        return capped
+
+
+def _reached(keys, level):
+    return (keys >= level) & (keys > -np.inf)
+
+
+def level_curve(lists, keys, parsed) -> ThresholdCurve:
+    """The measure at every level of the keys, higher being better.
+
+    Keys never rise down a list. Rows at -inf are never shown, those at +inf always.
+    """
+    if np.array_equal(keys, lists.scores):
+        return utility_curve(lists, parsed)
+    # The order by key, then by score, is that of all lists, so that its ranks are scores; only the
+    # levels between two keys are thresholds.
+    order = np.lexsort((lists.scores, keys))
+    ordered = keys[order]
+    starts_key = np.append(True, ordered[1:] != ordered[:-1])
+    ranked = lists.scores[order]
+    rank = np.cumsum(starts_key | np.append(True, ranked[1:] != ranked[:-1])).astype(np.float64)
+    ranks = np.empty(len(keys))
+    ranks[order] = np.where(ordered > -np.inf, rank, -np.inf)
+    relisted = lists.with_scores(ranks)
+    relisted.has_filtered = bool(np.isneginf(ranks).any())
+    curve = utility_curve(relisted, parsed)
+    is_level = starts_key & np.isfinite(ordered)
+    levels = np.append(ordered[is_level], np.inf)
+    n_always = np.count_nonzero(np.isposinf(keys))
+    always = rank[len(rank) - n_always] if n_always else np.inf
+    firsts = np.append(rank[is_level], always)
+    values = curve.values[np.searchsorted(curve.thresholds, firsts)]
+    best = first_of_highest(np.where(np.isnan(values), -np.inf, values))
+    threshold = midpoint(levels[:-1], levels[best - 1]) if best else -np.inf
+    return ThresholdCurve(levels, values, threshold, float(values[best]))
+
+
+def values_shown(lists, shown, parsed) -> np.ndarray:
+    """The measure of each query where some rows are shown, higher being better."""
+    entry = parsed.measure
+    part = lists.with_ties(entry.ties[0]).with_scores(np.where(shown, lists.scores, -np.inf))
+    part.has_filtered = True
+    values = with_undefined(part.per_query(entry.bind(parsed.k, parsed.options)), 0.0)
+    return values if entry.greater_is_better else 0.0 - values
+
+
+def worth_of_answers(lists, shown, parsed) -> np.ndarray:
+    """What each query gains in the measure by being shown its rows instead of nothing."""
+    nothing = np.zeros(len(shown), dtype=bool)
+    return values_shown(lists, shown, parsed) - values_shown(lists, nothing, parsed)
+
+
+def held_out_shown(make, lists, parsed, units) -> np.ndarray:
+    """Whether each row is shown by a filter that was fitted without its query.
+
+    `units` numbers the queries of the lists: two lists may be of one query.
+    """
+    units = units[lists.index.codes()]
+    shown = np.zeros(len(units), dtype=bool)
+    folds = GroupKFold(min(_FOLDS, len(np.unique(units))), shuffle=True, random_state=0)
+    for train, test in folds.split(units, groups=units):
+        part = lists_of(lists, train)
+        shown[test] = make().fit(part, parsed).shown(*_of_rows(lists, test))
+    return shown
+
+
+def lists_of(lists, rows) -> RankedLists:
+    """Some queries of the lists, by their rows."""
+    scores, index = _of_rows(lists, rows)
+    part = RankedLists(lists.gains[rows], scores, groups=index)
+    if lists.weights is not None:
+        part.weights = lists.weights[np.unique(lists.index.codes()[rows])]
+    return part
+
+
+def _of_rows(lists, rows):
+    return lists.scores[rows], type(lists.index).from_groups(lists.index.codes()[rows])

@@ -1,0 +1,79 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.plot import AnswerCurveDisplay, PriceCurveDisplay, ThresholdCurveDisplay
+from skfilterrank.ranking import RankAndFilter, answer_curve, price_curve
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    _, y, groups, scores = make_rank_and_filter(n_queries=120, random_state=0)
+    return y, scores, groups
+
+
+class TestAnswers:
+    def test_draws_the_curves_of_all_confidences(self, rows):
+        y, scores, groups = rows
+        display = AnswerCurveDisplay.from_predictions(y, scores, groups=groups, k=3)
+        assert display.ax_.get_ylabel() == "mean nDCG_f@3"
+        labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+        names = ("best_score", "score_gap", "score_std", "score_regression")
+        for name, line, marked, label in zip(
+            names, display.lines_, display.marked_, labels, strict=True
+        ):
+            curve = answer_curve(y, scores, groups=groups, k=3, confidence=name)
+            np.testing.assert_array_equal(line.get_xdata(), curve.shares)
+            np.testing.assert_array_equal(line.get_ydata(), curve.values)
+            assert marked.get_xdata() == [curve.best_share]
+            assert label == f"{name} (area {curve.area:.2f})"
+
+    def test_over_what_is_answered(self, rows):
+        y, scores, groups = rows
+        mine = {"mine": np.arange(120)}
+        display = AnswerCurveDisplay.from_predictions(
+            y, scores, groups=groups, confidences=mine, over="answered", measure="ap"
+        )
+        curve = answer_curve(y, scores, groups=groups, confidence=np.arange(120), measure="ap")
+        np.testing.assert_array_equal(display.lines_[0].get_ydata(), curve.answered_values)
+        assert not display.marked_
+        assert len(AnswerCurveDisplay(curve).plot().lines_) == 1
+
+    def test_bad_input(self, rows):
+        y, scores, groups = rows
+        with pytest.raises(ValueError, match="over must be one of 'all', 'answered'"):
+            AnswerCurveDisplay.from_predictions(
+                y, scores, groups=groups, confidences="score_gap", over="some"
+            )
+
+
+def test_prices(rows):
+    y, scores, groups = rows
+    display = PriceCurveDisplay.from_predictions(y, scores, groups=groups, prices=[1, 5], k=3)
+    curve = price_curve(y, scores, groups=groups, prices=[1, 5], k=3)
+    for name, line in display.lines_.items():
+        np.testing.assert_array_equal(line.get_xdata(), [1, 5])
+        np.testing.assert_array_equal(line.get_ydata(), getattr(curve, name))
+    assert display.ax_.get_xscale() == "log"
+
+
+def test_the_level_of_a_cut_is_marked(rows):
+    y, scores, groups = rows
+    model = RankAndFilter("passthrough", measure="f", gains={-1: 0, 1: 1, 2: 1, 0: 0})
+    model.set_params(threshold="first_k").fit(scores, y, groups=groups)
+    display = ThresholdCurveDisplay.from_estimator(model)
+    assert display.marked_.get_xdata() == [model.query_threshold_.level_]
+    assert display.marked_.get_ydata() == [model.threshold_curve_.best_value]
+    model.set_params(threshold="largest_gap").fit(scores, y, groups=groups)
+    assert ThresholdCurveDisplay.from_estimator(model).marked_ is None

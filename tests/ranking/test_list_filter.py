@@ -1,0 +1,365 @@
+"""RankAndFilter with cuts, abstention and caps: fitted, served, saved, searched."""
+
+import io
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, FileFormatError
+from skfilterrank.io import load_model, save_model
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
+from skfilterrank.ranking._filtering.parameters import CUTS
+
+INF = np.inf
+LISTS = [
+    {},
+    {"abstain": "best_score"},
+    {"abstain": "score_regression"},
+    {"max_shown": 2},
+    {"min_shown": 1},
+    {"min_shown": 1, "max_shown": 3},
+]
+MODES = [None, 0.0, "tune", "per_query", "expected", "first_k", "largest_gap", "surprise"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(300, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def new():
+    return make_rank_and_filter(300, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def tens():
+    return make_rank_and_filter(100, documents_per_query=10, random_state=0)
+
+
+def fitted(data, **parameters):
+    model = RankAndFilter("passthrough", k=3, **parameters)
+    return model.fit(data.bayes_scores, data.y, groups=data.groups)
+
+
+def n_shown(model, data):
+    shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
+    return np.bincount(data.groups, shown)
+
+
+@pytest.mark.parametrize("lists", LISTS, ids=str)
+@pytest.mark.parametrize("mode", MODES, ids=str)
+class TestEveryMode:
+    def test_all_ways_to_serve_agree(self, data, new, mode, lists):
+        model = fitted(data, threshold=mode, **lists)
+        rows = np.random.RandomState(0).permutation(len(new.y))
+        scores, groups = new.bayes_scores[rows], new.groups[rows]
+        predicted = model.predict(scores, groups=groups)
+        shown = predicted > -INF
+        np.testing.assert_array_equal(predicted[shown], scores[shown])
+        np.testing.assert_array_equal(model.rank(scores, groups=groups) > 0, shown)
+        if mode is not None or lists:
+            np.testing.assert_array_equal(
+                model.decision_function(scores, groups=groups) >= 0, shown
+            )
+        # What is shown is the head of each list.
+        for query in range(20):
+            own = groups == query
+            assert scores[own & shown].min(initial=INF) > scores[own & ~shown].max(initial=-INF)
+        # No query is looked at by another.
+        one = groups == 7
+        np.testing.assert_array_equal(
+            model.predict(scores[one], groups=groups[one]), predicted[one]
+        )
+
+    def test_files(self, data, new, mode, lists, tmp_path):
+        model = clone(RankAndFilter("passthrough", k=3, threshold=mode, **lists))
+        model.fit(data.bayes_scores, data.y, groups=data.groups)
+        expected = model.predict(new.bayes_scores, groups=new.groups)
+        write_filter(tmp_path / "filter.json", model)
+        save_model(model, tmp_path / "model.skops")
+        read = read_filter(tmp_path / "filter.json")
+        for each in (read, load_model(tmp_path / "model.skops")):
+            np.testing.assert_array_equal(
+                each.predict(new.bayes_scores, groups=new.groups), expected
+            )
+            assert each.get_params(deep=False)["threshold"] == mode or mode == "tune"
+        write_filter(tmp_path / "again.json", read)
+        assert (tmp_path / "again.json").read_text() == (tmp_path / "filter.json").read_text()
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_best_score_is_the_measure_of_what_is_shown(data, mode):
+    """Of a cut that learns nothing, `predict` shows the training lists as they were tuned."""
+    for lists in LISTS[1:2] + LISTS[3:]:
+        model = fitted(data, threshold=mode, **lists)
+        if not hasattr(model, "best_score_") or mode in ("per_query", "expected"):
+            continue
+        score = model.score(data.bayes_scores, data.y, groups=data.groups)
+        assert model.best_score_ == pytest.approx(score, abs=1e-12)
+
+
+class TestCaps:
+    def test_show_at_most_and_at_least(self, data, new):
+        sizes = np.bincount(new.groups)
+        for mode in MODES:
+            most = n_shown(fitted(data, threshold=mode, max_shown=2), new)
+            least = n_shown(fitted(data, threshold=mode, min_shown=2), new)
+            both = n_shown(fitted(data, threshold=mode, min_shown=2, max_shown=2), new)
+            assert most.max() <= 2
+            assert (least >= np.minimum(sizes, 2)).all()
+            assert (both == np.minimum(sizes, 2)).all()
+
+    def test_the_threshold_is_the_best_under_the_cap(self, data):
+        model = fitted(data, threshold="tune", max_shown=2)
+        rank = RankAndFilter("passthrough", threshold=None).fit(
+            data.bayes_scores, data.y, groups=data.groups
+        )
+        place = rank.rank(data.bayes_scores, groups=data.groups)
+        capped = np.where(place <= 2, data.bayes_scores, -INF)
+        curve = threshold_curve(data.y, capped, groups=data.groups, k=3)
+        assert model.best_score_ == pytest.approx(curve.best_value)
+        assert model.threshold_ == pytest.approx(curve.best_threshold)
+
+    def test_documents_of_one_score_stand_in_the_order_of_the_rows(self):
+        scores, groups = np.array([0.5, 0.5, 0.5, 0.5, 0.2]), np.array([0, 0, 0, 1, 1])
+        model = RankAndFilter("passthrough", threshold=0.3, max_shown=2)
+        model.fit(scores, [1, -1, 1, 1, -1], groups=groups)
+        shown = [True, True, False, True, False]
+        assert (model.predict(scores, groups=groups) > -INF).tolist() == shown
+        assert (model.decision_function(scores, groups=groups) >= 0).tolist() == shown
+        assert model.rank(scores, groups=groups).tolist() == [1, 2, 0, 1, 0]
+
+    def test_what_scores_minus_infinity_is_never_shown(self):
+        scores, groups = np.array([-INF, 0.5, -INF]), np.array([0, 0, 1])
+        model = RankAndFilter("passthrough", threshold=0.9, min_shown=2)
+        model.fit(scores, [1, -1, 1], groups=groups)
+        assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
+
+    def test_a_promise_holds_of_what_the_cap_leaves(self, data):
+        model = fitted(data, threshold="risk", risk="any_forbidden", max_risk=0.3, max_shown=1)
+        rank = RankAndFilter("passthrough", threshold=None).fit(
+            data.bayes_scores, data.y, groups=data.groups
+        )
+        first = rank.rank(data.bayes_scores, groups=data.groups) == 1
+        shown = first & (data.bayes_scores >= model.threshold_)
+        forbidden = np.bincount(data.groups, shown & (data.y < 0)) > 0
+        observed = model.risk_certificate_.promises["any_forbidden"].observed
+        assert observed == pytest.approx(forbidden.mean())
+        free = fitted(data, threshold="risk", risk="any_forbidden", max_risk=0.3)
+        assert model.threshold_ < free.threshold_  # the cap alone removes many failures
+
+    def test_no_queries_at_predict(self, data):
+        model = fitted(data, max_shown=2)
+        with pytest.raises(ValueError, match="groups"):
+            model.predict(data.bayes_scores)
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up, got 0"),
+            ({"min_shown": 1.5}, "min_shown must be None or a whole number from 1 up, got 1.5"),
+            ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown, got min_sh"),
+            ({"min_shown": 1, "abstain": "score_gap"}, "leave out one of the two"),
+            ({"abstain": "gap"}, "abstain must be one of 'best_score'"),
+            (
+                {"threshold": "risk", "risk": "any_forbidden", "min_shown": 1},
+                "threshold='risk' can promise nothing",
+            ),
+            (
+                {"threshold": "risk", "risk": "any_forbidden", "abstain": "score_gap"},
+                "threshold='risk' promises a rate",
+            ),
+            ({"threshold": "expected", "measure": "ap"}, "threshold='expected' maximises nDCG_f"),
+        ],
+    )
+    def test_bad_input(self, data, parameters, message):
+        with pytest.raises(ValueError, match=message):
+            fitted(data, **parameters)
+
+
+class TestAbstention:
+    @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
+    @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
+    def test_the_level_is_the_best_of_all(self, data, name, mode):
+        model = fitted(data, threshold=mode, abstain=name)
+        found = model.query_threshold_
+        frame = pd.DataFrame({"q": data.groups, "s": data.bayes_scores})
+        lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
+        confidence = {
+            "best_score": lists.max(),
+            "score_gap": lists.agg(lambda s: s.iloc[0] - s.iloc[1] if len(s) > 1 else 0.0),
+            "score_std": lists.std(ddof=0),
+        }[name].to_numpy()
+        plain = fitted(data, threshold=mode).predict(data.bayes_scores, groups=data.groups)
+
+        def value(level):
+            kept = np.where((confidence >= level)[data.groups], plain, -INF)
+            return ndcg_f_score(data.y, kept, groups=data.groups, k=3)
+
+        best = max(value(level) for level in [*np.unique(confidence), INF])
+        assert model.best_score_ == pytest.approx(best)
+        assert value(found.answer_level_) == pytest.approx(best)
+        assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
+
+    def test_a_query_is_shown_nothing(self, data, new):
+        empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0
+        assert 0.01 < empty.mean() < 0.5
+        best = np.full(300, -INF)
+        np.maximum.at(best, new.groups, new.bayes_scores)
+        assert best[empty].max() < best[~empty].min()
+
+    def test_weights_of_queries(self, data):
+        heavy = np.where(data.groups < 150, 1.0, 0.0)
+        model = RankAndFilter("passthrough", k=3, threshold="tune", abstain="best_score")
+        one = model.fit(data.bayes_scores, data.y, groups=data.groups, query_weight=heavy)
+        half = data.groups < 150
+        two = clone(model).fit(data.bayes_scores[half], data.y[half], groups=data.groups[half])
+        assert one.threshold_ == two.threshold_
+        assert one.query_threshold_.answer_level_ == two.query_threshold_.answer_level_
+        assert one.best_score_ == pytest.approx(two.best_score_)
+
+
+class TestHeldOutScore:
+    def test_is_that_of_thresholds_chosen_without_the_query(self, data):
+        model = fitted(data)
+        kept = np.full(len(data.y), -INF)
+        folds = GroupKFold(5, shuffle=True, random_state=0)
+        for train, test in folds.split(data.y, groups=data.groups):
+            curve = threshold_curve(
+                data.y[train], data.bayes_scores[train], groups=data.groups[train], k=3
+            )
+            is_shown = data.bayes_scores[test] >= curve.best_threshold
+            kept[test] = np.where(is_shown, data.bayes_scores[test], -INF)
+        expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
+        assert model.held_out_score_ == pytest.approx(expected)
+
+    def test_is_nearer_to_new_queries_than_the_best_in_sample(self):
+        every = make_rank_and_filter(4800, random_state=5)
+        scores, y, groups = every.bayes_scores, every.y, every.groups
+        new = groups >= 1800
+        best, held_out, truth = [], [], []
+        for start in range(0, 1800, 60):
+            own = (groups >= start) & (groups < start + 60)
+            model = RankAndFilter("passthrough", k=3).fit(scores[own], y[own], groups=groups[own])
+            best.append(model.best_score_)
+            held_out.append(model.held_out_score_)
+            kept = np.where(scores[new] >= model.threshold_, scores[new], -INF)
+            truth.append(ndcg_f_score(y[new], kept, groups=groups[new], k=3))
+        best, held_out, truth = map(np.mean, (best, held_out, truth))
+        assert best > truth + 0.005
+        assert abs(held_out - truth) < 0.5 * (best - truth)
+
+    def test_a_query_held_out_twice_is_left_out_twice(self, data):
+        splits = [
+            split
+            for seed in range(2)
+            for split in GroupKFold(3, shuffle=True, random_state=seed).split(
+                data.y, groups=data.groups
+            )
+        ]
+        model = RankAndFilter("passthrough", k=3, cv=splits)
+        model.fit(data.bayes_scores, data.y, groups=data.groups)
+        # The scores are the same in every fold, so that twice all queries is as much as once.
+        assert model.held_out_score_ == pytest.approx(fitted(data).held_out_score_, abs=0.003)
+
+    def test_is_negated_where_lower_is_better(self, data):
+        model = RankAndFilter("passthrough", measure="forbidden@3", min_shown=1)
+        model.fit(data.bayes_scores, data.y, groups=data.groups)
+        assert model.held_out_score_ < 0
+
+    def test_is_not_said_of_a_promise_and_forgotten(self, data):
+        model = fitted(data)
+        model.set_params(threshold="risk", risk="any_forbidden", max_risk=0.3)
+        model.fit(data.bayes_scores, data.y, groups=data.groups)
+        assert not hasattr(model, "held_out_score_")
+
+
+class TestListSizes:
+    def test_lists_of_other_sizes_are_warned_of(self, tens):
+        model = fitted(tens)
+        assert model.list_sizes_.tolist() == [10, 10]
+        message = r"100 % of the lists have other sizes \(median 1 documents\).* threshold='expecte"
+        first = np.arange(0, 1000, 10)
+        with pytest.warns(DataWarning, match=message):
+            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
+        with pytest.warns(DataWarning, match="median 16 documents"):
+            model.predict(np.zeros(16), groups=np.zeros(16))
+
+    def test_few_others_and_usual_ones_are_not(self, tens):
+        model = fitted(tens)
+        for n in (7, 10, 15):
+            model.predict(np.zeros(n), groups=np.zeros(n))
+        model.predict(np.zeros(16))  # without queries nothing is known
+        groups = np.repeat(np.arange(4), [1, 10, 10, 10])
+        model.predict(np.zeros(31), groups=groups)
+
+    def test_what_follows_the_size_does_not_warn(self, tens):
+        first = np.arange(0, 1000, 10)
+        for mode in ("per_query", "expected", "largest_gap", 0.5, None):
+            model = fitted(tens, threshold=mode)
+            model.predict(tens.bayes_scores[first], groups=tens.groups[first])
+
+    def test_without_queries_at_fit(self, data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = RankAndFilter("passthrough").fit(data.bayes_scores, data.y)
+        model.predict(data.bayes_scores, groups=data.groups)
+
+
+def test_search_over_thresholds(data):
+    y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
+    search = GridSearchCV(
+        RankAndFilter(LogisticRegression(), k=3, cv=2),
+        {"threshold": ["tune", "expected", "first_k", "surprise"], "max_shown": [None, 2]},
+        cv=GroupKFold(2),
+    ).fit(data.X, y, groups=data.groups)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_params_["max_shown"] is None
+
+
+def test_estimators_with_features(data):
+    for mode in CUTS:
+        risk = {"risk": "any_forbidden", "max_risk": 0.4} if mode == "risk" else {}
+        model = RankAndFilter(LinearRegression(), k=3, threshold=mode, **risk)
+        model.fit(data.X, data.y, groups=data.groups)
+        assert model.score(data.X, data.y, groups=data.groups) > 0.6
+        assert (model.threshold_ is None) == (mode not in ("tune", "risk"))
+
+
+def test_changed_file(data):
+    file = io.StringIO()
+    write_filter(file, fitted(data, threshold="surprise", max_shown=3))
+    content = json.loads(file.getvalue())
+    content["lists"]["max_shown"] = 5
+    with pytest.raises(FileFormatError, match="checksum"):
+        read_filter(io.StringIO(json.dumps(content)))
+
+
+@given(st.integers(0, 10**6))
+def test_order_of_rows_is_no_matter(seed):
+    rng = np.random.RandomState(seed)
+    groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
+    scores = rng.permutation(40) / 40.0
+    order = rng.permutation(40)
+    for mode in ("first_k", "surprise", "largest_gap", "expected"):
+        one, two = (
+            RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4).fit(
+                scores[rows], y[rows], groups=groups[rows]
+            )
+            for rows in (np.arange(40), order)
+        )
+        np.testing.assert_array_equal(
+            one.predict(scores, groups=groups)[order],
+            two.predict(scores[order], groups=groups[order]),
+        )
