@@ -381,13 +381,15 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         -------
         ndarray of shape (n_rows,), dtype int64
             1 for the first document shown, 0 where filtered. Rows of equal score stand in the
-            order in which they came.
+            order in which they came. Without rows, as where nothing was retrieved, it is empty.
 
         Raises
         ------
         ValueError
             If there are no query ids.
         """
+        if not count_rows(X):
+            return np.empty(0, dtype=np.int64)
         index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")
         scores = self.predict(X, groups=find_groups(groups, X))
         codes = index.codes()
@@ -403,7 +405,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
-        if not hasattr(self, "query_threshold_"):
+        if not hasattr(self, "query_threshold_") or not len(scores):
             return scores, self.threshold_
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         return scores, self.query_threshold_.thresholds(scores, index)
