@@ -40,10 +40,10 @@ formats:
 
 slices:
   FILE is a table (CSV, TSV, JSONL) with a column of topics and others, such as
-  language and source, each of which is a way to slice them. Of each slice: its mean
-  with a 95 % interval, how far it is from the mean of all topics, and the p value of
-  a randomization test of its topics against all others, corrected for the number of
-  slices (Holm). Topics in no slice have an empty field.
+  language and source, each of which is a way to slice them. Of each slice: its
+  mean with a 95 % interval, how far it is from the mean of all topics, and the p
+  value of a randomization test of its topics against all others, corrected for
+  the number of slices (Holm). Topics in no slice have an empty field.
 
 exit code:
   0; 1 if --keep-going went on without a run; 2 after an error.

@@ -7,7 +7,6 @@ import numpy as np
 from skfilterrank._core.measure_names import known_measure, parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank._core.scoring import OVER_QUERIES
-from skfilterrank.cli._documents import read_slices
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -20,7 +19,6 @@ from skfilterrank.cli._run_files import (
 from skfilterrank.cli._streams import output_is_terminal, progress, results, say, tell
 from skfilterrank.cli.evaluate.options import MEASURES
 from skfilterrank.cli.evaluate.output import FORMATS, RunValues
-from skfilterrank.cli.evaluate.slices import SLICE_FORMATS, check_slices
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.trec import iter_evaluations
@@ -33,10 +31,12 @@ def run(arguments) -> int:
     measures = parse_measures(arguments.measures or MEASURES)
     runs = named_runs(arguments.runs, arguments.qrels)
     order = _order(measures, arguments)
-    slices = None
+    formats, per_query = FORMATS, arguments.per_query
     if arguments.slices is not None:
-        check_slices(arguments)
-        slices = read_slices(arguments.slices)
+        # Tests take longer to import than a run to evaluate.
+        from skfilterrank.cli.evaluate.slices import formats_of_slices
+
+        formats, per_query = formats_of_slices(arguments), True
     if not arguments.keep_going:
         check_paths(runs.values())
     qrels = read_judgments(arguments)
@@ -61,14 +61,12 @@ def run(arguments) -> int:
         n_items=arguments.n_items,
     )
     notes = _Notes(len(runs))
-    per_query = arguments.per_query or slices is not None
     values: Iterable[RunValues] = _run_values(evaluations, per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
     with results(arguments) as (format, write):
         # The values come run by run, and so do lines.
-        texts = FORMATS[format](values) if slices is None else SLICE_FORMATS[format](values, slices)
-        for text in texts:
+        for text in formats[format](values):
             write(text)
     notes.tell(arguments)
     return 1 if notes.failed else 0

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import pandas as pd
 
 from skfilterrank._core.results import p_text
+from skfilterrank.cli._documents import read_slices
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli.evaluate.output import RunValues
 from skfilterrank.comparison import SystemScores, compare_slices
@@ -15,16 +17,18 @@ _NUMBERS = ["value", "low", "high", "whole", "difference", "p_value", "p_adjuste
 _COLUMNS = ["run", "measure", "slicing", "slice", "n_topics", *_NUMBERS]
 
 
-def check_slices(arguments) -> None:
-    """Raise for options that go with no slices, before anything is read."""
+def formats_of_slices(arguments) -> dict[str, Callable[[Iterable[RunValues]], Iterator[str]]]:
+    """What writes runs by the slices of a file; options that go with no slices are an error."""
     for name, given in {"--per-query": arguments.per_query, "--sort": arguments.sort}.items():
         if given:
             raise InputError(f"--slices prints a line for each slice: leave out it or {name}.")
-    if arguments.format not in (None, *SLICE_FORMATS):
+    if arguments.format not in (None, *_FORMATS):
         raise InputError(
-            f"--slices is printed as {', '.join(SLICE_FORMATS)}, not as {arguments.format}."
+            f"--slices is printed as {', '.join(_FORMATS)}, not as {arguments.format}."
         )
-    arguments.formats = tuple(SLICE_FORMATS)
+    arguments.formats = tuple(_FORMATS)
+    slices = read_slices(arguments.slices)
+    return {name: partial(write, slices=slices) for name, write in _FORMATS.items()}
 
 
 def _table(runs: Iterable[RunValues], slices) -> Iterator[str]:
@@ -59,11 +63,7 @@ def _json(runs: Iterable[RunValues], slices) -> Iterator[str]:
             yield json.dumps(row, allow_nan=False) + "\n"
 
 
-SLICE_FORMATS: dict[str, Callable[[Iterable[RunValues], pd.DataFrame], Iterator[str]]] = {
-    "table": _table,
-    "csv": _csv,
-    "json": _json,
-}
+_FORMATS = {"table": _table, "csv": _csv, "json": _json}
 
 
 def _rows(run: RunValues, slices) -> pd.DataFrame:
