@@ -21,6 +21,7 @@ from skfilterrank.ranking._filtering.monitor import (
 )
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import risk_certificate, risk_threshold
+from skfilterrank.ranking._filtering.segments import SegmentedFilter
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
@@ -60,6 +61,7 @@ __all__ = [
     "RiskPromise",
     "RiskStatus",
     "ScoreDifference",
+    "SegmentedFilter",
     "ThresholdCurve",
     "catboost_metric",
     "compare_rankers",
