@@ -15,78 +15,22 @@ import warnings
 import numpy as np
 import pandas as pd
 from _common import arguments, write_report
+from _promises import RISKS, Population, generated, mq2007, semeval, share
 from lightgbm import LGBMRanker
 from scipy.stats import binom
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold
+from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._core.gains import as_gains
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.features import make_text_features
-from skfilterrank.io import read_judged_table, read_letor
 from skfilterrank.ranking import (
     RankAndFilter,
-    make_ranker,
     threshold_curve,
 )
-from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
 
-RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
 CONFIDENCE = 0.9
 LEVELS = (0.05, 0.1, 0.2)
 SIZES = (50, 200, 500, 2000)
-
-
-class Population:
-    """Queries with scores and gains, of which every rate is known at every threshold."""
-
-    def __init__(self, gains, scores, groups, k):
-        self.index = GroupIndex.from_groups(groups)
-        rows = self.index.row_order()
-        self.gains, self.scores, self.k = gains[rows], scores[rows], k
-        self.sizes = self.index.sizes
-        self.starts = np.cumsum(self.sizes) - self.sizes
-        self.groups = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        lists = RankedLists(self.gains, self.scores, groups=self.groups)
-        self.curve = threshold_curve(self.gains, self.scores, groups=self.groups, k=k)
-        self._means = {risk: self._mean_steps(_steps(risk, lists, k)) for risk in RISKS}
-
-    @staticmethod
-    def _mean_steps(steps):
-        """Scores from the safest on, and the mean rate when each has been passed."""
-        order = np.lexsort((np.arange(len(steps.scores)), steps.queries))
-        queries, losses = steps.queries[order], steps.losses[order]
-        before = np.append(0.0, losses[:-1])
-        before[np.append(True, queries[1:] != queries[:-1])] = 0.0
-        change = np.empty(len(losses))
-        change[order] = losses - before
-        return steps.scores, np.append(0.0, np.cumsum(change)) / steps.n_queries
-
-    def rate(self, risk, threshold):
-        """The true rate at a threshold."""
-        scores, means = self._means[risk]
-        if risk == "false_reject_rate":
-            return means[np.searchsorted(scores, threshold, side="left")]
-        return means[np.searchsorted(-scores, -threshold, side="right")]
-
-    def value(self, threshold):
-        """The true nDCG_f at a threshold."""
-        return self.curve.values[np.searchsorted(self.curve.thresholds, threshold)]
-
-    def draw(self, queries):
-        """The rows of some queries, and the number of each one's draw."""
-        sizes = self.sizes[queries]
-        first = np.repeat(self.starts[queries] - (np.cumsum(sizes) - sizes), sizes)
-        return first + np.arange(len(first)), np.repeat(np.arange(len(queries)), sizes)
-
-
-def _steps(risk, lists, k):
-    """Each query's loss at every threshold."""
-    (promise,) = read_promises(risk, 0.1, k)
-    return promise.steps(lists, None)
 
 
 def certificates(population, queries, levels):
@@ -151,10 +95,6 @@ def summary(population, draws, levels):
     return pd.DataFrame(lines)
 
 
-def share(count, times):
-    return "" if times == 0 else f"{100 * count / times:.1f} %"
-
-
 def as_lines(table, extra=()):
     """A Markdown table of summaries."""
     names = [*extra, "risk", "level", "above the level", "… at the limit"]
@@ -175,11 +115,7 @@ def as_lines(table, extra=()):
 
 def on_the_generator(repeats):
     """Calibration queries drawn from 20,000 generated ones, under a fixed model."""
-    X, y, groups, _ = make_rank_and_filter(20_600, bayes=False, random_state=0)
-    train = groups < 600
-    model = LogisticRegression().fit(X[train], y[train] > 0)
-    scores = model.predict_proba(X[~train])[:, 1]
-    population = Population(y[~train].astype(float), scores, groups[~train], k=3)
+    population = generated()
     tables = []
     for n in SIZES:
         rng = np.random.default_rng(n)
@@ -256,27 +192,7 @@ def halves(population, n, repeats, seed):
 def on_real_data(folder, repeats):
     """Repeated splits of held-out queries, tables by name of the data."""
     tables = {}
-    table = pd.concat(
-        read_judged_table(folder / "semeval2016-cqa" / f"{part}.jsonl.gz")
-        for part in ("train-part2", "dev")
-    )
-    X, labels = table.drop(columns="label").reset_index(), table["label"].to_numpy()
-    gains = as_gains(labels, {"Bad": -1, "PotentiallyUseful": 1, "Good": 2})
-    columns = {
-        "document": "comment",
-        "query_text": ["question_subject", "question_body"],
-        "same": [("user", "question_user")],
-        "numeric": ["position"],
-        "query": "qid",
-        "order": "position",
-    }
-    model = make_ranker("bce", learner="linear", features=make_text_features(**columns))
-    scores = np.empty(len(X))
-    for train, test in GroupKFold(5, shuffle=True, random_state=0).split(X, groups=X["qid"]):
-        fitted = RankAndFilter(model, threshold=None, k=3)
-        fitted.fit(X.iloc[train], gains[train], groups=X["qid"].iloc[train])
-        scores[test] = fitted.predict(X.iloc[test])
-    population = Population(gains, scores, X["qid"].to_numpy(), 3)
+    population = semeval(folder)
     draws = halves(population, len(population.sizes) // 2, repeats, 0)
     title = (
         f"semeval2016-cqa (train-part2 and dev, {len(population.sizes)} questions, "
@@ -284,15 +200,7 @@ def on_real_data(folder, repeats):
     )
     tables[title] = summary(population, draws, (0.1, 0.2, 0.3))
 
-    parts = [read_letor(folder / "mq2007" / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
-    to_gain = {0: -1, 1: 1, 2: 2}
-    model = Ridge().fit(parts[0].X, as_gains(parts[0].y, to_gain))
-    population = Population(
-        np.concatenate([as_gains(part.y, to_gain) for part in parts[1:]]),
-        np.concatenate([model.predict(part.X) for part in parts[1:]]),
-        np.concatenate([part.groups for part in parts[1:]]),
-        10,
-    )
+    population = mq2007(folder)
     title = (
         f"mq2007 (S2 to S5, {len(population.sizes):,} queries, 500 to calibrate, Ridge of S1, "
         "label 0 forbidden, k = 10)"

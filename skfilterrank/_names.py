@@ -49,5 +49,5 @@ def _nearest(name):
         module = importlib.import_module(f"skfilterrank.{part}")
         for each in module.__all__:
             places.setdefault(each, []).append(module.__name__)
-    near = difflib.get_close_matches(name, places)
+    near = difflib.get_close_matches(name, places, n=4)
     return ", ".join(f"{place}.{each}" for each in near for place in places[each])

@@ -80,7 +80,9 @@ class FirstFeature(RankerMixin, BaseEstimator):
 OURS = {
     name: case.estimator
     for name, case in CASES.items()
-    if isinstance(case.estimator, RankerMixin) and not isinstance(case.estimator, CompletedLabels)
+    if isinstance(case.estimator, RankerMixin)
+    and not isinstance(case.estimator, CompletedLabels)
+    and case.kind != "segments"  # which must be named in X
 }
 RANKERS = OURS | MADE | {"FirstFeature": FirstFeature()}
 every_ranker = pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
@@ -102,8 +104,8 @@ def data():
     return X, y + 0.0, queries["groups"]
 
 
-def test_twelve_rankers_have_the_surface():
-    assert len({type(ranker) for ranker in OURS.values()}) == 12
+def test_thirteen_rankers_have_the_surface():
+    assert len({type(ranker) for ranker in OURS.values()}) == 13
 
 
 @every_ranker

@@ -41,6 +41,17 @@ def read_topics(path) -> pd.DataFrame:
     return _texts(table, [query, *columns] if query else [], path, None)
 
 
+def read_slices(path) -> pd.DataFrame:
+    """Slices by topic id, a column for each way to slice."""
+    table = _read_by_id(path, TOPIC_NAMES, "topic").drop(columns="original_id", errors="ignore")
+    if table.columns.empty:
+        raise FileFormatError(
+            "there is no column but that of the topics: name the slice of each topic in another.",
+            path,
+        )
+    return table
+
+
 def read_pool(path):
     """Topics and documents of a table, judgments or a run; and the run, where it is one."""
     content = read_bytes(path)

@@ -9,24 +9,24 @@ from skfilterrank.cli._columns import Columns
 from skfilterrank.cli.rank_filter.options import FOLDS
 from skfilterrank.exceptions import InputError
 from skfilterrank.features import make_text_features
-from skfilterrank.ranking import RankAndFilter, make_ranker
+from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
 
 
 def make_models(
-    losses,
+    names,
     columns: Columns | None,
     *,
     learner,
     measure="ndcg_f",
     k,
     gains,
-    threshold,
+    filtering,
     seed,
     jobs,
     n_queries,
 ) -> dict[str, RankAndFilter]:
-    """One unfitted RankAndFilter for each loss; `n_queries` are there to tune the threshold on."""
-    if n_queries < 2 and (isinstance(threshold, str) or len(losses) > 1):
+    """One unfitted RankAndFilter for each name; `n_queries` are there to tune the threshold on."""
+    if n_queries < 2 and (isinstance(filtering["threshold"], str) or len(names) > 1):
         raise InputError(
             "there is only one query to learn from, and choosing a threshold or a model needs at "
             "least two: give more queries, or one model and a number as its --threshold."
@@ -38,17 +38,25 @@ def make_models(
     if columns is not None:
         make = _text_features if is_text else _table_features
         features = {kind: make(columns, kind) for kind in ("linear", "trees")}
+    losses = get_ranker_names("loss")
+    # What has a guarantee is calibrated on queries that the model in use has not seen.
+    folds = None if filtering["threshold"] == "risk" else min(FOLDS, n_queries)
     return {
-        loss: RankAndFilter(
-            make_ranker(loss, learner=learner, features=features, random_state=seed),
+        name: RankAndFilter(
+            make_ranker(
+                name,
+                learner=learner if name in losses else None,
+                features=features,
+                random_state=seed,
+            ),
             gains=gains,
             measure=measure,
             k=k,
-            threshold=threshold,
-            cv=min(FOLDS, n_queries) if n_queries > 1 else None,
+            cv=folds if n_queries > 1 else None,
             n_jobs=jobs,
+            **filtering,
         )
-        for loss in losses
+        for name in names
     }
 
 

@@ -29,12 +29,12 @@ def pairs(text):
     return listed
 
 
-def losses(text):
-    """Names of losses, each once."""
+def rankers(text):
+    """Names of rankers, each once."""
     from skfilterrank.ranking import get_ranker_names
 
     listed = list(dict.fromkeys(names(text)))
-    known = get_ranker_names("loss")
+    known = get_ranker_names()
     unknown = [name for name in listed if name not in known]
     if unknown:
         raise argparse.ArgumentTypeError(

@@ -10,7 +10,7 @@ from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import progress, standard_input, tell
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief
 from skfilterrank.io import read_prels, read_qrels, read_run
 
 STDIN = "-"
@@ -65,6 +65,19 @@ def read_judgments(arguments):
             return read_prels(source(arguments.qrels))
         except FileFormatError:
             raise error from None
+
+
+def read_filter_of_runs(path):
+    """A filter of scores; one that wants segments, of which runs say nothing, is an error."""
+    from skfilterrank.ranking import SegmentedFilter, read_filter
+
+    model = read_filter(path)
+    if isinstance(model, SegmentedFilter):
+        raise InputError(
+            f"{path} holds a filter for each segment of {brief(model.segment)}, of which runs say "
+            "nothing: apply it in Python, with skfilterrank.ranking.read_filter."
+        )
+    return model
 
 
 def said_unjudged(arguments):

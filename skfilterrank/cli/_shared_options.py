@@ -7,6 +7,7 @@ from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _options as options
 from skfilterrank.cli._streams import show
+from skfilterrank.exceptions import InputError
 
 _COUNT = {"type": options.positive, "metavar": "N"}
 _COLUMN = {"metavar": "COLUMN"}
@@ -95,6 +96,17 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "RATE=LEVEL,...",
         "help": "rates of new queries to keep low, such as any_forbidden=0.1; all at once",
     },
+    "--confidence": {
+        "type": options.share,
+        "default": 0.9,
+        "metavar": "P",
+        "help": "how sure all rates of --risk are",
+    },
+    "--guarantee": {
+        "choices": ("confidence", "expectation"),
+        "default": "confidence",
+        "help": "keep the rates of --risk with --confidence, or on average",
+    },
     "--baseline": {"metavar": "SYSTEM", "help": "the system that the others are compared with"},
     "--n-resamples": _COUNT | {"default": 10_000, "help": "resamples of tests that resample"},
     "--input-format": {
@@ -163,6 +175,16 @@ def add_reading(parser, *, missing) -> None:
     add(reading, *_READING)
     add(reading, "--missing", default=missing)
     add(reading, "--undefined", "--n-items")
+
+
+def threshold_parameters(arguments) -> dict[str, Any]:
+    """What RankAndFilter is to filter by: --threshold, or --risk in its place."""
+    if not arguments.risk:
+        return {"threshold": arguments.threshold}
+    if arguments.threshold != "tune":
+        raise InputError("--risk chooses the threshold itself: leave out --threshold or --risk.")
+    named = {name: getattr(arguments, name) for name in ("risk", "confidence", "guarantee")}
+    return {"threshold": "risk"} | named
 
 
 def add_output(parser, *formats) -> None:

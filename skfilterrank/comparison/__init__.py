@@ -33,6 +33,7 @@ from skfilterrank.comparison._significance.compare import compare_systems
 from skfilterrank.comparison._significance.corrections import adjust_p_values
 from skfilterrank.comparison._significance.pairwise import PairwiseComparison
 from skfilterrank.comparison._significance.paper import comparison_table
+from skfilterrank.comparison._slices.compare_slices import SliceComparison, compare_slices
 
 __all__ = [
     "Agreement",
@@ -44,12 +45,14 @@ __all__ = [
     "Reliability",
     "Reproducibility",
     "SensitivityCurve",
+    "SliceComparison",
     "StabilityCurve",
     "SystemOrder",
     "SystemScores",
     "TopicSetSize",
     "adjust_p_values",
     "agreement",
+    "compare_slices",
     "compare_systems",
     "comparison_table",
     "conflicts",

@@ -12,6 +12,7 @@ from skfilterrank._core.checks import check_groups, check_k, check_share, count_
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
+from skfilterrank._core.slices import Slice, Slices, read_slices
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
 
@@ -30,6 +31,7 @@ def rank_filter_report(
     own_baselines: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     query_weight: QueryWeight = None,
+    slices: Slices | None = None,
 ) -> pd.DataFrame:
     """Compare systems that rank and filter: measures, rates, intervals and significance.
 
@@ -64,6 +66,9 @@ def rank_filter_report(
         What each query counts in the means, as in :func:`ndcg_f_score`. Intervals and p values
         take the queries for a sample with these weights: a query of weight 2 counts as two in the
         mean, but is still one query.
+    slices : dict, Series, DataFrame or None, default=None
+        Slices of the queries by their ids, such as languages, to report on each, as in
+        :func:`skfilterrank.comparison.compare_slices`, which tests how they differ.
 
     Returns
     -------
@@ -76,6 +81,8 @@ def rank_filter_report(
         are 0. With a baseline also ``difference`` in nDCG_f and ``p_value`` of the two-sided
         paired t test over queries (NaN for the baseline itself; 1 where no query differs). With
         `own_baselines` also ``own_difference`` and ``own_p_value`` (NaN for systems without one).
+        With `slices` also ``n_queries``, and index levels "slicing", "slice" and "system", with
+        "all" for all queries on top.
 
     Raises
     ------
@@ -160,11 +167,29 @@ def rank_filter_report(
     if query_weight is not None:
         index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
         weights = query_weights(query_weight, index)
+    if slices is None:
+        return _report(per_query, main, confidence, weights, baseline, own_baselines)
+    everything = Slice("all", "all", np.ones(len(table), dtype=bool))
+    parts = {}
+    for slicing, name, members in (everything, *read_slices(slices, table.index)):
+        own = {
+            system: {name: values[members] for name, values in columns.items()}
+            for system, columns in per_query.items()
+        }
+        own_weights = None if weights is None else weights[members]
+        report = _report(own, main, confidence, own_weights, baseline, own_baselines)
+        report.insert(0, "n_queries", np.count_nonzero(members))
+        parts[slicing, name] = report
+    return pd.concat(parts, names=["slicing", "slice"])
+
+
+def _report(per_query, main, confidence, weights, baseline, own_baselines):
+    """A line for each system, from the values of some queries."""
     rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
     compared: dict[str, Mapping[str, str]] = {}
     if baseline is not None:
-        compared[""] = dict.fromkeys(set(y_scores) - {baseline}, baseline)
+        compared[""] = dict.fromkeys(set(per_query) - {baseline}, baseline)
     if own_baselines:
         compared["own_"] = own_baselines
     for prefix, pairs in compared.items():

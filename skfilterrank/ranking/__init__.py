@@ -23,6 +23,7 @@ from skfilterrank.ranking._filtering.monitor import (
 from skfilterrank.ranking._filtering.price_curve import PriceCurve, price_curve
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk import risk_certificate, risk_threshold
+from skfilterrank.ranking._filtering.segments import SegmentedFilter
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, threshold_curve
 from skfilterrank.ranking._fitting.early_stopping import (
     catboost_metric,
@@ -64,6 +65,7 @@ __all__ = [
     "RiskPromise",
     "RiskStatus",
     "ScoreDifference",
+    "SegmentedFilter",
     "ThresholdCurve",
     "answer_curve",
     "catboost_metric",

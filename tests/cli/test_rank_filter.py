@@ -311,3 +311,51 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
         assert code == 2
         assert "No space left on device" in err
         assert (folder / f"{name}.skops").exists()
+
+
+def test_risk_is_that_of_the_library(train, table):
+    options = ["--risk", "any_forbidden=0.6", "--confidence", "0.8", "--test-data", "test.csv"]
+    code, out, _ = train(*options, "--save", "m.skops")
+    assert code == 0
+    model = load_model("m.skops")["model"]
+    assert (model.threshold, model.risk, model.confidence) == (
+        *("risk", {"any_forbidden": 0.6}),
+        0.8,
+    )
+    assert model.risk_certificate_.exact
+    assert str(model.risk_certificate_) in out
+    assert "With confidence 0.8, the share of queries with a forbidden document" in out
+
+
+def test_promises_in_expectation(train):
+    code, out, _ = train(
+        *("--risk", "any_forbidden=0.5,false_reject_rate=0.8", "--guarantee", "expectation"),
+        *("--test-data", "test.csv"),
+    )
+    assert code == 0
+    assert "In expectation, the share of queries with a forbidden document" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--risk", "any_forbidden=0.1", "--threshold", "0.5"], "leave out --threshold or --risk"),
+        (["--risk", "any_forbidden=0.01"], "needs at least 230 calibration queries"),
+        (["--risk", "nonsense=0.1"], "risk must be one of"),
+        (["--models", "bce,nonsense"], "nonsense is not a model; choose from bce"),
+    ],
+)
+def test_bad_promises(train, options, message):
+    code, _, err = train("--test-data", "test.csv", *options)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_ranking_methods_stand_beside_losses(run, folder):
+    code, out, _ = run(
+        *("rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2"),
+        *("--models", "bce,lambdamart,logistic", "--learner", "linear"),
+    )
+    assert code == 0
+    assert {"bce", "lambdamart", "logistic"} <= {name.strip(" *") for name in systems(out)}

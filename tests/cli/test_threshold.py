@@ -13,11 +13,16 @@ from skfilterrank.io import read_run, write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     RankAndFilter,
+    SegmentedFilter,
     read_filter,
     read_monitor,
     risk_threshold,
     threshold_curve,
+    write_filter,
 )
+
+# Labels below 0 are told of, as they may mean something else.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 
 
 @pytest.fixture
@@ -221,3 +226,23 @@ def test_bad_input(run, data, arguments, message):
     code, _, err = run("threshold", "qrels.txt", "run.txt", *arguments)
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize("command", ["filter", "monitor"])
+def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
+    X = pd.DataFrame({"score": np.arange(8.0), "language": ["en"] * 4 + ["fr"] * 4})
+    model = SegmentedFilter(RankAndFilter("passthrough"), segment="language", min_queries=1)
+    model.fit(X, [1, -1] * 4, groups=np.repeat(np.arange(4), 2))
+    write_filter(tmp_path / "filter.json", model)
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 tag\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    words = {
+        "filter": [tmp_path / "run.txt", "--with", tmp_path / "filter.json"],
+        "monitor": [
+            *(tmp_path / "filter.json", "--qrels", tmp_path / "qrels.txt"),
+            *("--run", tmp_path / "run.txt"),
+        ],
+    }
+    code, _, err = run(command, *words[command])
+    assert code == 2
+    assert "a filter for each segment of 'language'" in err

@@ -55,6 +55,7 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     RankerMixin,
     RankFusion,
+    SegmentedFilter,
 )
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
 from skfilterrank.ranking._methods.shared_features import SharedFeatures
@@ -169,11 +170,19 @@ def scores(seed) -> Data:
     return Data((y, np.nan_to_num(y) + noise, GroupIndex.from_groups(queries["groups"])), {})
 
 
+def segments(n_queries, seed, **params) -> Data:
+    """Rows with the part that each query belongs to."""
+    (X, y), queries = rows(n_queries, seed, **params)
+    X = pd.DataFrame(X).assign(part=np.where(queries["groups"] % 2 == 0, "even", "odd"))
+    return Data((X.rename(columns=str), y), queries)
+
+
 NAMES = ["a", "b", "c", "d"]
 # What is fitted first, and what the next fit is stopped on.
 DATA = {
     "rows": (rows(12, 0, names=NAMES), rows(10, 1, n_features=3)),
     "more rows": (rows(12, 0, names=NAMES), rows(10, 1, names=NAMES)),
+    "segments": (segments(12, 0, names=NAMES), segments(10, 1, n_features=3)),
     "few rows": (few_rows(0), few_rows(1)),
     "texts": (texts(0), texts(1)),
     "numbers": (Data(rows(3, 0, names=NAMES).args, {}), Data(rows(3, 1).args, {})),
@@ -259,6 +268,11 @@ CASES = {
     "FilterAll": Case(FilterAll(), "rows"),
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), k=3, cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
+    "SegmentedFilter": Case(SegmentedFilter(RankAndFilter(Ridge(), k=3, cv=2)), "rows"),
+    "SegmentedFilter(segment='part')": Case(
+        SegmentedFilter(RankAndFilter(Ridge(), k=3, cv=2), segment="part", min_queries=2),
+        "segments",
+    ),
     "CompletedLabels": Case(CompletedLabels(Ridge()), "few rows"),
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
     "ColumnsEqual": Case(ColumnsEqual([("author", "asker")]), "texts"),

@@ -93,6 +93,11 @@ CALLS = {
     "comparison.SystemScores": {"values": VALUES},
     "comparison.adjust_p_values": {"p_value": [0.01, 0.04, 0.03]},
     "comparison.agreement": {"first": VALUES, "second": VALUES},
+    "comparison.compare_slices": {
+        "scores": VALUES,
+        "slices": {0: "a", 1: "a", 2: "b", 3: "b"},
+        **_FEW,
+    },
     "comparison.compare_systems": {"scores": VALUES, **_FEW},
     "comparison.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
     "comparison.discriminative_power": {"scores": VALUES, **_FEW},

@@ -36,7 +36,7 @@ def run(arguments) -> None:
         learner="linear",
         k=_K,
         gains=None,
-        threshold="tune",
+        filtering={"threshold": "tune"},
         seed=arguments.seed,
         jobs=None,
         n_queries=train.groups.nunique(),

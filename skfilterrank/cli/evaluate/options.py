@@ -2,6 +2,7 @@
 
 import argparse
 
+from skfilterrank.cli import _file_options as files
 from skfilterrank.cli import _shared_options as shared
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
@@ -40,6 +41,13 @@ formats:
   with --sort. Runs are named after their files, without .gz and .txt; where
   several files have one name, by their paths.
 
+slices:
+  FILE is a table (CSV, TSV, JSONL) with a column of topics and others, such as
+  language and source, each of which is a way to slice them. Of each slice: its
+  mean with a 95 % interval, how far it is from the mean of all topics, and the p
+  value of a randomization test of its topics against all others, corrected for
+  the number of slices (Holm). Topics in no slice have an empty field.
+
 exit code:
   0; 1 if --keep-going went on without a run; 2 after an error.
 
@@ -47,6 +55,7 @@ examples:
   skfilterrank evaluate qrels.txt run.txt
   skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap --sort ap
   skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
+  skfilterrank evaluate qrels.txt run.txt -m ndcg_f@10 --slices languages.csv
   skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
 """
 
@@ -63,6 +72,12 @@ def add_arguments(parser) -> None:
     shared.add_measures(parser, ", ".join(MEASURES))
     parser.add_argument(
         "--per-query", action="store_true", help="the values of every topic, not only the means"
+    )
+    parser.add_argument(
+        "--slices",
+        type=files.read,
+        metavar="FILE",
+        help="means of slices of the topics, and how they differ (table, csv, json)",
     )
     shared.add_output(parser, "table", "csv", "json", "trec", "latex", "markdown")
     parser.add_argument(

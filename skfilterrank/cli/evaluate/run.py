@@ -31,6 +31,12 @@ def run(arguments) -> int:
     measures = parse_measures(arguments.measures or MEASURES)
     runs = named_runs(arguments.runs, arguments.qrels)
     order = _order(measures, arguments)
+    formats, per_query = FORMATS, arguments.per_query
+    if arguments.slices is not None:
+        # Tests take longer to import than a run to evaluate.
+        from skfilterrank.cli.evaluate.slices import formats_of_slices
+
+        formats, per_query = formats_of_slices(arguments), True
     if not arguments.keep_going:
         check_paths(runs.values())
     qrels = read_judgments(arguments)
@@ -55,12 +61,12 @@ def run(arguments) -> int:
         n_items=arguments.n_items,
     )
     notes = _Notes(len(runs))
-    values: Iterable[RunValues] = _run_values(evaluations, arguments.per_query, notes)
+    values: Iterable[RunValues] = _run_values(evaluations, per_query, notes)
     if order is not None:
         values = sorted(values, key=order)
     with results(arguments) as (format, write):
         # The values come run by run, and so do lines.
-        for text in FORMATS[format](values):
+        for text in formats[format](values):
             write(text)
     notes.tell(arguments)
     return 1 if notes.failed else 0

@@ -7,15 +7,14 @@ import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._lists import list_format
-from skfilterrank.cli._run_files import source
+from skfilterrank.cli._run_files import read_filter_of_runs, source
 from skfilterrank.cli._streams import data_output, tell
 from skfilterrank.io import read_run, write_run
-from skfilterrank.ranking import read_filter
 
 
 def run(arguments) -> None:
     """Filter the run and write it."""
-    model = read_filter(arguments.filter)
+    model = read_filter_of_runs(arguments.filter)
     format = list_format(arguments.out, arguments.format)
     rows = read_run(source(arguments.run))
     scores = rows["score"].to_numpy()

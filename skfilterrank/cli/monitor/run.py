@@ -5,16 +5,16 @@ import os
 
 from skfilterrank._core.results import counted
 from skfilterrank.cli._file_options import written
-from skfilterrank.cli._run_files import STDIN, read_judgments, source
+from skfilterrank.cli._run_files import STDIN, read_filter_of_runs, read_judgments, source
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, read_run
-from skfilterrank.ranking import RiskMonitor, read_filter, read_monitor, write_monitor
+from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
 
 
 def run(arguments) -> int:
     """Count the new topics; 1 where a promise is broken."""
-    model = read_filter(arguments.filter)
+    model = read_filter_of_runs(arguments.filter)
     state = arguments.state or _state_beside(arguments.filter)
     monitor = _monitor(model, state, arguments)
     index = QrelsIndex(read_judgments(arguments))

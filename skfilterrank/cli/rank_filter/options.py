@@ -51,15 +51,16 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--models",
-        type=options.losses,
+        type=options.rankers,
         metavar="A,B",
-        help=f"any of {','.join(get_ranker_names('loss'))} (default: all)",
+        help=f"losses, any of {','.join(get_ranker_names('loss'))} (default: all), and ranking "
+        f"methods, any of {','.join(get_ranker_names('method'))}",
     )
     parser.add_argument(
         "--learner",
         choices=("auto", "linear", "trees", "blend"),
         default="auto",
-        help="auto: a blend of linear models and trees for texts, trees for features",
+        help="of losses; auto: a blend of linear models and trees for texts, trees for features",
     )
     shared.add_measures(parser, f"{MEASURE}, one for all thresholds")
     shared.add(parser, "--k", shown=f"that of the measure, else {K}", default=0)
@@ -71,6 +72,7 @@ def add_arguments(parser) -> None:
         metavar="HOW",
         help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
     )
+    shared.add(parser, "--risk", "--confidence", "--guarantee")
     shared.add(parser, "--baseline", shown="the best model's ranking without filtering")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(

@@ -11,6 +11,7 @@ from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._lists import check_ids, list_format, write_lists
 from skfilterrank.cli._models import make_models
 from skfilterrank.cli._output import describe, draw, format_report
+from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import progress, results, tell
 from skfilterrank.cli.rank_filter.options import FOLDS, MEASURE, K
 from skfilterrank.exceptions import InputError, brief
@@ -57,7 +58,7 @@ def run(arguments) -> None:
         measure=measure.text,
         k=k if measure.measure.takes_k else None,
         gains=gains,
-        threshold=arguments.threshold,
+        filtering=threshold_parameters(arguments),
         seed=arguments.seed,
         jobs=arguments.jobs,
         n_queries=_queries_to_tune(train, None if arguments.test_data else where["cv"]),
@@ -88,6 +89,7 @@ def run(arguments) -> None:
     )
     # Before anything is shown, as whoever reads the output may have gone.
     _write_files(arguments, comparison, test, settings)
+    certificate = getattr(comparison.models.get(best), "risk_certificate_", None)
     marked = best if best in comparison.cv_scores else None
     with results(arguments) as (format, write):
         if format == "csv":
@@ -99,6 +101,8 @@ def run(arguments) -> None:
             if marked:
                 score = f"{comparison.cv_scores[best]:.3f}"
                 lines.append(f"* best by cross-validation on {printable(arguments.train)}: {score}")
+            if certificate is not None:
+                lines.append(f"\n{certificate}")
             write("\n".join([*lines, ""]))
 
 

@@ -57,20 +57,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--min-shown", type=options.positive, metavar="N", help="documents of a query at least"
     )
-    shared.add(parser, "--risk")
-    parser.add_argument(
-        "--confidence",
-        type=options.share,
-        default=0.9,
-        metavar="P",
-        help="how sure all promises are (default: 0.9)",
-    )
-    parser.add_argument(
-        "--guarantee",
-        choices=("confidence", "expectation"),
-        default="confidence",
-        help="keep the rates with --confidence, or on average (default: confidence)",
-    )
+    shared.add(parser, "--risk", "--confidence", "--guarantee")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(
         "--save",

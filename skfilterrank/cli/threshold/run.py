@@ -9,6 +9,7 @@ from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import gains_of_labels, named_runs, read_judgments, source
+from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.cli.threshold.options import MEASURE
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
@@ -47,16 +48,7 @@ def _unfitted(arguments):
     measures = list(parse_measures(arguments.measures or [MEASURE]))
     if len(measures) > 1:
         raise InputError(f"a threshold is best by one measure, got {', '.join(measures)}.")
-    if arguments.risk and arguments.threshold != "tune":
-        raise InputError("--risk chooses the threshold itself: leave out --threshold or --risk.")
-    params = {"threshold": arguments.threshold}
-    if arguments.risk:
-        params = {
-            "threshold": "risk",
-            "risk": arguments.risk,
-            "confidence": arguments.confidence,
-            "guarantee": arguments.guarantee,
-        }
+    params = threshold_parameters(arguments)
     params |= {name: getattr(arguments, name) for name in ("abstain", "max_shown", "min_shown")}
     return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
 

@@ -143,7 +143,7 @@ class PairwiseComparison(Result):
         means = scores.values.mean(axis=1)
         error = scores.values.std(axis=1, ddof=1) / np.sqrt(scores.n_queries)
         reach = t.ppf(1 - self.alpha / 2, scores.n_queries - 1) * error
-        least, greatest = _range_of(scores)
+        least, greatest = range_of(scores)
         table = pd.DataFrame(
             {
                 "mean": means,
@@ -375,7 +375,7 @@ def _digits(difference):
     return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
 
 
-def _range_of(scores):
+def range_of(scores):
     """The values that a mean may have, as far as that is known of the measure's name."""
     known = known_measure(scores.measure)
     if known is None or known.range_holds_for != "any gains":

@@ -5,17 +5,15 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import indexable
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state, count_rows, find_groups
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker, takes_unjudged
+from skfilterrank.ranking._fitting.wrapping import MeasuredAsInside, takes_unjudged
 
 _SEEDS = np.iinfo(np.int32).max
 
@@ -109,7 +107,7 @@ class FilterAll(RankerMixin, BaseEstimator):
         return tags
 
 
-class FilterOnly(WrappingRanker, BaseEstimator):
+class FilterOnly(MeasuredAsInside, BaseEstimator):
     """Filter as a model does, and show what it keeps in random order.
 
     What is lost against the model is what its ranking is worth.
@@ -205,28 +203,6 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         self.estimator_ = fit_clone(self.estimator, X, y, queries, fit_params)
         return self
 
-    @property
-    def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
-        """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
-        return self._ranker_inside().measure
-
-    @property
-    def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
-        """Gains of labels in `score`: those of the estimator."""
-        return self._ranker_inside().gains
-
-    def _ranker_inside(self):
-        """The ranker inside, else what a ranker is unless it says otherwise."""
-        inner = final_step(self.estimator)
-        return inner if isinstance(inner, RankerMixin) else RankerMixin
-
-    def _score_measure(self) -> ParsedMeasure:
-        """The measure of the estimator, with the cut-off it was tuned for."""
-        inner = final_step(self.estimator_)
-        if isinstance(inner, RankerMixin):
-            return inner._score_measure()
-        return super()._score_measure()
-
     def predict(self, X, groups=None) -> np.ndarray:
         """Give rows that the estimator keeps a random score.
 
@@ -243,10 +219,3 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         scores = self._scores_inside(X, groups)
         drawn = np.random.RandomState(self.seed_).uniform(size=len(scores))
         return np.where(np.isneginf(scores), -np.inf, drawn)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.target_tags = inner.target_tags
-        tags.no_validation = inner.no_validation
-        return tags

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
@@ -12,26 +13,28 @@ from skfilterrank.ranking._filtering.abstention import Confidence
 from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
 from skfilterrank.ranking._filtering.parameters import CUTS, make_list_filter
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
+from skfilterrank.ranking._filtering.segments import SegmentedFilter
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
 _FORMAT = "skfilterrank filter 2"
 
 
-def write_filter(path, model: RankAndFilter) -> None:
+def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
     """Save a fitted filter of scores as JSON, with its threshold and what is promised of it.
 
     Parameters
     ----------
     path : str, path-like or open file
         Where to; an older file is replaced once the new one is whole.
-    model : RankAndFilter
+    model : RankAndFilter or SegmentedFilter
         Fitted, around "passthrough": what learns from features is saved by
         :func:`skfilterrank.io.save_model`.
 
     Raises
     ------
     ValueError
-        If the model is another one, or its gains are a function.
+        If the model is another one, its gains are a function, or a segment is named neither by
+        text nor by a number.
     NotFittedError
         If the model is not fitted.
     OSError
@@ -53,6 +56,26 @@ def write_filter(path, model: RankAndFilter) -> None:
     >>> bool((read_filter(path).predict(scores) == model.predict(scores)).all())
     True
     """
+    if isinstance(model, SegmentedFilter):
+        check_is_fitted(model)
+        write_state(path, _FORMAT, _segments_to_json(model))
+    else:
+        write_state(path, _FORMAT, _filter_to_json(model))
+
+
+def _segments_to_json(model):
+    """The filters of a SegmentedFilter."""
+    for name in (model._segment, *model.filters_):
+        if not isinstance(name, str | bool | int | float | None):
+            raise InputError(
+                f"model names a segment by {brief(name)}, which JSON cannot hold: use texts."
+            )
+    filters = [[name, _filter_to_json(each)] for name, each in model.filters_.items()]
+    return {"segment": model._segment, "min_queries": model.min_queries, "filters": filters}
+
+
+def _filter_to_json(model):
+    """What a filter of scores does, and what is promised of it."""
     if not isinstance(model, RankAndFilter):
         raise InputError(f"model must be a RankAndFilter around 'passthrough', got {brief(model)}.")
     check_is_fitted(model)
@@ -83,10 +106,10 @@ def write_filter(path, model: RankAndFilter) -> None:
         ]
         state["confidence"] = certificate.confidence
         state["exact"] = certificate.exact
-    write_state(path, _FORMAT, state)
+    return state
 
 
-def read_filter(source) -> RankAndFilter:
+def read_filter(source) -> RankAndFilter | SegmentedFilter:
     """Read a filter of scores that :func:`write_filter` wrote.
 
     Parameters
@@ -96,7 +119,7 @@ def read_filter(source) -> RankAndFilter:
 
     Returns
     -------
-    RankAndFilter
+    RankAndFilter or SegmentedFilter
         Fitted, around "passthrough": its `predict` takes scores and gives -inf where filtered.
         `risk_certificate_` is what was promised when it was written. Curves are not kept.
 
@@ -107,6 +130,17 @@ def read_filter(source) -> RankAndFilter:
         was changed since.
     """
     state = read_state(source, _FORMAT)
+    if "filters" not in state:
+        return _filter_from_json(state)
+    filters = {name: _filter_from_json(each) for name, each in state["filters"]}
+    estimator = clone(next(iter(filters.values())))
+    model = SegmentedFilter(estimator, segment=state["segment"], min_queries=state["min_queries"])
+    model._segment, model.filters_ = state["segment"], filters
+    return model
+
+
+def _filter_from_json(state):
+    """The fitted filter."""
     threshold = _from_json(state["threshold"])
     params = {"gains": gains_from_json(state["gains"]), "k": state["k"]}
     model = RankAndFilter(PASSTHROUGH, measure=state["measure"], **params)

@@ -432,13 +432,15 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         -------
         ndarray of shape (n_rows,), dtype int64
             1 for the first document shown, 0 where filtered. Rows of equal score stand in the
-            order in which they came.
+            order in which they came. Without rows, as where nothing was retrieved, it is empty.
 
         Raises
         ------
         ValueError
             If there are no query ids.
         """
+        if not count_rows(X):
+            return np.empty(0, dtype=np.int64)
         index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")
         scores = self.predict(X, groups=find_groups(groups, X))
         codes = index.codes()
@@ -456,7 +458,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         scores = self._scores_inside(X, groups, self._score_gains)
         if groups is not None and hasattr(self, "list_sizes_"):
             warn_of_other_sizes(self.list_sizes_, groups, self.threshold)
-        if not hasattr(self, "query_threshold_"):
+        if not hasattr(self, "query_threshold_") or not len(scores):
             return scores, None
         return scores, check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
 

@@ -1,5 +1,7 @@
 """Rankers around other estimators: what they forward to the estimator inside, and ask of it."""
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
@@ -7,6 +9,8 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import find_groups, refuse_query_column
+from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._sklearn_compat import BaseSearchCV, metadata_routing_enabled, without_groups
@@ -68,6 +72,39 @@ class WrappingRanker(WrapsEstimator, RankerMixin, MetaEstimatorMixin):
         tags.input_tags.string = inner.input_tags.string
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+class MeasuredAsInside(WrappingRanker):
+    """A ranker that is measured as the ranker that it is given."""
+
+    @property
+    def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
+        """Measure that `score` returns: that of the estimator, nDCG_f where it has none."""
+        return self._ranker_inside().measure
+
+    @property
+    def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
+        """Gains of labels in `score`: those of the estimator."""
+        return self._ranker_inside().gains
+
+    def _ranker_inside(self):
+        """The ranker inside, else what a ranker is unless it says otherwise."""
+        inner = final_step(self.estimator)
+        return inner if isinstance(inner, RankerMixin) else RankerMixin
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The measure of the estimator, with the cut-off it was tuned for."""
+        inner = final_step(self._fitted_inner())
+        if isinstance(inner, RankerMixin):
+            return inner._score_measure()
+        return super()._score_measure()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.target_tags = inner.target_tags
+        tags.no_validation = inner.no_validation
         return tags
 
 

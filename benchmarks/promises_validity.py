@@ -1,0 +1,395 @@
+"""Do promises hold on every data set, at what price, and when is a broken one noticed?
+
+    python benchmarks/promises_validity.py [--data DATA] [--repeats 500] [--cache DIR]
+
+MAPIE's risk control stands beside where it can be imported (`pip install mapie`). One thread, about
+ten minutes of processor time; finished data sets are kept in DIR. Writes
+results/promises_validity.md.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from _common import arguments, write_report
+from _promises import RISKS, generated, mq2007, ohsumed, runs, semeval, share
+from scipy.stats import binom
+
+from skfilterrank._core.lists import RankedLists
+from skfilterrank.ranking import RiskMonitor, threshold_curve
+from skfilterrank.ranking._filtering import promises as promises_module
+from skfilterrank.ranking._filtering.risk import certify
+from skfilterrank.ranking._filtering.risk_steps import steps_of_measure
+
+try:
+    from mapie.risk_control.methods import ltt_procedure
+except ImportError:
+    try:
+        from mapie.risk_control._base_controller import ltt_procedure
+    except ImportError:
+        ltt_procedure = None
+
+CONFIDENCE, MOST_QUERIES, N_GRID, N_RUNS = 0.9, 300, 100, 2
+PROMISES = [
+    *({"any_forbidden": level} for level in (0.2, 0.3, 0.5)),
+    *({"forbidden": level} for level in (0.1, 0.2, 0.3)),
+    *({"false_reject_rate": level} for level in (0.1, 0.2, 0.3)),
+    *(
+        {"any_forbidden": one, "forbidden": other}
+        for one, other in ((0.2, 0.1), (0.3, 0.2), (0.5, 0.3))
+    ),
+    *(
+        {"any_forbidden": one, "false_reject_rate": other}
+        for one, other in ((0.2, 0.5), (0.4, 0.6), (0.6, 0.7))
+    ),
+]
+N_SINGLE = sum(len(levels) == 1 for levels in PROMISES)
+MONITOR_LEVEL, ALPHA, N_STREAM = 0.1, 0.05, 1000
+
+
+def populations(folder):
+    """(data, name, function that makes the population) of every data set."""
+    yield "ohsumed-letor", "Ridge, 5 folds", lambda: ohsumed(folder)
+    for data in ("trec-covid-round1", "trec-dl2019-llm"):
+        for number in range(N_RUNS):
+            yield data, f"run {number + 1}", partial(run_of, folder / data, number)
+    yield "generator", "logistic", generated
+    yield "mq2007", "Ridge of S1", lambda: mq2007(folder)
+    yield "semeval2016-cqa", "logistic, 5 folds", lambda: semeval(folder)
+
+
+def run_of(folder, number):
+    """One of the runs."""
+    return list(runs(folder, N_RUNS).values())[number]
+
+
+class Grid:
+    """Losses of all queries at a fixed grid of thresholds, for MAPIE; NaN where none counts."""
+
+    def __init__(self, population):
+        lists = RankedLists(population.gains, population.scores, groups=population.groups)
+        self.thresholds = np.unique(np.quantile(population.scores, np.linspace(0, 1, N_GRID)))
+        self.losses, self.counts = {}, {}
+        for risk in RISKS:
+            steps = promises_module.read_promises(risk, 0.1, population.k)[0].steps(lists, None)
+            losses = np.zeros((len(population.sizes), len(self.thresholds)))
+            losses[steps.counted] = np.column_stack([steps.at(t) for t in self.thresholds])
+            self.losses[risk] = losses
+            self.counts[risk] = np.zeros(len(losses))
+            self.counts[risk][steps.counted] = 1.0
+
+    def valid(self, queries, levels, method):
+        """Thresholds that MAPIE certifies."""
+        times = np.bincount(queries, minlength=len(next(iter(self.losses.values()))))
+        counts = np.array([times @ self.counts[risk] for risk in levels])
+        means = np.array([times @ self.losses[risk] for risk in levels]) / counts[:, np.newaxis]
+        valid, _ = ltt_procedure(
+            means,
+            np.array([[level] for level in levels.values()]),
+            1 - CONFIDENCE,
+            np.tile(counts[:, np.newaxis], len(self.thresholds)),
+            binary=set(levels) == {"any_forbidden"},
+            fwer_method=method,
+        )
+        return self.thresholds[np.asarray(valid[0], dtype=int)]
+
+
+def draws(population, repeats):
+    """Calibration queries, drawn with replacement, so that the population is all there is."""
+    n_all = len(population.sizes)
+    rng = np.random.default_rng(0)
+    for _ in range(repeats):
+        yield rng.integers(0, n_all, min(MOST_QUERIES, n_all))
+
+
+def best_true(population, levels):
+    """nDCG_f of the best single threshold that truly keeps all rates; NaN where none does."""
+    curve = population.curve
+    # A value holds from above the next lower threshold, where other rates may be lower, on.
+    lower = np.nextafter(np.append(-np.inf, curve.thresholds[:-1]), np.inf)
+    lower[0] = -np.inf
+    keeps = np.zeros(len(curve.thresholds), dtype=bool)
+    for ends in (curve.thresholds, lower):
+        keeps |= np.logical_and.reduce(
+            [population.rate(risk, ends) <= level + 1e-12 for risk, level in levels.items()]
+        )
+    return curve.values[keeps].max() if keeps.any() else np.nan
+
+
+def certified(population, queries):
+    """The certificates in each way, None where there is none; and the curve of these queries."""
+    rows, groups = population.draw(queries)
+    k = population.k
+    lists = RankedLists(population.gains[rows], population.scores[rows], groups=groups)
+    curve = threshold_curve(lists.gains, lists.scores, groups=lists.index, k=k)
+    _steps.clear()
+    found = {}
+    for guarantee, promises in (("confidence", PROMISES), ("expectation", PROMISES[:N_SINGLE])):
+        found[guarantee] = []
+        for levels in promises:
+            try:
+                certificate = certify(
+                    curve,
+                    lists,
+                    risk=levels,
+                    max_risk=0.1,
+                    confidence=CONFIDENCE,
+                    k=k,
+                    guarantee=guarantee,
+                )
+            except ValueError:  # too few queries, or no threshold keeps it
+                certificate = None
+            found[guarantee].append(certificate)
+    return found, curve
+
+
+_steps: dict = {}
+
+
+def _steps_once(lists, parsed, k):
+    """Steps of a rate, which all promises of one draw share."""
+    key = id(lists), parsed.text
+    if key not in _steps:
+        # With the lists, so that no others can have their id.
+        _steps[key] = lists, steps_of_measure(lists, parsed, k)
+    return _steps[key][1]
+
+
+def breaks(population, levels, threshold):
+    """Whether any rate is truly above its level."""
+    return any(population.rate(risk, threshold) > level + 1e-12 for risk, level in levels.items())
+
+
+def of_population(data, name, population, repeats):
+    """A row for each promise and way to keep it."""
+    grid = None if ltt_procedure is None else Grid(population)
+    methods = [] if grid is None else ["bonferroni_holm", "fixed_sequence"]
+    records = []
+    for queries in draws(population, repeats):
+        found, curve = certified(population, queries)
+        for guarantee, certificates in found.items():
+            for number, (levels, certificate) in enumerate(zip(PROMISES, certificates)):
+                if certificate is not None:
+                    t = certificate.threshold
+                    ends = t, np.nextafter(certificate.lower, np.inf), certificate.upper
+                    any_break = any(breaks(population, levels, end) for end in ends)
+                    records.append((number, guarantee, t, breaks(population, levels, t), any_break))
+        for method in methods:
+            for number, levels in enumerate(PROMISES):
+                if method == "fixed_sequence" and len(levels) > 1:
+                    continue  # which MAPIE refuses
+                valid = grid.valid(queries, levels, method)
+                if len(valid):
+                    places = np.searchsorted(curve.thresholds, valid)
+                    values = curve.values[np.minimum(places, len(curve.values) - 1)]
+                    t = valid[int(np.argmax(values))]
+                    any_break = any(breaks(population, levels, each) for each in valid)
+                    records.append((number, method, t, breaks(population, levels, t), any_break))
+    table = pd.DataFrame(records, columns=["promise", "way", "threshold", "breaks", "any breaks"])
+    table["ndcg_f"] = population.value(table["threshold"].to_numpy())
+    for risk in RISKS:
+        table[risk] = population.rate(risk, table["threshold"].to_numpy())
+    lines = []
+    for (number, way), part in table.groupby(["promise", "way"], sort=False):
+        levels = PROMISES[number]
+        line = {
+            "data": data, "reranker": name, "promise": number, "way": way,
+            "n": min(MOST_QUERIES, len(population.sizes)), "given": len(part),
+            "above": part["breaks"].sum(), "any above": part["any breaks"].sum(),
+            "ndcg_f": part["ndcg_f"].mean(), "best": best_true(population, levels),
+            "empty": np.isposinf(part["threshold"]).mean(), "threshold": part["threshold"].median(),
+            "excess": max(
+                (part[risk].mean() - level) / max(part[risk].std() / np.sqrt(len(part)), 1e-12)
+                for risk, level in levels.items()
+            ),
+            "rate": part[next(iter(levels))].mean(),
+        }  # fmt: skip
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def words(levels):
+    return " and ".join(f"{risk} {level:g}" for risk, level in levels.items())
+
+
+def table_of(rows, head):
+    return ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)] + [
+        "| " + " | ".join(map(str, row)) + " |" for row in rows
+    ]
+
+
+def price(row):
+    """Share of the best true value, empty where there is none."""
+    return f"{100 * row['ndcg_f'] / row['best']:.1f} %" if row["best"] > 0 else ""
+
+
+def validity(table, repeats):
+    """Shares of draws with a rate above its level."""
+    rows = []
+    for row in table[table["way"] == "confidence"].to_dict("records"):
+        rows.append(
+            [row["data"], row["reranker"], words(PROMISES[row["promise"]]), row["n"],
+             f"{row['given']} of {repeats}", share(row["above"], row["given"]),
+             share(row["any above"], row["given"]), f"{row['ndcg_f']:.3f}", price(row),
+             f"{100 * row['empty']:.0f} %"]
+        )  # fmt: skip
+    head = ["data", "reranker", "promise", "queries", "given", "above", "any above", "nDCG_f"]
+    return table_of(rows, [*head, "of the best", "shows nothing"])
+
+
+def expectation(table):
+    """Mean rates of promises in expectation."""
+    rows = [
+        [
+            *(row["data"], row["reranker"], words(PROMISES[row["promise"]]), row["given"]),
+            *(f"{row['rate']:.4f}", f"{row['excess']:+.1f}", price(row)),
+        ]
+        for row in table[table["way"] == "expectation"].to_dict("records")
+    ]
+    head = ["data", "reranker", "promise", "given", "mean rate", "standard errors above"]
+    return table_of(rows, [*head, "of the best"])
+
+
+def beside_mapie(table):
+    """Both, promise by promise."""
+    rows = []
+    wide = table.set_index(["data", "reranker", "promise", "way"]).unstack("way")  # noqa: PD010
+    for key, row in wide.iterrows():
+        cells = [*key[:2], words(PROMISES[key[2]])]
+        for way in ("confidence", "bonferroni_holm", "fixed_sequence"):
+            given = row.get(("given", way), np.nan)
+            if not given > 0:
+                cells += ["-"]
+                continue
+            cells += [
+                f"{row['threshold', way]:.3g}; {share(row['any above', way], given)}; "
+                f"{row['ndcg_f', way]:.3f}; {given:.0f}"
+            ]
+        rows.append(cells)
+    head = ["data", "reranker", "promise", "skfilterrank", "MAPIE, Bonferroni-Holm"]
+    return table_of(rows, [*head, "MAPIE, fixed sequence"])
+
+
+def monitor(n_streams):
+    """False alarms and delays of RiskMonitor and of a binomial test repeated at each query."""
+    rng = np.random.default_rng(0)
+    n = np.arange(1, N_STREAM + 1)
+    critical = binom.isf(ALPHA, n, MONITOR_LEVEL)  # more bad queries than this reject at this look
+    lines = []
+    for name, rate in (("the promised rate", 0.1), ("half of it", 0.05), ("twice", 0.2)):
+        first = {"RiskMonitor": [], "test after each query": [], "test after each 50": []}
+        for bad in rng.random((n_streams, N_STREAM)) < rate:
+            # What RiskMonitor.update does with the losses of queries.
+            watch = RiskMonitor("any_forbidden", max_risk=MONITOR_LEVEL)._watched[0]
+            watch.take(bad.astype(float), np.log(1 / ALPHA))
+            at = watch.alarm_at
+            first["RiskMonitor"].append(np.nan if at is None else at)
+            rejects = np.cumsum(bad) > critical
+            first["test after each query"].append(n[rejects][0] if rejects.any() else np.nan)
+            looks = rejects & (n % 50 == 0)
+            first["test after each 50"].append(n[looks][0] if looks.any() else np.nan)
+        for test, at in first.items():
+            at = np.array(at, dtype=float)
+            alarms = np.count_nonzero(~np.isnan(at))
+            median = np.median(np.where(np.isnan(at), np.inf, at))
+            lines.append([name, test, share(alarms, n_streams),
+                          "never" if np.isinf(median) else f"{median:.0f}"])  # fmt: skip
+    return table_of(lines, ["true rate", "test", "alarms", "median queries to an alarm"])
+
+
+def summary(table):
+    """The findings in sentences."""
+    ours = table[table["way"] == "confidence"]
+    allowed = (1 - CONFIDENCE) + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / ours["given"])
+    over = (ours["any above"] / ours["given"] > allowed).sum()
+    chosen = (ours["above"] / ours["given"] > allowed).sum()
+    means = table[table["way"] == "expectation"]
+    far = (means["excess"] > 2).sum()
+    priced = ours[(ours["n"] == MOST_QUERIES) & (ours["best"] > 0)]
+    ratios = priced["ndcg_f"] / priced["best"]
+    return [
+        f"* Validity: in {chosen} of {len(ours)} lines the true rate at the chosen threshold is "
+        "above its level in more than 1 - confidence plus 2 standard errors of the draws; "
+        f"anywhere in the certified range, in {over}.",
+        f"* Price, with {MOST_QUERIES} queries: nDCG_f is {100 * ratios.median():.1f} % (median) "
+        f"of the best threshold that truly keeps the promise; at least 95 % in "
+        f"{(ratios >= 0.95).sum()} of {len(ratios)} lines, the lowest {100 * ratios.min():.1f} %.",
+        f"* Expectation: the mean rate is more than 2 standard errors above the level in {far} of "
+        f"{len(means)} lines.",
+    ]
+
+
+def main():
+    options = arguments(__doc__.splitlines()[0], repeats=500, streams=2000, cache="")
+    warnings.filterwarnings("ignore")
+    promises_module.steps_of_measure = _steps_once
+    begin = time.process_time()
+    tables = []
+    for data, name, make in populations(options.data):
+        kept = Path(options.cache) / f"{data} {name} {options.repeats}.pkl"
+        if options.cache and kept.exists():
+            tables.append(pd.read_pickle(kept))
+            continue
+        tables.append(of_population(data, name, make(), options.repeats))
+        if options.cache:
+            tables[-1].to_pickle(kept)
+        print(data, name, f"{time.process_time() - begin:.0f} s", flush=True)
+    table = pd.concat(tables)
+    watched = monitor(options.streams)
+    text = [
+        f"{options.repeats} draws of calibration queries (as many as there are, at most "
+        f"{MOST_QUERIES}) with replacement from the queries of each data set, so that these are "
+        "the population and every true rate is known; splits without replacement would meet fewer "
+        f"surprises. Confidence {CONFIDENCE:g}. k = 10 (3 for semeval2016-cqa and the generator); "
+        "label 0, or Bad, is forbidden. Runs are rerankers of the first 100 documents that they "
+        'return. "Given": draws in which the promise could be given. "Above": share of these with '
+        'a true rate above its level at the chosen threshold; "any above": anywhere in the '
+        'certified range. "Of the best": nDCG_f over that of the best single threshold that truly '
+        "keeps the promise.",
+        "",
+        *summary(table),
+        "",
+        "## Validity and price",
+        "",
+        *validity(table, options.repeats),
+        "",
+        "## In expectation",
+        "",
+        *expectation(table),
+        "",
+        "## After deployment",
+        "",
+        f"{options.streams:,} streams of {N_STREAM:,} queries; at most {MONITOR_LEVEL:g} of them "
+        f"with a forbidden document is promised; false alarms of {100 * ALPHA:g} % are allowed. "
+        "The test is the binomial one for a fixed number of queries, at the same level, repeated.",
+        "",
+        *watched,
+    ]
+    if ltt_procedure is not None:
+        text += [
+            "",
+            "## Beside MAPIE",
+            "",
+            "MAPIE's `ltt_procedure` on the same losses, one per query, at a grid of "
+            f"{N_GRID} quantiles of all scores; of the thresholds that it certifies, that of the "
+            "highest nDCG_f is taken, as here. Each cell: median threshold; share of draws in "
+            "which any certified threshold truly breaks the promise; mean nDCG_f; draws with a "
+            "certificate. - where there is none, or for several promises in a fixed sequence, "
+            "which MAPIE refuses.",
+            "",
+            *beside_mapie(table),
+        ]
+    print(f"{time.process_time() - begin:.0f} s")
+    write_report("promises_validity", "Promises: validity, price, and what watches them",
+                 "\n".join(text))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Slices of the queries against all of them."""
