@@ -174,7 +174,7 @@ def test_slices_are_reports_on_their_queries(judged):
 
 def test_slices_of_one_query_have_no_interval(judged):
     y_true, scores, groups = judged
-    names = dict.fromkeys(range(12)) | {3: "bad", 4: "rest"}
+    names = dict.fromkeys(range(12)) | {3: "bad", 4: "rest", 5: "rest"}
     report = rank_filter_report(y_true, scores, groups=groups, slices=names, baseline="a")
     assert report.loc[("slice", "bad"), "n_queries"].tolist() == [1, 1, 1]
     assert report.loc[("slice", "bad"), "low"].isna().all()
