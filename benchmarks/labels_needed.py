@@ -339,7 +339,7 @@ systems that are related to each other; no claim beyond it.
   (pooling: 23 %), with differences in tau of up to +0.14 whose intervals exclude 0 from 5 to 30
   %. These copies always have the label of their original, which is the best case for it. With
   trec-map it is *worse* than its prior (46 % instead of 25 %): the copies it leaves out count as
-  not relevant. It should not be used without prediction.
+  not relevant. That is so of trec-map alone: indAP leaves unjudged documents out.
 * **No rule and predictor wins clearly.** Chosen on half A: pooling with indAP (11 %; 10 % on half
   B). Chosen on half B: documents judged by the chance that a model of all topics gives them, and
   expected AP by that model (5 %, but 14 % on half A, where pooling with indAP needs 11 %). All
