@@ -224,10 +224,10 @@ def test_ties_do_not_matter_where_there_are_none(name, rows):
 
 def test_value_ranges():
     """From 0 to 1, but for these."""
-    others = dict.fromkeys(("recall_error", "search_length", "sp", "stat_ap"), (0, np.inf))
-    others |= dict.fromkeys(("num_q", "num_ret", "num_rel", "num_rel_ret"), (0, np.inf))
+    counts = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+    others = dict.fromkeys(("recall_error", "search_length", "sp", "stat_ap", *counts), (0, np.inf))
     others |= dict.fromkeys(("dcg", "ndcg_min", "above_chance"), (-np.inf, np.inf))
-    others["ul_normalized"] = (-1, 1)
+    others |= {"ul_normalized": (-1, 1)}
     for name, entry in MEASURES.items():
         assert entry.value_range == others.get(name, (0, 1)), name
 

@@ -161,7 +161,7 @@ def test_one_canonical_name(written):
         ("ndcg(like=lgbm)", "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
         ("ndcg_f(like=lightgbm)@10", "like='lightgbm' knows no 'ndcg_f', but ndcg, ap: "),
         ("ndcg(like=lightgbm,gains=exp2)", "gives like and gains: give one of them"),
-        ("ap(rel=2,like=catboost)", "gives rel and like: give one of them"),
+        ("ap(rel=2,like=catboost)", "gives like and rel: give one of them"),
         ("ap(like=catboost,normalize=k)@5", "normalize is given, and like='catboost' sets it"),
         ("ndcg(like=lightgbm,like=xgboost)", "gives like twice"),
         ("ul_normalized(measure=ndcg(like=lightgbm))", "measure must not be like another library"),

@@ -152,9 +152,10 @@ class LabelPredictor(TableImputer):
 
     Balanced classes move the margins' zero to where both classes are equally likely in the sample
     of equal parts, so that the logistic function of a margin is far above the chance of a rare
-    label. The pooled sigmoid repairs this: on Cranfield, pool of eight runs to depth 20, 30 %
-    judged at random, it expects 5.8 % of the unjudged documents to be relevant where 6.9 % are,
-    and the logistic function 23.5 %. Its cost is up to five more fits per topic and label.
+    label. The pooled sigmoid repairs this where the judged rows were drawn at random: on Cranfield,
+    30 % judged, it expects 3.9 % of the unjudged documents to be relevant where 4.3 % are, and the
+    logistic function 23.4 %; where the likeliest 10 % are judged, 15.7 % where 2.4 % are
+    (``benchmarks/labels_needed_checks.py``). Its cost is up to five more fits per topic and label.
 
     .. warning::
        Soft labels are far too high where the judged rows were selected as likely to be relevant:
