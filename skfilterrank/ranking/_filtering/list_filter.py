@@ -46,13 +46,13 @@ class ListFilter:
         self.max_shown = max_shown
         self.min_shown = min_shown
 
-    def fit(self, lists: RankedLists, parsed: ParsedMeasure, certify=None) -> "ListFilter":
+    def fit(self, lists: RankedLists, parsed: ParsedMeasure, choose=None) -> "ListFilter":
         """Find the levels on out-of-fold scores.
 
-        `certify` takes the curve and the lists and gives the level where it does not depend on
+        `choose` takes the curve and the lists and gives the level where it does not depend on
         the measure alone.
         """
-        if certify is not None and self.max_shown is not None:
+        if choose is not None and self.max_shown is not None:
             hidden = places(lists.scores, lists.index) >= self.max_shown
             lists = lists.with_scores(np.where(hidden, -np.inf, lists.scores))
             lists.has_filtered = True
@@ -60,8 +60,8 @@ class ListFilter:
         keys = self._capped(self.cut.out_of_fold_keys_, lists.scores, lists.index)
         on_scores = self._capped(lists.scores, lists.scores, lists.index)
         self.curve_ = level_curve(lists, keys if self.cut.level is None else on_scores, parsed)
-        if certify is not None:
-            self.level_ = certify(self.curve_, lists)
+        if choose is not None:
+            self.level_ = choose(self.curve_, lists)
         elif self.cut.level is None:
             self.level_ = self.curve_.best_threshold
         else:

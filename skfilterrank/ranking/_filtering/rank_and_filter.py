@@ -139,7 +139,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         at every level of what they look at: the place, negated, and the surprise. Only after
         tuning.
     fold_threshold_curves_ : list of ThresholdCurve
-        The same for each fold alone.
+        The measure at every threshold on the score for each fold alone, without caps.
     query_threshold_ : ListFilter
         What is shown of each list, where that depends on more than each score by itself.
     risk_certificate_ : RiskCertificate
@@ -513,15 +513,15 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
         lists = RankedLists(truth, scores, groups=index)
         lists.weights = weights_of(index)
-        parsed, certify = self._score_measure(), None
+        parsed, choose = self._score_measure(), None
         if self.threshold == "risk":
 
-            def certify(curve, lists):
+            def choose(curve, lists):
                 certificate = self._certificate(curve, lists, tuning, labels[tuning.rows])
                 self.risk_certificate_ = certificate
                 return certificate.threshold
 
-        found = make_list_filter(self).fit(lists, parsed, certify)
+        found = make_list_filter(self).fit(lists, parsed, choose)
         self.threshold_curve_ = found.curve_
         if self._looks_at_lists():
             self.query_threshold_ = found
@@ -533,15 +533,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         kept = np.where(found.out_of_fold_shown_, scores, -np.inf)
         per_query = parsed.utility(truth, kept, groups=index, average=None)
         self.best_score_ = mean_over_queries(per_query, lists.weights)
-        if found.cut.level is not None and self.abstain is None:
-            # What was chosen on the queries was chosen out of fold.
+        units = index.query_ids % (int(data.groups.max()) + 1)
+        if self.threshold != "risk" and len(np.unique(units)) > 1:
             self.held_out_score_ = self.best_score_
-        elif self.threshold != "risk" and index.n_queries > 1:
-            units = index.query_ids % (int(data.groups.max()) + 1)
-            held_out = held_out_shown(lambda: make_list_filter(self), lists, parsed, units)
-            self.held_out_score_ = mean_over_queries(
-                values_shown(lists, held_out, parsed), lists.weights
-            )
+            # What has no level was learned out of fold by itself.
+            if found.cut.level is None or self.abstain is not None:
+                held_out = held_out_shown(lambda: make_list_filter(self), lists, parsed, units)
+                values = values_shown(lists, held_out, parsed)
+                self.held_out_score_ = mean_over_queries(values, lists.weights)
         self.fold_threshold_curves_, self.cv_results_ = fold_results(
             tuning.folds, data.gains, data.groups, per_query, curve_of, weights_of
         )
