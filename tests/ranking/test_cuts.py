@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
@@ -142,6 +143,7 @@ class TestExpectedGain:
         cut = ExpectedGain(k)
         cut.gains_ = np.array(gains, dtype=float)
         cut.curves_ = [(np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
+        cut.correlation_ = 0.0
         return cut
 
     @pytest.mark.parametrize("k", [None, 1, 2])
@@ -178,6 +180,25 @@ class TestExpectedGain:
             found = np.interp(scores, nodes, values)
             for part in np.array_split(np.argsort(scores), 5):
                 assert found[part].mean() == pytest.approx(np.mean(y[part] >= low), abs=0.03)
+
+    @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
+    def test_learns_how_documents_of_a_query_go_together(self, correlation):
+        rng = np.random.RandomState(0)
+        groups = np.repeat(np.arange(2000), 10)
+        scores = rng.uniform(0.05, 0.95, len(groups))
+        behind = np.sqrt(correlation) * rng.normal(size=2000)[groups]
+        behind += np.sqrt(1 - correlation) * rng.normal(size=len(groups))
+        gains = np.where(behind < ndtri(scores), 1.0, -1.0)
+        cut = ExpectedGain().fit(gains, scores, GroupIndex.from_groups(groups))
+        assert cut.correlation_ == pytest.approx(correlation, abs=0.06)
+
+    def test_documents_that_go_together(self):
+        # All good or all bad: (1 / I) / 2 - (1 / -W) / 2 = 0 at any price but for the discounts.
+        cut = self.of_probabilities([-5, 1])
+        cut.correlation_ = 0.95
+        apart = self.of_probabilities([-5, 1])
+        p, index = np.full(20, 0.5), GroupIndex.from_groups(np.zeros(20, dtype=int))
+        assert apart.expected(p, index).max() < 3 * cut.expected(p, index).min() < 0
 
     def test_lists_do_not_depend_on_each_other(self):
         _, y, groups, scores = make_rank_and_filter(200, random_state=0)

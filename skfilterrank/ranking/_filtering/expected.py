@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
@@ -15,6 +16,7 @@ from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 _N_DRAWS = 128
 # Draws of a block of queries stay in the cache.
 _MOST_CELLS = 1 << 12
+_MOST_CORRELATION = 0.95
 # More levels than this are joined to as many of about the same number of rows.
 _MOST_LEVELS = 10
 _FOLDS = 5
@@ -25,7 +27,9 @@ class ExpectedGain(Cut):
 
     What a document adds is ``gain / (I - W)``, discounted by its place. How probable each gain is
     given the score is learned over all rows, and says the same in lists of any size; the sum I - W
-    follows from the probabilities of all documents of the list.
+    follows from the probabilities of all documents of the list, and from how much those of one
+    query go together: where they do, a good document often stands among others, which it shares
+    the sum with, and a forbidden one among others, too.
 
     Parameters
     ----------
@@ -39,13 +43,16 @@ class ExpectedGain(Cut):
     curves_ : list of (scores, probabilities)
         P(gain >= level) at scores, linear between and constant beyond them; one for each level but
         the lowest.
+    correlation_ : float
+        How the gains of two documents of a query go together beyond what their scores say, from 0
+        to 0.95: that of a normal variable behind each gain, which the query shifts for all.
     """
 
     level = 0.0
 
     def fit(self, gains, scores, index):
         learned = ~np.isnan(gains) & (scores > -np.inf)
-        self._learn(gains[learned], scores[learned])
+        self._learn(gains[learned], scores[learned], index.codes()[learned])
         keys = self.keys(scores, index)
         n_splits = min(_FOLDS, index.n_queries)
         if n_splits > 1:
@@ -55,13 +62,13 @@ class ExpectedGain(Cut):
                 train = train[learned[train]]
                 if len(train):
                     inner = ExpectedGain(self.k)
-                    inner._learn(gains[train], scores[train])
+                    inner._learn(gains[train], scores[train], codes[train])
                     keys[test] = inner.keys(scores[test], GroupIndex.from_groups(codes[test]))
         self.out_of_fold_keys_ = keys
         return self
 
-    def _learn(self, gains, scores):
-        """The curves of rows that are judged and scored."""
+    def _learn(self, gains, scores, codes):
+        """The curves of rows that are judged and scored, and how rows of a query go together."""
         levels = np.unique(gains) if len(gains) else np.zeros(1)
         lows = levels
         if len(levels) > _MOST_LEVELS:
@@ -70,6 +77,9 @@ class ExpectedGain(Cut):
         count = np.maximum(np.bincount(bins, minlength=len(lows)), 1)
         self.gains_ = np.bincount(bins, gains, len(lows)) / count
         self.curves_ = [_curve(scores, gains >= low) for low in lows[1:]]
+        self.correlation_ = _correlation(
+            [gains >= low for low in lows[1:]], self._chances(scores), codes
+        )
 
     def keys(self, scores, index):
         worth = self.expected(scores, index)
@@ -78,10 +88,7 @@ class ExpectedGain(Cut):
 
     def expected(self, scores, index) -> np.ndarray:
         """E[gain / (I - W)] of each row; 0 where it scores -inf."""
-        chances = np.empty((len(self.curves_), len(scores)))
-        for row, (nodes, values) in zip(chances, self.curves_):
-            row[:] = np.interp(scores, nodes, values)
-        np.minimum.accumulate(chances, axis=0, out=chances)
+        chances = self._chances(scores)
         is_listed = scores > -np.inf
         chances[:, ~is_listed] = 0.0
         place = places(scores, index)
@@ -89,7 +96,9 @@ class ExpectedGain(Cut):
         steps = np.diff(self.gains_)
         for block in index.blocks(max_cells=_MOST_CELLS):
             # Draws, queries, documents: whether the gain of each reaches each level but the lowest.
-            drawn = _uniform(block.width)[:, index.take(place, block, 0)]
+            # A few lengths serve all lists.
+            depth = 1 << (block.width - 1).bit_length()
+            drawn = _uniform(depth, self.correlation_)[:, index.take(place, block, 0)]
             reached = [drawn < index.take(row, block, 0.0) for row in chances]
             n_listed = index.take(is_listed, block, False).sum(axis=-1)
             inverse = self._inverse_span([each.sum(axis=-1) for each in reached], n_listed)
@@ -99,6 +108,13 @@ class ExpectedGain(Cut):
             index.put(worth, block, mean)
         worth[~is_listed] = 0.0
         return worth
+
+    def _chances(self, scores):
+        """P(gain >= level) of each row, for each level but the lowest."""
+        chances = np.empty((len(self.curves_), len(scores)))
+        for row, (nodes, values) in zip(chances, self.curves_):
+            row[:] = np.interp(scores, nodes, values)
+        return np.minimum.accumulate(chances, axis=0, out=chances)
 
     def _inverse_span(self, n_reached, n_listed):
         """1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
@@ -121,11 +137,13 @@ class ExpectedGain(Cut):
     def state(self):
         return {
             "gains": self.gains_.tolist(),
+            "correlation": self.correlation_,
             "curves": [[nodes.tolist(), values.tolist()] for nodes, values in self.curves_],
         }
 
     def restore(self, state):
         self.gains_ = np.array(state["gains"])
+        self.correlation_ = state["correlation"]
         self.curves_ = [(np.array(nodes), np.array(values)) for nodes, values in state["curves"]]
 
 
@@ -135,12 +153,35 @@ def _curve(scores, is_above):
     return curve.X_thresholds_, curve.y_thresholds_
 
 
+def _correlation(reached, chances, codes):
+    """Correlation of what lies behind the gains of two documents of a query, from 0 up.
+
+    Behind each gain stands a normal variable, which the query shifts for all of its documents. Of
+    two documents the covariance of reaching a level is, to first order, the correlation times the
+    normal densities where each reaches it. So it is told by how much the numbers of documents that
+    reach the level vary between queries, beyond what they would if documents were independent.
+    """
+    excess, most = 0.0, 0.0
+    for hit, chance in zip(reached, chances):
+        chance = np.clip(chance, 1e-6, 1.0 - 1e-6)
+        spread = np.bincount(codes, hit - chance) ** 2 - np.bincount(codes, chance * (1 - chance))
+        density = np.exp(-0.5 * ndtri(chance) ** 2) / np.sqrt(2.0 * np.pi)
+        excess += spread.sum()
+        most += (np.bincount(codes, density) ** 2 - np.bincount(codes, density**2)).sum()
+    return float(np.clip(excess / most, 0.0, _MOST_CORRELATION)) if most > 0 else 0.0
+
+
 @lru_cache(maxsize=8)
-def _uniform(n_places):
+def _uniform(n_places, correlation):
     """Numbers of (0, 1) for each draw and place, each place's spread evenly over the draws.
 
     Those of a place are the same for lists of any length.
     """
     even = (np.arange(_N_DRAWS) + 0.5) / _N_DRAWS
-    columns = [np.random.RandomState(place).permutation(even) for place in range(n_places)]
-    return np.stack(columns, axis=1)
+    shared = np.sqrt(correlation) * ndtri(even)
+    columns = np.empty((_N_DRAWS, n_places))
+    for place in range(n_places):
+        own = np.random.RandomState(place).permutation(ndtri(even))
+        mixed = shared + np.sqrt(1.0 - correlation) * own
+        columns[np.argsort(mixed, kind="stable"), place] = even
+    return columns
