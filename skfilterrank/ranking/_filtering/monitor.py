@@ -135,7 +135,7 @@ class RiskMonitor:
     >>> import numpy as np
     >>> from skfilterrank.ranking import RiskMonitor
     >>> monitor = RiskMonitor("any_forbidden", max_risk=0.1, alpha=0.05)
-    >>> good, bad = np.ones(60), np.where(np.arange(60) % 3 == 0, -1, 1)
+    >>> good, bad = np.ones(60), np.where(np.arange(60) % 2 == 0, -1, 1)
     >>> print(monitor.update(good, good, groups=np.arange(60)))
     No alarm: the share of queries with a forbidden document in the shown list is 0.0000 on 60 ...
     >>> monitor.update(bad, good, groups=60 + np.arange(60)).alarm

@@ -181,7 +181,7 @@ def risk_threshold(
     >>> def nothing_good(y_true, shown, groups):
     ...     return np.bincount(groups, shown & (y_true > 0)) == 0
     >>> both = risk_threshold(
-    ...     y, scores, groups=groups, risk={"any_forbidden": 0.15, nothing_good: 0.2}, k=3
+    ...     y, scores, groups=groups, risk={"any_forbidden": 0.15, nothing_good: 0.3}, k=3
     ... )
     >>> list(both.promises)
     ['any_forbidden', 'nothing_good']
