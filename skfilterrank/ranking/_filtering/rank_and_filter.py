@@ -456,9 +456,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
+        if not len(scores):
+            return scores, None
         if groups is not None and hasattr(self, "list_sizes_"):
             warn_of_other_sizes(self.list_sizes_, groups, self.threshold)
-        if not hasattr(self, "query_threshold_") or not len(scores):
+        if not hasattr(self, "query_threshold_"):
             return scores, None
         return scores, check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
 
