@@ -45,14 +45,14 @@ def check_columns(estimator, X) -> None:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[0][1]
     name = type(estimator).__name__
-    if _is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
+    if is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
         n_fitted = len(estimator.feature_names_)
         if X.shape[1] != n_fitted:
             raise InputError(
                 f"X has {X.shape[1]} features, but {name} is expecting {n_fitted} features as "
                 "input."
             )
-    if not _is_model(estimator, "lightgbm", "LGBMModel"):
+    if not is_model(estimator, "lightgbm", "LGBMModel"):
         return
     fitted = getattr(estimator, "feature_names_in_", None)
     names = feature_names(X)
@@ -66,7 +66,7 @@ def check_columns(estimator, X) -> None:
         )
 
 
-def _is_model(estimator, library, base):
+def is_model(estimator, library, base) -> bool:
     """Whether an estimator is of a library, which is not imported for that."""
     module = sys.modules.get(library)
     return module is not None and isinstance(estimator, getattr(module, base))

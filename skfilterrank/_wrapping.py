@@ -83,7 +83,12 @@ class WrapsEstimator(_Wraps):
     @property
     def feature_importances_(self) -> np.ndarray:
         """Importances of the features, where the last step inside has them."""
-        return self._of_inner("feature_importances_", last=True)
+        importances = self._of_inner("feature_importances_", last=True)
+        if not np.ndim(importances):
+            # CatBoost's own of a ranking loss want the training rows; these need none.
+            measure = self._of_inner("get_feature_importance", last=True)
+            importances = measure(type="PredictionValuesChange")
+        return importances
 
     @property
     def coef_(self) -> np.ndarray:

@@ -417,10 +417,12 @@ def declare_measure(
         signature = _signature(declaration, takes_k=takes_k, ties=ties[0])
         _, _, *named = signature.parameters.values()
         defaults = {parameter.name: parameter.default for parameter in named}
+        # Where the declaration stands, `call` does not find what is imported here.
+        unexpected = InputTypeError
 
         def call(y_true, y_score, **given):
             for parameter in given.keys() - defaults.keys():
-                raise InputTypeError(
+                raise unexpected(
                     f"{declaration.__name__}() got an unexpected keyword argument {parameter!r}"
                 )
             return function.measure.score(y_true, y_score, **(defaults | given))

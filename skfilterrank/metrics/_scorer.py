@@ -49,6 +49,16 @@ class RankingScorer(RequestsGroups):
     def __repr__(self):
         return f"make_ranking_scorer({self.arguments})"
 
+    @property
+    def _score_func(self):
+        # scikit-learn's TunedThresholdClassifierCV takes scorers apart; others ask by hasattr.
+        raise AttributeError(
+            f"{self!r} measures the ranking of whole queries by scores, and not the classes of "
+            "rows that TunedThresholdClassifierCV predicts at each threshold: use "
+            "RankAndFilter(classifier, measure=...), which tunes the threshold by a measure of "
+            "queries."
+        )
+
     def __call__(self, estimator, X, y, groups=None, *, query_weight: QueryWeight = None) -> float:
         """Score the estimator's ranking and filtering of X; higher is better."""
         (value,) = self._values(estimator, X, y, groups, query_weight)

@@ -105,6 +105,22 @@ def test_the_number_is_the_library_s(library, name, labels, k):
         assert evaluate(y, scores, text, groups=QID)[text].mean() != table[text].mean() or k == 1
 
 
+@pytest.mark.parametrize("name", ["ndcg", "ap"])
+def test_without_a_cutoff_xgboost_ends_at_document_32(name):
+    queries = np.repeat(np.arange(6), 60)
+    values = np.random.default_rng(1).normal(size=(len(queries), 3))
+    labels = (values[:, 0] + values[:, 1] > 1).astype(float)
+    metric = {"ndcg": "ndcg", "ap": "map"}[name]
+    ranker = XGBRanker(**TREES, max_depth=2, eval_metric=metric)
+    known = {"eval_set": [(values, labels)], "eval_qid": [queries], "verbose": False}
+    ranker.fit(values, labels, qid=queries, **known)
+    theirs = ranker.evals_result()["validation_0"][metric][-1]
+    scorers = make_ranking_scorer([name, f"{name}@32"], like="xgboost")
+    ours = scorers(ranker, values, labels, groups=queries)
+    assert ours[f"{name}@32"] == pytest.approx(theirs, abs=1e-12)
+    assert ours[name] != pytest.approx(theirs, abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("measure", "params", "message"),
     [

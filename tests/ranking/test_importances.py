@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from catboost import CatBoostRanker
 from lightgbm import LGBMRanker
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -42,6 +43,20 @@ def test_importances(data, model):
     model.fit(X, y, **groups)
     np.testing.assert_array_equal(model.feature_importances_, alone)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("loss", ["YetiRank", "QueryRMSE"])
+def test_importances_of_catboost(data, loss):
+    X, y, groups = data
+    inner = CatBoostRanker(
+        iterations=4, loss_function=loss, thread_count=1, verbose=0, allow_writing_files=False
+    )
+    model = RankAndFilter(QueryRanker(inner), cv=2).fit(X, y, **groups)
+    found = model.feature_importances_
+    assert found.shape == (4,)
+    # Percentages of what predictions change by.
+    assert found.sum() == pytest.approx(100)
+    assert SelectFromModel(model, max_features=2, threshold=-np.inf).fit(X, y, **groups)
 
 
 @pytest.mark.parametrize("model", wrapped(RIDGE))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from catboost import CatBoostRanker
-from lightgbm import LGBMRanker
+from lightgbm import LGBMRanker, early_stopping
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
@@ -12,8 +12,10 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
+from xgboost.callback import EarlyStopping
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -116,6 +118,8 @@ def test_unjudged_rows_are_neither_learned_from_nor_measured(data, name):
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
 
 
+# These do not stop by the queries that they hold out.
+@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds queries out")
 def test_warm_starts_hold_out_the_same_queries(data):
     X, y, groups = data
     once = RankBoostRanker(n_estimators=20, validation_fraction=0.25).fit(X, y, groups=groups)
@@ -188,3 +192,38 @@ def test_estimators_that_do_not_stop_early(data):
         QueryRanker(Ridge(), validation_fraction=0.25).fit(X, y, groups=groups)
     with pytest.raises(ValueError, match=r"rounds needs eval_set.* or validation_fraction"):
         RankBoostRanker(early_stopping_rounds=3).fit(X, y, groups=groups)
+
+
+SAID = r"validation_fraction=0.25 holds queries out of the training, and {} did not stop by them"
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_rankers_that_stop_by_nothing_say_so(data, name, recwarn):
+    X, y, groups = data
+    stopping = clone(RANKERS[name]).set_params(validation_fraction=0.25)
+    stopping.fit(X, y, groups=groups)
+    assert not recwarn
+    names = [each for each in stopping.get_params() if "early_stopping_round" in each]
+    never = stopping.set_params(**dict.fromkeys(names))
+    if name == "CatBoostRanker":
+        # CatBoost keeps the trees up to the best round unless told otherwise.
+        never.fit(X, y, groups=groups)
+        assert not recwarn
+        never.set_params(estimator__use_best_model=False)
+    owner = name if name != "Pipeline" else "LGBMRanker"
+    with pytest.warns(FitWarning, match=SAID.format(owner)):
+        never.fit(X, y, groups=groups)
+
+
+def test_any_way_of_stopping_counts(data):
+    X, y, groups = data
+    for inner, how in [
+        (LGBMRanker(n_estimators=9, verbose=-1), {"callbacks": [early_stopping(2, verbose=False)]}),
+        (XGBRanker(n_estimators=9, callbacks=[EarlyStopping(rounds=2)]), {}),
+        (CatBoostRanker(n_estimators=9, use_best_model=False, od_type="Iter", **CAT), {}),
+        (LambdaRankRanker(n_estimators=9, early_stopping_rounds=2), {}),
+    ]:
+        QueryRanker(inner, validation_fraction=0.25).fit(X, y, groups=groups, **how)
+    nested = RankAndFilter(LambdaRankRanker(n_estimators=9), k=3, cv=2)
+    with pytest.warns(FitWarning, match=SAID.format("LambdaRankRanker")):
+        QueryRanker(nested, validation_fraction=0.25).fit(X, y, groups=groups)

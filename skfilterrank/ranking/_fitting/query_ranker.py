@@ -14,7 +14,11 @@ from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import feature_names
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fitting.validation import check_no_sets, held_out_rows
+from skfilterrank.ranking._fitting.validation import (
+    check_no_sets,
+    held_out_rows,
+    warn_unless_stopped_by,
+)
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker, has_fixed_scale
 
 
@@ -36,7 +40,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None
         Share of the training queries, whole ones, that `fit` holds out for an estimator that stops
-        early, in place of an `eval_set`; always the same ones. See :func:`lightgbm_metric`.
+        early, in place of an `eval_set`; always the same ones. A warning says where it does not
+        stop. See :func:`lightgbm_metric`.
     measure : str, default="ndcg_f"
         What `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
@@ -66,9 +71,12 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     classifiers, which have nothing to tell apart, raise. NaN in X is for the estimator to accept;
     where it does not, the error names the columns.
 
-    CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``:
-    scikit-learn cannot clone a CatBoostRanker that was constructed with them. LightGBM corrects the
-    bias of clicks by `position` in ``lightgbm.train`` alone, whose model is no estimator.
+    CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``,
+    or to its constructor as a tuple: scikit-learn cannot clone a CatBoostRanker that was
+    constructed with a list. LightGBM corrects the bias of clicks by `position` in
+    ``lightgbm.train`` alone, whose model is no estimator.
+
+    `feature_importances_` of a CatBoostRanker are its "PredictionValuesChange", which need no rows.
 
     scikit-learn's stacks and votes take no rankers; :class:`LinearRankFusion` combines their
     scores. A BaggingRegressor around this needs metadata routing, as it makes an array of y.
@@ -166,6 +174,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             for each in (X, *(held_out[0] for held_out in data.held_out)):
                 _raise_for_bad_columns(each, self.estimator, error)
             raise
+        if self.validation_fraction is not None:
+            warn_unless_stopped_by(self.validation_fraction, self.estimator_)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:

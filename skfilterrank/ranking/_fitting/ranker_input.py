@@ -14,7 +14,11 @@ from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._fitting.held_out import read_eval_set
-from skfilterrank.ranking._fitting.validation import check_no_sets, held_out_rows
+from skfilterrank.ranking._fitting.validation import (
+    check_no_sets,
+    held_out_rows,
+    warn_unless_stopped_by,
+)
 
 
 class QueryRows(NamedTuple):
@@ -86,6 +90,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             return rows, self._held_out_rows(eval_set, eval_groups)
         check_no_sets(eval_set)
         held = held_out_rows(self.validation_fraction, rows.queries)
+        warn_unless_stopped_by(self.validation_fraction, self)
         return rows.take(~held), [rows.take(held)]
 
     def _lost_without_groups(self) -> str:

@@ -3,7 +3,12 @@
 import numpy as np
 
 from skfilterrank._core.checks import check_share
-from skfilterrank.exceptions import InputError
+from skfilterrank._ranker import RankerMixin
+from skfilterrank._response import is_model
+from skfilterrank._sklearn_compat import fitted_end
+from skfilterrank._warnings import warn_user
+from skfilterrank._wrapping import WrapsEstimator
+from skfilterrank.exceptions import FitWarning, InputError
 
 
 def check_no_sets(eval_set) -> None:
@@ -32,3 +37,31 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
         )
     drawn = np.random.RandomState(0).permutation(queries)[:n_held]
     return judged & np.isin(codes, drawn)
+
+
+def warn_unless_stopped_by(fraction, estimator) -> None:
+    """Say so where a fitted estimator made no use of the queries that were held out for it."""
+    final = fitted_end(estimator)
+    while isinstance(final, WrapsEstimator):
+        final = fitted_end(final._fitted_inner())
+    if not _stops_early(final):
+        warn_user(
+            f"validation_fraction={fraction:g} holds queries out of the training, and "
+            f"{type(final).__name__} did not stop by them: set early_stopping_rounds (of "
+            f"{type(final).__name__}), or leave validation_fraction out to learn from all queries.",
+            FitWarning,
+        )
+
+
+def _stops_early(fitted):
+    """Whether a held-out set decides how many rounds there are; True where nothing tells."""
+    if isinstance(fitted, RankerMixin):
+        return getattr(fitted, "early_stopping_rounds", 1) is not None
+    if is_model(fitted, "lightgbm", "LGBMModel"):
+        return fitted.best_iteration_ > 0
+    if is_model(fitted, "xgboost", "XGBModel"):
+        return hasattr(fitted, "best_iteration")
+    if is_model(fitted, "catboost", "CatBoost"):
+        settings = fitted.get_all_params()
+        return settings.get("use_best_model", False) or "od_type" in settings
+    return True
