@@ -7,7 +7,10 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from public_names import public
+from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.results import Result
+from skfilterrank.exceptions import InputTypeError
+from skfilterrank.metrics import get_measure_names
 
 # Words that have another for the same thing, which the library uses.
 OTHER_WORDS = {
@@ -101,3 +104,11 @@ def test_defaults(name):
             assert given[word].default == default, word
     if "alpha" in given and "scores" in given:
         assert given["alpha"].default == 0.05
+
+
+@pytest.mark.parametrize("name", get_measure_names())
+def test_an_argument_that_a_measure_does_not_know_is_named(name):
+    function = MEASURES[name].function
+    said = rf"{function.__name__}\(\) got an unexpected keyword argument 'sample_weight'"
+    with pytest.raises(InputTypeError, match=said):
+        function([1, 0], [0.5, 0.2], groups=[1, 1], sample_weight=[1, 1])

@@ -55,6 +55,7 @@ from sklearn.model_selection import (
     KFold,
     LearningCurveDisplay,
     RandomizedSearchCV,
+    TunedThresholdClassifierCV,
     ValidationCurveDisplay,
     cross_val_score,
     cross_validate,
@@ -580,3 +581,12 @@ def test_a_parameter_may_be_called_measure():
     assert make_ranking_scorer("ul_normalized(measure=ap)@2")(model, X, y_true) == expected
     with pytest.raises(ValueError, match=r"measure='dcg' contradicts 'ul_normalized\(measure=ap\)"):
         make_ranking_scorer("ul_normalized(measure=ap)", measure="dcg")
+
+
+@pytest.mark.parametrize("measure", ["ndcg_f@3", ["ndcg_f@3", "ap"]])
+def test_what_tunes_the_threshold_of_classes_says_what_to_use(measure):
+    scorer = make_ranking_scorer(measure)
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=2)
+    with pytest.raises(AttributeError, match=r"make_ranking_scorer\(.*use RankAndFilter\(classif"):
+        tuned.fit(np.arange(8.0).reshape(-1, 1), [0, 1] * 4)
+    assert not hasattr(scorer, "_score_func")
