@@ -55,14 +55,16 @@ def check_columns(estimator, X) -> None:
     if not is_model(estimator, "lightgbm", "LGBMModel"):
         return
     fitted = getattr(estimator, "feature_names_in_", None)
-    names = feature_names(X)
-    if fitted is None or names is None:
+    columns = getattr(X, "columns", None)
+    if fitted is None or columns is None:
         return
-    # LightGBM writes a space in a name as an underscore.
-    if [name.replace(" ", "_") for name in names] != list(fitted):
+    # LightGBM writes a space in a name as an underscore, and numbers of columns as names.
+    names, known = [str(column).replace(" ", "_") for column in columns], list(fitted)
+    are_named = feature_names(X) is not None or set(names) == set(known)
+    if are_named and names != known:
         raise InputError(
             f"X must have the columns that {name} was fitted on, in their order, which are "
-            f"{brief(list(map(str, fitted)))}; got {brief(names.tolist())}."
+            f"{brief(list(map(str, fitted)))}; got {brief(list(map(str, columns)))}."
         )
 
 

@@ -14,9 +14,10 @@ from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_feature_names,
     check_n_features,
+    feature_names,
     fitted_end,
 )
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 
 
 class _Wraps:
@@ -60,6 +61,7 @@ class WrapsEstimator(_Wraps):
             return
         check_feature_names(self, X, reset=True)
         check_n_features(self, X, reset=True)
+        self._unnamed_columns = _unnamed_columns(X)
         if "n_features_in_" not in vars(self):
             _refuse_numbers(X)
 
@@ -72,6 +74,7 @@ class WrapsEstimator(_Wraps):
         refuse_mask(X)
         if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
             check_feature_names(self, X, reset=False)
+            _check_unnamed_columns(getattr(self, "_unnamed_columns", None), _unnamed_columns(X))
             if hasattr(self, "n_features_in_"):
                 _refuse_numbers(X)
             check_n_features(self, X, reset=False)
@@ -134,6 +137,23 @@ def _takes_one_column(estimator):
     """Whether what sees X first wants one number for each document, and looks for itself."""
     first = _first_step(estimator)
     return hasattr(first, "__sklearn_tags__") and get_tags(first).input_tags.one_d_array
+
+
+def _unnamed_columns(X):
+    """Labels of the columns of a table that are no names, such as numbers."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None or feature_names(X) is not None else list(columns)
+
+
+def _check_unnamed_columns(fitted, given):
+    """Raise for other labels, or another order, than `fit` was given."""
+    if fitted is None or given is None or fitted == given:
+        return
+    if len(fitted) == len(given):
+        raise InputError(
+            f"X must have the columns of fit, in their order, which are {brief(fitted)}; got "
+            f"{brief(given)}."
+        )
 
 
 def _refuse_numbers(X):

@@ -270,3 +270,21 @@ def test_wrong_arguments_of_held_out_rows(split):
     for short in (X[1:], xgb.DMatrix(X[1:])):
         with pytest.raises(ValueError, match=f"y has {len(y)} labels but X has {len(y) - 1} rows"):
             xgboost_early_stopping("ap", short, y, groups=groups, early_stopping_rounds=3)
+
+
+def test_metrics_of_a_list_know_the_gains_too(split):
+    held_X, held_y, held_groups = split.held
+    metrics = [lightgbm_metric("ndcg_f@3"), lightgbm_metric("forbidden@3"), "map"]
+    ranker = LGBMRanker(n_estimators=4, metric="None", verbose=-1, n_jobs=1)
+    X, y, groups = split.learn
+    gains = {-1: -1, 1: 1, 2: 5}
+    ranker = QueryRanker(ranker, gains=gains).fit(
+        X, y, groups=groups, eval_set=[(held_X, held_y)], eval_groups=[held_groups],
+        eval_metric=metrics,
+    )  # fmt: skip
+    (rounds,) = ranker.estimator_.evals_result_.values()
+    scores = ranker.predict(held_X)
+    for name, function in (("ndcg_f@3", ndcg_f_score), ("forbidden@3", forbidden_at_k)):
+        expected = function(held_y, scores, groups=held_groups, k=3, gains=gains)
+        assert rounds[name][-1] == pytest.approx(expected, abs=1e-12)
+    assert "map@3" in rounds

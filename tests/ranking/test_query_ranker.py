@@ -1,5 +1,7 @@
 """QueryRanker: parameters of fit, its score, and what it says of values that cannot be used."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -223,3 +225,54 @@ def test_stacks_of_rankers_are_an_error(inner):
     for stack in (StackingRegressor([("a", inner)]), VotingRegressor([("a", inner)])):
         with pytest.raises(InputError, match=f"cannot hand queries to {type(inner).__name__}: "):
             RankAndFilter(stack, cv=2).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("name", ["eval_group", "eval_qid"])
+def test_queries_of_held_out_sets_in_another_form_are_told(name):
+    X, y = np.arange(8.0).reshape(-1, 1), [0, 1] * 4
+    ranker = QueryRanker(LGBMRanker(verbose=-1))
+    with pytest.raises(InputError, match=f"^{name} came, and fit takes .* as eval_groups="):
+        ranker.fit(X, y, groups=[1, 1, 2, 2] * 2, eval_set=[(X, y)], **{name: [[8]]})
+
+
+@pytest.mark.parametrize("around", [QueryRanker, partial(RankAndFilter, cv=2)])
+def test_an_estimator_that_cannot_be_cloned_says_what_to_do(around):
+    ranker = CatBoostRanker(cat_features=["site"], verbose=0, allow_writing_files=False)
+    X = pd.DataFrame({"age": np.arange(8.0), "site": list("abababab")})
+    message = "cannot clone CatBoostRanker: .*cat_features.* must be a tuple"
+    with pytest.raises(InputError, match=message):
+        around(ranker).fit(X, [0, 1] * 4, groups=np.arange(8) // 2)
+
+
+LIGHT, CAT = {"verbose": -1}, {"verbose": 0, "allow_writing_files": False, "iterations": 4}
+
+
+@pytest.mark.parametrize(
+    "inner", [LGBMRanker(**LIGHT), XGBRanker(n_estimators=4), CatBoostRanker(**CAT), Ridge()]
+)
+@pytest.mark.parametrize("around", [QueryRanker, partial(RankAndFilter, cv=2)])
+def test_numbered_columns_in_another_order_are_told(inner, around):
+    X, y, groups, _ = make_rank_and_filter(
+        n_queries=40, n_features=4, n_informative=2, random_state=0
+    )
+    X = pd.DataFrame(X)
+    ranker = around(inner).fit(X, y, groups=groups)
+    with pytest.raises(InputError, match=r"which are \[0, 1, 2, 3\]; got \[3, 2, 1, 0\]"):
+        ranker.predict(X[[3, 2, 1, 0]])
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4 features"):
+        ranker.predict(X[[0, 1, 2]])
+    np.testing.assert_array_equal(
+        ranker.predict(X), clone(ranker).fit(X, y, groups=groups).predict(X)
+    )
+
+
+def test_a_bare_ranker_of_numbered_columns_is_not_scored_on_others():
+    X, y, groups, _ = make_rank_and_filter(
+        n_queries=40, n_features=4, n_informative=2, random_state=0
+    )
+    X = pd.DataFrame(X)
+    ranker = LGBMRanker(**LIGHT).fit(X, np.maximum(y, 0), group=np.bincount(groups))
+    scorer = make_ranking_scorer("ap")
+    assert scorer(ranker, X, np.maximum(y, 0), groups=groups) > 0
+    with pytest.raises(InputError, match=r"which are \['0', '1', '2', '3'\]; got \['3', '2'"):
+        scorer(ranker, X[[3, 2, 1, 0]], np.maximum(y, 0), groups=groups)

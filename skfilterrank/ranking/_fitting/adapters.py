@@ -28,6 +28,7 @@ from skfilterrank.exceptions import InputError, brief
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
 # Those of other libraries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
+OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 _MOST_GRADES = 31
 
 
@@ -58,9 +59,21 @@ def cut_rows(rows, X, y, groups, fit_params) -> tuple:
     )
 
 
+def clone_inside(estimator):
+    """An unfitted copy, to the same parameters."""
+    try:
+        return clone(estimator)
+    except RuntimeError as error:
+        raise InputError(
+            f"scikit-learn cannot clone {type(final_step(estimator)).__name__}: {error}. A list "
+            "that it copies, such as CatBoost's cat_features, must be a tuple, or a parameter of "
+            "fit."
+        ) from error
+
+
 def fit_clone(estimator, X, y, groups, fit_params):
     """Fit a clone, with its queries where there are query ids."""
-    estimator = clone(estimator)
+    estimator = clone_inside(estimator)
     if groups is None:
         return estimator.fit(X, y, **fit_params)
     fit_with_groups(estimator, X, y, groups, fit_params=fit_params)

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
@@ -14,7 +13,9 @@ from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.adapters import (
+    OTHER_EVAL_GROUPS,
     OTHER_GROUPS,
+    clone_inside,
     cut_rows,
     fit_with_groups,
     group_parameter,
@@ -51,7 +52,7 @@ class TrainingRows(NamedTuple):
 
     def fit(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
-        estimator = clone(estimator)
+        estimator = clone_inside(estimator)
         if rows is None and self.judged.all():
             X, target, groups, params = self.X, self.target, self.groups, self.fit_params
         else:
@@ -104,10 +105,7 @@ def prepare_rows(
     if kind == "binary" and not prefit:
         _check_two_kinds(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
-    fit_params = {
-        name: value.of_targets(encoder) if isinstance(value, LightGBMMetric) else value
-        for name, value in fit_params.items()
-    }
+    fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
     held_out = read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
     return TrainingRows(
@@ -121,8 +119,22 @@ def prepare_rows(
     )
 
 
+def _metrics_of_targets(value, encoder):
+    """A parameter of `fit`, in which metrics of ours know what an encoder makes of gains."""
+    if isinstance(value, LightGBMMetric):
+        return value.of_targets(encoder)
+    if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
+        return [_metrics_of_targets(each, encoder) for each in value]
+    return value
+
+
 def _refuse_other_queries(fit_params):
     """Raise for queries in the form of another library."""
+    for name in OTHER_EVAL_GROUPS & fit_params.keys():
+        raise InputError(
+            f"{name} came, and fit takes the queries of held-out sets as eval_groups=, the query "
+            "id of each row of each set in eval_set=[(X, y), ...]."
+        )
     for name in OTHER_GROUPS & fit_params.keys():
         remedy = f"pass them as groups= instead of {name}="
         if name == "group":
