@@ -154,7 +154,7 @@ def test_measure_is_a_name_or_a_function_and_no_scorer(data, ranker):
     if "measure" not in ranker.get_params():
         pytest.skip("FilterOnly has the measure of the estimator inside")
     ranker = clone(ranker).set_params(measure=ndcg_0_score)
-    if getattr(ranker, "threshold", None) == "per_query":
+    if getattr(ranker, "threshold", None) in ("per_query", "expected"):
         ranker.set_params(threshold="tune")
     fitted = ranker.fit(X, y, groups=groups)
     scores = fitted.predict(X, groups=groups)
