@@ -59,6 +59,21 @@ _BY_FIRST_BYTES = (
     ),
     (re.compile(rb"ARROW1\0\0"), Form("Arrow", read=lambda *of: read_feather(*of))),
     (re.compile(rb"PK\x03\x04"), Form("a zip archive", "unpack it first.")),
+    (re.compile(rb"(?s).{257}ustar"), Form("a tar archive", "unpack it first.")),
+    (re.compile(rb"7z\xbc\xaf\x27\x1c|Rar!\x1a\x07"), Form("an archive", "unpack it first.")),
+    (
+        re.compile(rb"\x1f\x8b\x08|BZh\d1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"),
+        Form("a packed file inside of a packed one", "unpack it once."),
+    ),
+    (
+        re.compile(rb"%PDF-|\x89PNG|\xff\xd8\xff|\xd0\xcf\x11\xe0|SQLite format 3\0"),
+        Form("a document, picture or database", "export it as text."),
+    ),
+    (re.compile(rb"\x80[\x02-\x05]|\x93NUMPY"), Form("objects of Python", "write them as text.")),
+    (
+        re.compile(rb"version https://git-lfs\.github\.com/"),
+        Form("a pointer of Git LFS", "fetch the file itself by git lfs pull."),
+    ),
     (
         re.compile(rb"\xff\xfe|\xfe\xff"),
         Form("UTF-16 text", "convert it to UTF-8 first (for example with iconv)."),

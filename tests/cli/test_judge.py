@@ -630,6 +630,14 @@ def test_what_was_judged_makes_the_pool_and_the_next_session(ask, files):
     assert judged() == [("1", "d1", 2), ("1", "d9", 1), ("2", "d2", 0), ("2", "d5", 2)]
 
 
+def test_judgments_of_other_grades_are_not_mixed(ask, files):
+    (files / "old.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
+    code, _, err = ask(["1"], "--judged", "old.txt", "--grades", "0,1")
+    assert code == 2
+    assert "old.txt holds the label 2, which is none of --grades: add it to --grades." in err
+    assert not (files / "qrels.txt").exists()
+
+
 def test_assessors_who_disagree(ask, files):
     (files / "anna.txt").write_text("1 0 d1 2\n1 0 d2 0\n1 0 d3 1\n2 0 d1 1\n")
     (files / "bob.txt").write_text("1 0 d1 2\n1 0 d2 1\n1 0 d3 0\n2 0 d5 0\n")
@@ -703,6 +711,17 @@ def test_a_sample_and_its_probabilities(ask, run):
     assert set(found.index) == set(prior.index[selector.select(2)])
     code, _, err = run("evaluate", "qrels.txt", "a.run", "-m", "stat_ap", "--quiet")
     assert code == 0, err
+
+
+def test_a_sample_of_a_pool_that_no_run_ranks_whole(ask, files):
+    pool = files / "pool.csv"
+    pool.write_text("qid,docno\n1,d1\n1,d2\n1,d3\n1,d5\n")
+    arguments = ["pool.csv", "--runs", "b.run", "--strategy", "statap", "--n-select", "1"]
+    code, _, err = ask(["1"], *arguments, base=BASE)
+    assert code == 0, err
+    assert "2 of 4 documents of pool.csv are in no run" in err
+    assert "2 documents that no run ranks can never be drawn: stat_ap is the average" in err
+    assert set(read_prels("qrels.txt")["docno"]) < {"d2", "d5"}
 
 
 def test_other_grades_on_the_same_log(ask):

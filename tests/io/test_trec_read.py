@@ -1,5 +1,7 @@
 import gzip
 import io
+import pickle
+import tarfile
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
 from skfilterrank._files.tokens import Tokens
-from skfilterrank.exceptions import FileFormatError
+from skfilterrank.exceptions import FileFormatError, InputTypeError
 from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
 from skfilterrank.io._trec import lines as trec_lines
 from skfilterrank.io._trec.decimals import parse_decimals
@@ -168,6 +170,10 @@ BAD_RUNS = [
         r"document 'b' is a second time in topic '1' \(first in l.* 3",
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
+    ("qid;docno;score\n1;a;2\n", 1, "a table with commas or tabs needs a header"),
+    ("1,a,2\n", 1, "1 column where .* needs a header that names its columns"),
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "a pointer of Git LFS"),
+    ("%PDF-1.4\n", 1, "looks like a document, picture or database, where a run was expected"),
 ]
 BAD_QRELS = [
     ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(topic iteration docno label\)"),
@@ -182,6 +188,50 @@ BAD_QRELS = [
 @pytest.mark.parametrize(("text", "line", "message"), BAD_RUNS)
 def test_errors_of_runs(tmp_path, text, line, message):
     check_error(read_run, tmp_path, text, line, message)
+
+
+@pytest.mark.parametrize(
+    "content", [b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\r", b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\n"]
+)
+def test_no_line_hides_behind_a_carriage_return(content):
+    for before, line in ((b"", 1), (b"1 Q0 c 1 3 x\r\n", 2)):
+        with pytest.raises(FileFormatError, match=f"<stream>:{line}: the line holds a carriage r"):
+            read_run(io.BytesIO(before + content))
+    # Files that were converted for Windows twice.
+    found = read_run(io.BytesIO(b"1 Q0 a 1 2 x\r\r\n1 Q0 b 2 1 x\r\r\n1 Q0 c 3 0 x\r"))
+    assert found["docno"].tolist() == ["a", "b", "c"]
+    assert found["run"].tolist() == ["x"] * 3
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+def test_what_is_packed_twice_or_in_an_archive(read):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as file:
+        file.addfile(tarfile.TarInfo("run.txt"), io.BytesIO())
+    packed = gzip.compress(archive.getvalue())
+    for content, what in (
+        (packed, "a tar archive"),
+        (gzip.compress(packed), "a packed file inside of a packed one"),
+        (pickle.dumps({"1": {"a": 1}}), "objects of Python"),
+    ):
+        with pytest.raises(FileFormatError, match=f"this looks like {what}, where"):
+            read(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels])
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ({}, r"got \{\}, which holds no topic"),
+        ({"1": 1.0}, r"got \{'1': 1.0\}\."),
+        ({"1": ["a", "b"]}, r"got \{'1': \['a', 'b'\]\}\."),
+    ],
+)
+def test_dicts_of_another_form(read, source, shown):
+    with pytest.raises(
+        InputTypeError, match=r"source must be a dict \{topic: \{document: .*" + shown
+    ):
+        read(source)
 
 
 @pytest.mark.parametrize(("text", "line", "message"), BAD_QRELS)

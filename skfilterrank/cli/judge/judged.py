@@ -60,13 +60,15 @@ class Judged:
 
 
 def _read(path, arguments):
-    """The judgments of a file; labels below 0 may mean unjudged where they are no grades."""
+    """The judgments of a file, whose labels must be those that are given now."""
     qrels = read_qrels(path, unjudged_label=arguments.unjudged_label)
-    below = qrels["label"][(qrels["label"] < 0) & ~qrels["label"].isin(list(arguments.grades))]
-    if len(below):
+    labels = qrels["label"].dropna()
+    others = np.unique(labels[~labels.isin(list(arguments.grades))])
+    if len(others):
+        mark = f"say --unjudged-label={others[0]:g} where it means not judged, or "
         raise InputError(
-            f"{path} holds the label {below.iloc[0]:g}, which is none of --grades: say "
-            f"--unjudged-label={below.iloc[0]:g} where it means not judged, or add it to --grades."
+            f"{path} holds the label {others[0]:g}, which is none of --grades: "
+            f"{mark if others[0] < 0 else ''}add it to --grades."
         )
     return qrels
 

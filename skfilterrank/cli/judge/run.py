@@ -290,5 +290,10 @@ def _write_sample(path, labels, selector, index, arguments):
         Path(path).unlink(missing_ok=True)
         tell(f"no topic is finished; {path} is not written")
         return
+    if n_never := int((probability == 0).sum()):
+        tell(
+            f"{counted(n_never, 'document')} that no run ranks can never be drawn: stat_ap is "
+            "the average precision over the others"
+        )
     write_prels(path, finished)
     tell(f"{len(finished):,} judgments with their probabilities in {path}")

@@ -1,5 +1,6 @@
 """The columns of TREC files, as places in the bytes of the file."""
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,9 @@ RUN = Layout("run", "topic Q0 docno rank score run", is_open=True)
 MS_MARCO_RUN = Layout("MS MARCO run", "topic docno rank")
 _READERS = {4: "qrels", 5: "prels", 6: "run"}
 _COMMENT = ord("#")
+_SEPARATORS = ",;|"
+# One that is no part of a line end.
+_CARRIAGE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
 
 
 class TrecLines:
@@ -53,6 +57,15 @@ class TrecLines:
                 "the line holds a zero byte; if the file is UTF-16, convert it to UTF-8 first "
                 "(for example with iconv).",
                 line,
+            )
+        # Between columns it would pass for white space, and what stands behind it be left out.
+        if content.count(b"\r") != content.count(b"\r\n") and (
+            inside := _CARRIAGE_RETURN.search(content)
+        ):
+            self.fail_at_line(
+                "the line holds a carriage return; if lines end by it, as those of old Macs do, "
+                "convert the file first (for example with mac2unix).",
+                content.count(b"\n", 0, inside.start()) + 1,
             )
         if not content.isascii():
             decode(content, self.name)
@@ -171,11 +184,12 @@ class TrecLines:
         if wrong.any():
             line = int(wrong.argmax())
             before = int(np.count_nonzero(self.data[PAD:begin] == ord("\n")))
-            self.fail_at_line(self._wrong_number(int(counts[line])), before + line + 1)
+            text = block[line_ends[line - 1] + 1 if line else 0 : line_ends[line]].tobytes()
+            self.fail_at_line(self._wrong_number(int(counts[line]), text), before + line + 1)
         places = np.arange(len(starts)) - np.repeat(firsts, n_texts)
         return places < np.repeat(np.minimum(counts, self._n_columns), n_texts)
 
-    def _wrong_number(self, got):
+    def _wrong_number(self, got, line):
         """What is wrong with a line of so many columns."""
         expected, kind = self._n_columns, self.layout.kind
         message = (
@@ -192,4 +206,9 @@ class TrecLines:
             )
         if got > expected:
             return f"{message}; ids and names must not hold white space."
+        if got == 1 and any(line.decode().count(mark) > 1 for mark in _SEPARATORS):
+            return (
+                f"{message}; a table with commas or tabs needs a header that names its columns, "
+                "such as 'qid', 'docno' and 'score' or 'label'."
+            )
         return f"{message}; is the line cut short?"

@@ -1,9 +1,11 @@
 """The one door for judgments and runs: lines in columns, or a table, of whatever holds them."""
 
+from collections.abc import Mapping
+
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import LINES, form_of, n_columns, read_table
 from skfilterrank._files.objects import as_table
-from skfilterrank.exceptions import InputTypeError
+from skfilterrank.exceptions import InputTypeError, brief
 from skfilterrank.io._trec.frames import Table
 from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 
@@ -29,6 +31,11 @@ def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     if not is_path(source) and not hasattr(source, "read"):
         frame = as_table(source, value)
         if frame is None:
+            if isinstance(source, Mapping):
+                raise InputTypeError(
+                    f"{argument} must be a dict {{topic: {{document: {value}}}}}, got "
+                    f"{brief(source)}" + ("." if source else ", which holds no topic.")
+                )
             raise InputTypeError(
                 f"{argument} must be a data frame, a path or an open file, got "
                 f"{type(source).__name__}. A dict {{topic: {{document: {value}}}}}, an Arrow table "
