@@ -44,6 +44,10 @@ def test_an_option_of_several_commands_means_the_same_in_all(name):
     if name == "--out":
         # Beside the judgments stands their log.
         assert meanings.pop("judge")[2:] == meanings["complete"][2:]
+    if name == "--unjudged-label":
+        # What is written, too, is one label, and not a rule for several.
+        first = meanings["evaluate"][-1].partition(";")[0]
+        assert meanings.pop("judge")[-1].startswith(first)
     if name in ("--save", "--alpha"):
         # For another command each, and of another test.
         meanings = {command: meaning[:-1] for command, meaning in meanings.items()}
