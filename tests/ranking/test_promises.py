@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, norm
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
@@ -144,6 +144,31 @@ class TestFunctions:
         # The binomial test knows more.
         assert one.lower < two.lower
 
+    @pytest.mark.filterwarnings("ignore:No threshold but")
+    def test_the_end_that_the_data_choose_takes_half_of_the_error(self):
+        def wrong(y_true, shown, groups):
+            return np.where(y_true < 0, shown, (y_true > 0) & ~shown)
+
+        # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
+        # and at either end one kind, by chance the one or the other.
+        rng = np.random.default_rng(0)
+        n, reps, share, level = 200, 300, 0.295, 0.3
+        n_broken = 0
+        for _ in range(reps):
+            kind = rng.choice([-1.0, 1.0, 0.0], p=[share, share, 1 - 2 * share], size=n)
+            scores = rng.normal(size=n) + (kind < 0)
+            params = {"groups": np.arange(n), "max_risk": level}
+            try:
+                promise = risk_threshold(kind, scores, risk=wrong, **params).promises["wrong"]
+            except ValueError:
+                continue
+            at = np.linspace(-6, 6, 600)
+            at = at[(at > promise.lower) & (at <= promise.upper)]
+            n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
+        assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
+        with pytest.raises(ValueError, match="'wrong' is lower for some .* no end is the safe one"):
+            risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
+
     def test_of_a_ranker_get_the_labels(self, data):
         labels = np.where(data.y < 0, "bad", "good")
 
@@ -165,6 +190,18 @@ class TestFunctions:
             (lambda y, s, g: ["a"] * 600, "must return one number for each query"),
             (
                 lambda y, s, g: np.full(g[-1] + 1, s.mean()),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.bincount(g, s) / max(1, np.bincount(g, s).max()),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.bincount(g, s) > np.bincount(g, s).mean(),
+                "another loss when other queries are left out",
+            ),
+            (
+                lambda y, s, g: np.roll(np.bincount(g, s & (y < 0)) > 0, 1),
                 "another loss when other queries are left out",
             ),
             (

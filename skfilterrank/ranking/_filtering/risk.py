@@ -133,11 +133,14 @@ def risk_threshold(
     Of several rates, those that are safe at the same end are tested together: the first threshold
     that is bad is bad for one of them, whose test alone must err, so that each is tested with the
     whole error. Rates that are safe at opposite ends, as forbidden documents and false rejects
-    are, get half of it each.
+    are, get half of it each. So does each end of a function that is lower for some queries where
+    nothing is shown and for others where everything is: the test begins where its mean is lower,
+    which the data choose.
 
     In expectation, each rate is controlled as in [3]_: the threshold lies where the mean loss
     would still be at most the level if one more query lost everything. A loss counts as its
-    largest value from the safest threshold on, so that it need not be monotone.
+    largest value from the safest threshold on, so that it need not be monotone; the same end must
+    be the safest for all queries, else it is an error.
 
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
@@ -321,12 +324,16 @@ def certify(
     every = [promise.steps(lists, labels) for promise in promises]
     # Along one direction a first bad threshold is bad for one rate, whose test alone has to fail:
     # the error is shared by the directions, not by the rates.
-    n_directions = len({steps.is_upward for steps in every})
+    # A rate whose end was chosen by looking at its losses might err from either.
+    chosen = [steps.is_chosen for steps in every]
+    n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
     each_confidence = confidence
-    if n_directions > 1:
-        each_confidence = 1.0 - (1.0 - confidence) / n_directions
+    if n_tests > 1:
+        each_confidence = 1.0 - (1.0 - confidence) / n_tests
     tested = []
     for promise, own in zip(promises, every):
+        if guarantee == "expectation" and own.is_chosen:
+            _raise_no_safe_end(promise)
         steps = own.never_falling() if guarantee == "expectation" else own
         make = kind_of_bound(steps, guarantee)
         bound = make(steps.n_queries, promise.max_risk, each_confidence)
@@ -418,6 +425,15 @@ def _raise_too_few(make, steps, promise, confidence, guarantee):
         text += f": even if none of them shows a failure, the rate may be as high as {none:.3g}"
     lower = " or lower confidence" if guarantee == "confidence" else ""
     raise InputError(f"{text}. Give more queries, raise max_risk{lower}.")
+
+
+def _raise_no_safe_end(promise):
+    """Say that a mean cannot be kept by starting from whichever end looks better."""
+    raise InputError(
+        f"risk={brief(promise.name)} is lower for some queries where nothing is shown, and for "
+        "others where everything is: no end is the safe one, from which guarantee='expectation' "
+        "has to start. Use guarantee='confidence', or promise the two sides of it one by one."
+    )
 
 
 def _raise_impossible(steps, promise):

@@ -10,6 +10,9 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.measure_steps import values_at_prefixes
 
+# Queries that a function is asked about by themselves.
+_N_ALONE = 20
+
 
 class Steps(NamedTuple):
     """Each query's loss as a step function of the threshold, all steps from the safest on.
@@ -18,7 +21,8 @@ class Steps(NamedTuple):
     -inf, which shows everything, where `is_upward`. The others have one entry per step: the score
     behind which, the query in which, and the value to which the loss changes. `counted` are the
     numbers of the queries that count, among all. `is_binary` says that losses are 0 or 1, whatever
-    the queries.
+    the queries; `is_chosen` that these queries chose the safest end, of which others might have
+    chosen the other.
     """
 
     start: np.ndarray
@@ -28,6 +32,7 @@ class Steps(NamedTuple):
     counted: np.ndarray
     is_upward: bool
     is_binary: bool
+    is_chosen: bool = False
 
     @property
     def n_queries(self):
@@ -224,13 +229,14 @@ class _Changes:
         upward = bool(everything.sum() < nothing.sum())
         losses, start = (before, everything) if upward else (after, nothing)
         steps = Steps.of(scores, codes, losses, counts, upward=upward, binary=binary)
-        return steps._replace(start=start)
+        is_chosen = bool((everything < nothing).any() and (everything > nothing).any())
+        return steps._replace(start=start, is_chosen=is_chosen)
 
 
 def _call(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
     """What the function says of each query."""
     try:
-        values = np.asarray(loss(labels.copy(), shown, codes.copy()))
+        values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
     except Exception as error:
         error.add_note(
             f"This came up in risk {name}, called with the labels, which rows are shown, and the "
@@ -255,13 +261,20 @@ def _check_own_query(loss, name, labels, shown, codes, n_queries):
     """Raise where a query's loss changes when the other queries are taken away."""
     if n_queries < 2:
         return
-    half = codes < n_queries // 2
-    alone = _call(loss, name, labels[half], shown[half], codes[half], n_queries // 2)
-    together = _call(loss, name, labels, shown, codes, n_queries)[: n_queries // 2]
-    if not np.allclose(alone, together, rtol=0, atol=1e-9, equal_nan=True):
-        number = int(np.argmax(~np.isclose(alone, together, rtol=0, atol=1e-9, equal_nan=True)))
-        raise InputError(
-            f"risk {name} gives query {number} another loss when other queries are left out "
-            f"({together[number]:g} and {alone[number]:g}): nothing can be promised of new queries "
-            "then. Compute each query's loss from its own rows."
-        )
+    together = _call(loss, name, labels, shown, codes, n_queries)
+    # Some queries by themselves, of all losses that there are: among many others alike, neither a
+    # mean nor a maximum of them tells.
+    by_loss = np.argsort(together, kind="stable")
+    some = by_loss[np.linspace(0, n_queries - 1, min(n_queries, _N_ALONE)).astype(np.intp)]
+    parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
+    for begin, end in parts:
+        rows = (codes >= begin) & (codes < end)
+        alone = _call(loss, name, labels[rows], shown[rows], codes[rows] - begin, end - begin)
+        is_same = np.isclose(alone, together[begin:end], rtol=0, atol=1e-9, equal_nan=True)
+        if not is_same.all():
+            first = int(np.argmin(is_same))
+            raise InputError(
+                f"risk {name} gives query {begin + first} another loss when other queries are left "
+                f"out ({together[begin + first]:g} and {alone[first]:g}): nothing can be promised "
+                "of new queries then. Compute each query's loss from its own rows."
+            )
