@@ -296,6 +296,17 @@ class TestListSizes:
         with pytest.warns(DataWarning, match="median 16 documents"):
             model.predict(np.zeros(16), groups=np.zeros(16))
 
+    def test_documents_without_a_score_are_no_part_of_a_list(self, tens):
+        # Judged but not retrieved, as in qrels that are joined to a run.
+        first = np.arange(len(tens.y)) % 10 < 5
+        scores = np.where(first, tens.bayes_scores, -np.inf)
+        model = RankAndFilter("passthrough", k=3).fit(scores, tens.y, groups=tens.groups)
+        assert model.list_sizes_.tolist() == [5, 5]
+        model.predict(scores[first], groups=tens.groups[first])
+        model.predict(scores, groups=tens.groups)
+        with pytest.warns(DataWarning, match="median 10 documents"):
+            model.predict(tens.bayes_scores, groups=tens.groups)
+
     def test_few_others_and_usual_ones_are_not(self, tens):
         model = fitted(tens)
         for n in (7, 10, 15):

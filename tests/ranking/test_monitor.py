@@ -154,6 +154,14 @@ def test_a_query_counts_once_unless_it_may_come_again():
     assert watch(again, *rows).rates["n_queries"].tolist() == [4]
 
 
+def test_a_query_that_was_not_judged_may_come_again_when_it_is():
+    monitor = RiskMonitor("any_forbidden")
+    watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
+    assert watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates["n_queries"].tolist() == [2]
+    with pytest.raises(ValueError, match=r"counted already: 'a'\. Give"):
+        watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
+
+
 def test_nothing_is_counted_when_an_update_fails():
     monitor = RiskMonitor({"any_forbidden": 0.1, "forbidden@3": 0.1})
     with pytest.raises(ValueError, match="y_score has 3 entries"):

@@ -13,18 +13,18 @@ _FACTOR = 1.5
 _FEW = 0.25
 
 
-def size_range(codes: np.ndarray) -> np.ndarray:
-    """The usual sizes of the lists of these queries: from, to."""
-    sizes = np.bincount(codes)
-    return np.quantile(sizes[sizes > 0], _USUAL)
+def size_range(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
+    """The usual sizes of these lists: from, to; NaN where nothing is scored."""
+    sizes = _sizes(scores, index)
+    return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
 
-def warn_of_other_sizes(usual, groups, threshold) -> None:
+def warn_of_other_sizes(usual, scores, groups, threshold) -> None:
     """Warn where many lists are clearly shorter or longer than usual."""
-    sizes = GroupIndex.from_groups(groups).sizes
+    sizes = _sizes(scores, GroupIndex.from_groups(groups))
     low, high = usual
     is_other = (sizes * _FACTOR < low) | (sizes > high * _FACTOR)
-    if is_other.mean() <= _FEW:
+    if is_other.sum() <= _FEW * len(sizes):
         return
     warn_user(
         f"{100 * is_other.mean():.0f} % of the lists have other sizes (median "
@@ -33,3 +33,11 @@ def warn_of_other_sizes(usual, groups, threshold) -> None:
         f"lists, or use threshold='expected', which follows it, instead of {threshold!r}.",
         DataWarning,
     )
+
+
+def _sizes(scores, index):
+    """Number of documents of each list; rows that score -inf, as judged ones that were not
+    retrieved, are no part of it.
+    """
+    sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
+    return sizes[sizes > 0]

@@ -16,6 +16,7 @@ from skfilterrank._files.states import gains_from_json, gains_to_json, read_stat
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._filtering.certificate import rate_in_words
 from skfilterrank.ranking._filtering.promises import read_promises
+from skfilterrank.ranking._filtering.risk_steps import has_judged
 
 # Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)
@@ -191,8 +192,8 @@ class RiskMonitor:
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         if threshold is not None:
             lists = lists.with_scores(lists.scores, threshold)
-        ids = set() if self.allow_repeats else set(map(str, lists.index.query_ids.tolist()))
-        if repeated := sorted(ids & self._seen):
+        ids = [] if self.allow_repeats else list(map(str, lists.index.query_ids.tolist()))
+        if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Give "
                 "each query once, or set allow_repeats where an id may be asked again."
@@ -208,7 +209,8 @@ class RiskMonitor:
         goal = np.log(len(self._watched) / self.alpha)
         for watched, own in zip(self._watched, losses):
             watched.take(own, goal)
-        self._seen |= ids
+        # A query without a judged document was not counted, and may come again when it has one.
+        self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
         return self.status
 
     @property

@@ -154,7 +154,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The same where the level for each fifth of the queries is chosen on the others: what to
         expect of new ones. Not with ``threshold="risk"``, and not of a single query.
     list_sizes_ : ndarray of shape (2,), dtype float64
-        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %).
+        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
+        score -inf are no part of a list.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
@@ -459,7 +460,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if not len(scores):
             return scores, None
         if groups is not None and hasattr(self, "list_sizes_"):
-            warn_of_other_sizes(self.list_sizes_, groups, self.threshold)
+            warn_of_other_sizes(self.list_sizes_, scores, groups, self.threshold)
         if not hasattr(self, "query_threshold_"):
             return scores, None
         return scores, check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
@@ -528,7 +529,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if self._looks_at_lists():
             self.query_threshold_ = found
         if found.cut.level is None and self.fitted_with_groups_:
-            self.list_sizes_ = size_range(data.groups)
+            self.list_sizes_ = size_range(scores, index)
         is_by_score = isinstance(found.cut, ScoreCut) and self.threshold is not None
         self.threshold_ = found.level_ if is_by_score else None
 
