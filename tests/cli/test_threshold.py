@@ -108,6 +108,24 @@ def test_promises(run, data):
     assert row["any_forbidden"] <= row["any_forbidden at most"] <= 0.3
 
 
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.FitWarning")
+def test_a_promise_that_says_little_is_warned_of(run, data):
+    write_qrels("grades.txt", data.assign(label=data["label"] + 1))
+    code, _, err = run("threshold", "grades.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=.1")
+    assert code == 0
+    assert "is 0 on all calibration queries" in err
+
+
+def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
+    # Judgments of many more documents than the run has.
+    more = data.assign(docno="x" + data["docno"])
+    write_qrels("all.txt", pd.concat([data, more, more.assign(docno="y" + data["docno"])]))
+    assert run("threshold", "all.txt", "run.txt", "--k", 3, "--save", "filter.json")[0] == 0
+    code, _, err = run("filter", "run.txt", "--with", "filter.json")
+    assert code == 0
+    assert "other sizes" not in err
+
+
 def test_formats_of_filter(run, data):
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     run("filter", "run.txt", "--with", "filter.json", "--out", "all.csv")

@@ -8,6 +8,7 @@ from scipy.stats import binom, binomtest, norm
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import any_forbidden_at_k, empty_list_rate, evaluate, forbidden_at_k
 from skfilterrank.ranking import RankAndFilter, risk_certificate, risk_threshold
 from skfilterrank.ranking._filtering.promises import read_promises
@@ -166,7 +167,7 @@ class TestFunctions:
             at = at[(at > promise.lower) & (at <= promise.upper)]
             n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
         assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
-        with pytest.raises(ValueError, match="'wrong' is lower for some .* no end is the safe one"):
+        with pytest.raises(ValueError, match=r"'wrong' is lower .* no end is the safe one"):
             risk_threshold(kind, scores, risk=wrong, guarantee="expectation", **params)
 
     def test_of_a_ranker_get_the_labels(self, data):
@@ -232,6 +233,16 @@ class TestFunctions:
         one = risk_threshold(data.y, data.bayes_scores, risk=spoils, **params)
         two = risk_threshold(data.y, data.bayes_scores, risk=any_bad, **params)
         assert one.threshold == two.threshold
+
+
+def test_a_rate_that_cannot_fail_is_warned_of(data):
+    # Somebody forgot gains: no label is below 0.
+    grades = data.y + 1
+    params = {"groups": data.groups, "risk": "any_forbidden", "max_risk": 0.1, "k": 3}
+    with pytest.warns(FitWarning, match="'any_forbidden' is 0 on all .* give gains"):
+        risk_threshold(grades, data.bayes_scores, **params)
+    one = risk_threshold(grades, data.bayes_scores, **params, gains=lambda label: label - 1.0)
+    assert one.threshold == risk_threshold(data.y, data.bayes_scores, **params).threshold
 
 
 class TestSeveral:
@@ -384,6 +395,7 @@ class TestInExpectation:
         # And is no more careful than it must be.
         assert np.mean(np.array(true) > level) > 0.15
 
+    @pytest.mark.filterwarnings("ignore:.*is 0 on all calibration queries")
     def test_takes_fewer_queries(self, data):
         params = {"groups": np.arange(20), "risk": "any_forbidden", "max_risk": 0.05}
         risk_threshold(np.ones(20), np.arange(20), guarantee="expectation", **params)

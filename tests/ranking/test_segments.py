@@ -194,7 +194,7 @@ def test_bad_segments(data):
     with pytest.raises(InputError, match="y has 3 labels"):
         fit(X, y[:3], groups)
     model = fit(X, y, groups)
-    with pytest.raises(InputError, match="not seen: 'it'. Known are 'en', 'fr': fit"):
+    with pytest.raises(InputError, match=r"not seen: 'it'\. Known are 'en', 'fr': fit"):
         model.predict(X.replace({"language": {"fr": "it"}}))
 
 

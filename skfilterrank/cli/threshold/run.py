@@ -12,7 +12,7 @@ from skfilterrank.cli._run_files import gains_of_labels, named_runs, read_judgme
 from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.cli.threshold.options import MEASURE
-from skfilterrank.exceptions import InputError, SkfilterrankWarning
+from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.io import QrelsIndex, read_run
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter, write_filter
@@ -60,7 +60,7 @@ def _fitted(model, run, index, name):
     model = RankAndFilter(**model.get_params(deep=False))
     with warnings.catch_warnings():
         # Unjudged documents are told of when the run is read.
-        warnings.simplefilter("ignore", SkfilterrankWarning)
+        warnings.simplefilter("ignore", UnjudgedWarning)
         try:
             model.fit(y_score, y_true, groups=groups)
         except ValueError as error:

@@ -36,8 +36,6 @@ def warn_of_other_sizes(usual, scores, groups, threshold) -> None:
 
 
 def _sizes(scores, index):
-    """Number of documents of each list; rows that score -inf, as judged ones that were not
-    retrieved, are no part of it.
-    """
+    """Number of documents of each list, without rows that score -inf as what was not retrieved."""
     sizes = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return sizes[sizes > 0]

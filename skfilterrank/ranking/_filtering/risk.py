@@ -104,7 +104,8 @@ def risk_threshold(
     -----
     FitWarning
         If nothing but the trivial threshold is certified: +inf, which shows no forbidden document
-        because it shows none, or -inf, which filters nothing.
+        because it shows none, or -inf, which filters nothing; or if a rate is 0 on all calibration
+        queries whatever is shown, as where no gain is below 0.
 
     See Also
     --------
@@ -348,6 +349,13 @@ def certify(
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, np.inf)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
         _warn_if_trivial(lists.scores, lower, upper, promise)
+        if not (steps.start.any() or steps.losses.any()):
+            warn_user(
+                f"risk={brief(promise.name)} is 0 on all calibration queries whatever is shown, so "
+                "that the promise says little. Where gains below 0 are to mark what is forbidden, "
+                "give gains.",
+                FitWarning,
+            )
     lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
     if lower >= upper:
         _raise_contradiction(tested)

@@ -195,8 +195,8 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         if unseen := [name for name in names if name not in self.filters_]:
             raise InputError(
                 f"X has segments in {brief(self._segment)} that fit has not seen: "
-                f"{brief_list(unseen)}. Known are {brief_list(list(self.filters_))}: fit with judged "
-                "queries of all segments, or name theirs after a known one."
+                f"{brief_list(unseen)}. Known are {brief_list(list(self.filters_))}: fit with "
+                "judged queries of all segments, or name theirs after a known one."
             )
         said = np.empty(len(codes), dtype=dtype)
         for name, rows in _by_name(codes, names):
