@@ -215,6 +215,16 @@ class TestFunctions:
         with pytest.raises(ValueError, match=message):
             risk_threshold(data.y, data.bayes_scores, groups=data.groups, risk=loss)
 
+    def test_looks_at_others_in_long_lists_alone(self, data):
+        def share_of_most(y_true, shown, groups):
+            n_bad = np.bincount(groups, shown & (y_true < 0))
+            return n_bad / max(1, n_bad.max())
+
+        with pytest.raises(ValueError, match="another loss when other queries are left out"):
+            risk_threshold(
+                data.y, data.bayes_scores, groups=data.groups, risk=share_of_most, max_risk=0.2, k=3
+            )
+
     def test_an_error_inside_says_what_it_was_called_with(self, data):
         def broken(y_true, shown, groups):
             raise ZeroDivisionError

@@ -182,7 +182,8 @@ def steps_of_function(loss: Callable, lists: RankedLists, labels: np.ndarray, k)
         column = _call(loss, name, labels, countable <= step, codes, n_queries)
         kinds.add(column.dtype.kind)
         values[:, step] = column
-    _check_own_query(loss, name, labels, countable <= max(1, n_steps // 2), codes, n_queries)
+    for step in {max(1, n_steps // 2), n_steps}:
+        _check_own_query(loss, name, labels, countable <= step, codes, n_queries)
     is_missing = np.isnan(values)
     if (is_missing.any(axis=1) & ~is_missing.all(axis=1)).any():
         raise InputError(
