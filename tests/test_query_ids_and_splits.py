@@ -201,8 +201,10 @@ class TestCutQueries:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("default")
                 cross_val_score(ranker, X, y, **data, **how)
-        assert [str(each.message)[: len(CUT)] for each in caught] == [CUT]
-        assert caught[0].category is DataWarning
+        # Cut queries are shorter lists, too, of which thresholds tell.
+        told = [each for each in caught if "of the lists have other sizes" not in str(each.message)]
+        assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
+        assert told[0].category is DataWarning
 
     @every_ranker
     def test_whole_queries_are_split(self, ranker):

@@ -76,7 +76,8 @@ class AnswerCurveDisplay:
         ----------
         y_true, y_score, groups, k, gains, measure
             As in :func:`skfilterrank.ranking.answer_curve`.
-        confidences : sequence of str, or dict of str to array-like, default=all by name
+        confidences : sequence of str, or dict of str to array-like
+            Default: all four by name.
             Names of confidences, or confidences of one's own by name.
         over : {"all", "answered"}, default="all"
             As in the class.

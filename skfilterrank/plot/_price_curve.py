@@ -49,7 +49,9 @@ class PriceCurveDisplay:
         self.curve = curve
 
     @classmethod
-    def from_predictions(cls, y_true, y_score, *, groups=None, ax=None, line_kw=None, **params):
+    def from_predictions(
+        cls, y_true, y_score, *, groups=None, ax=None, line_kw=None, **params
+    ) -> Self:
         """Compute and draw the curve of some scores.
 
         Parameters

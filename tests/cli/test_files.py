@@ -75,7 +75,7 @@ def test_the_arguments_that_are_files():
     assert {command: [*found] for command, found in INPUTS.items()} == {
         "rank-filter": ["TRAIN", "--test-data"],
         "apply": ["MODEL", "DATA"],
-        "evaluate": ["QRELS", "RUN"],
+        "evaluate": ["QRELS", "RUN", "--slices"],
         "compare": ["QRELS RUN", "--scores", "--before", "--topics", "--docs"],
         "fuse": ["RUN", "--qrels"],
         "threshold": ["QRELS", "RUN"],

@@ -5,6 +5,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import skfilterrank
@@ -63,7 +64,7 @@ def test_what_this_package_did_not_raise_keeps_its_traceback(monkeypatch, error)
 
 def test_a_bug_inside_the_package_keeps_its_traceback(monkeypatch):
     # Unpacking fails on a line of this package that raises nothing on purpose.
-    monkeypatch.setattr(apply_run, "run", lambda arguments: _output._cells([0.5], False))
+    monkeypatch.setattr(apply_run, "run", lambda arguments: _output._cells(pd.Series([0.5]), False))
     with pytest.raises(ValueError, match="not enough values to unpack"):
         main(["apply", "a", "b"])
 
@@ -103,8 +104,14 @@ def test_a_warning_is_one_line(monkeypatch, run):
         (["rank-filter", "a", "--gains", "Bad=x"], "expected LABEL=GAIN, got 'Bad=x'"),
         (["rank-filter", "a", "--gains", "Bad=inf"], "expected LABEL=GAIN, got 'Bad=inf'"),
         (["rank-filter", "a", "--gains", "A=1,A=2"], "--gains: label 'A' has two gains"),
-        (["rank-filter", "a", "--threshold", "high"], "expected tune, per_query, none or a"),
-        (["rank-filter", "a", "--threshold", "nan"], "expected tune, per_query, none or a"),
+        (
+            ["rank-filter", "a", "--threshold", "high"],
+            "expected tune, per_query, expected, fi",
+        ),
+        (
+            ["rank-filter", "a", "--threshold", "nan"],
+            "expected tune, per_query, expected, fi",
+        ),
         (["rank-filter", "a", "--same", "x"], "--same: expected A=B,..., got 'x'"),
         (["rank-filter", "a", "--jobs", "0"], "--jobs: expected a number of processes or -1"),
         (["rank-filter", "a", "--seed", "-1"], "--seed: expected a whole number below 2**31"),

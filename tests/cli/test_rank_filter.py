@@ -191,6 +191,7 @@ def test_one_training_query(train, table):
     assert train("--test-data", "test.csv", "--threshold", "0.5", file="one.csv")[0] == 0
 
 
+@pytest.mark.filterwarnings("ignore:100 % of the lists have other sizes")
 def test_few_queries_are_tuned_with_fewer_folds(train, table):
     some = [f"q{number}" for number in (1, 4, 6, 7)]
     table[table["qid"].isin(some)].to_csv("few.csv", index=False)

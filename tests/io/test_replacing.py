@@ -411,7 +411,7 @@ def _as_nobody(folder, call):
 
 # Calls that write to a file by its name, rather than to one that is open.
 WRITES = re.compile(
-    r"""\bopen\(.*['"]b?[wax]b?['"]"""
+    r"""\bopen\(.*['"]b?[wax][bt]?['"]"""
     r"""|\.(write_text|write_bytes|to_parquet|to_pickle|to_excel|to_feather)\("""
     r"""|\.(to_csv|to_json|to_html|savefig)\((?!handle|drawn|out|\w+=|\*\*|\))"""
     r"""|\b(np\.save|os\.re(place|name)\b|shutil\.(copy|move)|tempfile\.)"""

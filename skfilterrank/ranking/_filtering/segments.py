@@ -39,8 +39,8 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
     Attributes
     ----------
     filters_ : dict
-        The fitted clone of each segment, by its name, sorted where names have an order. With
-        ``threshold="risk"`` each has a `risk_certificate_`.
+        The fitted clone of each segment, by its name, sorted where names have an order; "all" of
+        ``segment=None``. With ``threshold="risk"`` each has a `risk_certificate_`.
     n_unjudged_ : int
         Rows with a NaN label.
     n_features_in_ : int
@@ -117,7 +117,7 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         if self.segment is None:
             if groups is not None:
                 check_groups(groups, n_rows=n_rows)
-            self.filters_ = {None: fit_clone(self.estimator, X, y, groups, fit_params)}
+            self.filters_ = {"all": fit_clone(self.estimator, X, y, groups, fit_params)}
         else:
             if count_rows(y, "y") != n_rows:
                 raise InputError(f"y has {count_rows(y, 'y')} labels but X has {n_rows} rows.")
