@@ -197,6 +197,8 @@ class TestMonitor:
         assert code == 2
         assert "counted already: 'q000'" in err
         assert Path("filter.monitor.json").read_text() == before
+        assert self.look(run, "monday", "--allow-repeats")[0] == 0
+        assert self.look(run, "monday")[0] == 0  # as the state remembers
 
     def test_an_alarm_is_told_by_the_exit_code(self, run, data):
         self.prepare(run, data)

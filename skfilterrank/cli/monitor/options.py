@@ -51,5 +51,10 @@ def add_arguments(parser) -> None:
         metavar="P",
         help="chance of a false alarm (default: 0.05, or that of the state)",
     )
+    parser.add_argument(
+        "--allow-repeats",
+        action="store_true",
+        help="a topic that was counted may come again, as another asking of it",
+    )
     shared.add(parser, "--unjudged-label")
     shared.add_output(parser, "table", "csv", "json")

@@ -49,8 +49,12 @@ def _monitor(model, state, arguments):
     levels = {name: promise.max_risk for name, promise in promises.items()}
     if not os.path.exists(state):
         alpha = 0.05 if arguments.alpha is None else arguments.alpha
-        return RiskMonitor(levels, k=model._k, gains=model.gains, alpha=alpha)
+        repeats = arguments.allow_repeats
+        return RiskMonitor(
+            levels, k=model._k, gains=model.gains, alpha=alpha, allow_repeats=repeats
+        )
     monitor = read_monitor(state)
+    monitor.allow_repeats |= arguments.allow_repeats
     if monitor.levels != levels or monitor.k != model._k or monitor.gains != model.gains:
         raise InputError(
             f"{state} is the state of another filter than {arguments.filter}: name another "

@@ -122,7 +122,7 @@ def read_data(path) -> dict:
 
 def _shown(name, value):
     """A setting in words."""
-    if value is None:
+    if value is None or value == "warn":  # as labels below 0 are read where nobody says
         return _WORDS.get(name, "none")
     if isinstance(value, dict):
         return ", ".join(f"{label}={gain:g}" for label, gain in value.items())
