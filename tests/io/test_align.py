@@ -345,6 +345,8 @@ def test_errors_of_tables():
     with pytest.raises(TypeError, match="run must be a data frame, a path or an open file, got l"):
         align([1], QRELS)
     with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
+        align(RUN, 1)
+    with pytest.raises(TypeError, match="qrels must be a dict .*, got {}, which holds no topic"):
         align(RUN, {})
 
 

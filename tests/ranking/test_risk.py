@@ -39,6 +39,9 @@ from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, queries_needed
 
+# Lists drawn at random often hold nothing that a promise could be broken by.
+pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
+
 NO = -np.inf
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 BOUNDS = {
