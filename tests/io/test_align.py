@@ -346,7 +346,7 @@ def test_errors_of_tables():
         align([1], QRELS)
     with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
         align(RUN, 1)
-    with pytest.raises(TypeError, match="qrels must be a dict .*, got {}, which holds no topic"):
+    with pytest.raises(TypeError, match=r"qrels must be a dict .*, got \{\}, which holds no topic"):
         align(RUN, {})
 
 
