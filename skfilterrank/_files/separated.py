@@ -19,23 +19,23 @@ def records_of(text, separator, name, strict=False):
             yield line
 
     reader = csv.reader(lines(), delimiter=separator, strict=strict)
-    default_limit = csv.field_size_limit(np.iinfo(np.int32).max)
-    try:
-        while True:
-            line = reader.line_num + 1
-            try:
-                fields = next(reader, None)
-            except csv.Error as error:
-                raise FileFormatError(
-                    f"the row cannot be read ({error}); look for a quote that is not closed, and "
-                    "write a quote inside quotes twice.",
-                    name,
-                    line,
-                ) from error
-            if fields is None:
-                return
-            # A pair of quotes is a row, as pandas has it; blanks are none.
-            if len(fields) > 1 or last.strip(" \t\r\n"):
-                yield line, fields
-    finally:
-        csv.field_size_limit(default_limit)
+    while True:
+        line = reader.line_num + 1
+        # For this row alone: the limit is the whole process's, and rows may be left unread.
+        limit = csv.field_size_limit(np.iinfo(np.int32).max)
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise FileFormatError(
+                f"the row cannot be read ({error}); look for a quote that is not closed, and "
+                "write a quote inside quotes twice.",
+                name,
+                line,
+            ) from error
+        finally:
+            csv.field_size_limit(limit)
+        if fields is None:
+            return
+        # A pair of quotes is a row, as pandas has it; blanks are none.
+        if len(fields) > 1 or last.strip(" \t\r\n"):
+            yield line, fields

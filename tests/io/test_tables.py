@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank._files import tables as module
+from skfilterrank._files.separated import records_of
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table
 
@@ -268,6 +269,16 @@ def test_long_fields_are_no_error():
     table = read_judged_table(io.StringIO(text), format="csv")
     assert len(table["text"].iloc[0]) == 200_000
     assert csv.field_size_limit() == limit
+
+
+def test_rows_left_unread_leave_no_limit_behind():
+    before = csv.field_size_limit()
+    rows, others = (records_of("a,b\n1,2\n", ",", "t.csv") for _ in range(2))
+    assert next(rows) == next(others) == (1, ["a", "b"])
+    assert csv.field_size_limit() == before
+    rows.close()
+    others.close()
+    assert csv.field_size_limit() == before
 
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
