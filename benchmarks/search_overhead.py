@@ -6,6 +6,7 @@ Writes results/search_overhead.md.
 """
 
 import time
+import warnings
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from lightgbm import LGBMRanker
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import QueryRanker, RankAndFilter
 
@@ -23,6 +25,11 @@ EIGHT = ["ndcg@10", "ap", "rr", "err@10", "precision@5", "recall@10", "rbp@10", 
 THREE = ["ndcg@10", "ap", "rr"]
 GRID = {"estimator__num_leaves": [7, 15, 31, 63], "estimator__learning_rate": [0.05, 0.1]}
 GAINS = {0: -1, 1: 1, 2: 2}
+# Every way in which scores alone are cut.
+CUTS = {name: {"threshold": name} for name in ("tune", "per_query", "expected", "first_k")}
+CUTS |= {name: {"threshold": name} for name in ("largest_gap", "surprise")}
+CUTS["tune, abstain, at most 5"] = {"abstain": "score_regression", "max_shown": 5}
+N_SERVED = 20
 
 
 def predicts_only(estimator, X, y, groups=None):
@@ -93,11 +100,18 @@ def main():
     for threshold in ("tune", "per_query"):
         model = RankAndFilter(ranker, k=10, gains=GAINS, threshold=threshold, cv=2)
         models[f'RankAndFilter, threshold="{threshold}"'] = model.fit(X, y, groups=groups)
-    query = np.flatnonzero(groups == groups[0])
+    query = np.flatnonzero(groups == groups[0])[:N_SERVED]
     rows, ids = X[query], groups[query]
+    # These lists are shorter than those of training, which each model says once.
+    warnings.simplefilter("ignore", DataWarning)
     calls = {"LGBMRanker alone": lambda: bare.predict(rows)}
     for name, model in models.items():
         calls[name] = partial(model.predict, rows, groups=ids)
+    scores = bare.predict(X)
+    for name, params in CUTS.items():
+        model = RankAndFilter("passthrough", k=10, gains=GAINS, **params)
+        model.fit(scores, y, groups=groups)
+        calls[f"scores alone, {name}"] = partial(model.predict, scores[query], groups=ids)
     times = milliseconds(calls)
     fastest = times["LGBMRanker alone"]
     serving = "\n".join(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from skfilterrank._core.checks import check_choice
-from skfilterrank.plot._axes import new_axes
+from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes
 from skfilterrank.ranking import AnswerCurve, answer_curve
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
@@ -100,8 +100,9 @@ class AnswerCurveDisplay:
             name: answer_curve(y_true, y_score, confidence=each, **params)
             for name, each in confidences.items()
         }
-        name = measure if k is None or "@" in measure else f"{measure}@{k}"
-        return cls(curves, measure_name=name, over=over).plot(ax=ax, **kwargs)
+        return cls(curves, measure_name=name_of_measure(measure, k), over=over).plot(
+            ax=ax, **kwargs
+        )
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
         """Draw.
@@ -140,7 +141,7 @@ class AnswerCurveDisplay:
                 place = [curve.best_share], [curve.best_value]
                 self.marked_ += ax.plot(*place, "o", color=line.get_color())
         ax.set_xlabel("share of queries that are answered")
-        ax.set_ylabel(f"mean {(self.measure_name or 'measure').replace('ndcg', 'nDCG')}")
+        ax.set_ylabel(label_of_mean(self.measure_name))
         ax.set_xlim(0, 1)
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import MissingPackageError
 
 # Apart for readers who see few colours, and of different brightness in greyscale.
@@ -23,6 +24,17 @@ def new_axes(ax, size):
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax
+
+
+def name_of_measure(measure, k) -> str:
+    """A measure, a name or a function, in words, with its cut-off `k` if it takes one."""
+    parsed = parse_measure(measure)
+    return (parsed.with_cutoff(k) if parsed.measure.takes_k else parsed).text
+
+
+def label_of_mean(measure_name) -> str:
+    """What an axis of means over queries is called; None is any measure."""
+    return f"mean {(measure_name or 'measure').replace('ndcg', 'nDCG')}"
 
 
 def points(ax):

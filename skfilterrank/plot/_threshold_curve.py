@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import find_groups
 from skfilterrank.exceptions import InputError
-from skfilterrank.plot._axes import new_axes
+from skfilterrank.plot._axes import label_of_mean, name_of_measure, new_axes
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
 
 
@@ -178,8 +178,7 @@ class ThresholdCurveDisplay:
             The drawn display.
         """
         curve = threshold_curve(y_true, y_score, groups=groups, k=k, gains=gains, measure=measure)
-        name = measure if k is None or "@" in measure else f"{measure}@{k}"
-        return cls(curve, measure_name=name).plot(ax=ax, **kwargs)
+        return cls(curve, measure_name=name_of_measure(measure, k)).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
         """Draw.
@@ -224,7 +223,7 @@ class ThresholdCurveDisplay:
             label=f"nothing filtered: {self.curve.values[0]:.3f}",
         )
         ax.set_xlabel("threshold on the score (lower scores are filtered)")
-        ax.set_ylabel(f"mean {(self.measure_name or 'measure').replace('ndcg', 'nDCG')}")
+        ax.set_ylabel(label_of_mean(self.measure_name))
         ax.set_xlim(low, high)
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure

@@ -28,6 +28,7 @@ from skfilterrank.ranking import (
     RankBoostRanker,
     score_difference,
 )
+from skfilterrank.ranking._filtering.prefixes import thresholds_of
 
 SMALL = {"n_estimators": 6, "n_jobs": 1}
 LIGHT = SMALL | {"verbose": -1}
@@ -132,10 +133,9 @@ def test_names_after_a_pipeline_and_the_table(data):
     model.fit(X, y, groups=groups)
     margins = model.decision_function(X)
     # Of a query whose threshold is finite, where margins are not squeezed.
-    thresholds = model.query_threshold_.thresholds(
-        model.estimator_[-1].predict(model.estimator_[0].transform(X)),
-        GroupIndex.from_groups(groups),
-    )
+    scores = model.estimator_[-1].predict(model.estimator_[0].transform(X))
+    index = GroupIndex.from_groups(groups)
+    thresholds = thresholds_of(model.query_threshold_.shown(scores, index), scores, index)
     row = int(np.argmax(np.isfinite(thresholds)))
     found = score_difference(model, X, row)
     assert found.features == list(X.columns)

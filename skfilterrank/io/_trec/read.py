@@ -276,9 +276,9 @@ def run_frame(source, argument) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in names})
 
 
-def run_rows(source, argument="run") -> Rows:
+def run_rows(source) -> Rows:
     """Rows of a run in any form."""
-    return _rows_of_run(opened(source, RUN, argument))
+    return _rows_of_run(opened(source, RUN, "run"))
 
 
 def _rows_of_run(content):

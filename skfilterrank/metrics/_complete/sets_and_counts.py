@@ -81,15 +81,16 @@ def _highest_precisions(block):
     return np.maximum.accumulate(found[:, ::-1], axis=1)[:, ::-1]
 
 
-@declare_measure(
-    "num_q",
-    n_queries,
-    order_matters="never",
-    over_queries="sum",
-    undefined="never",
-    value_range=(0, np.inf),
-    takes_k=False,
-)
+_COUNT = {
+    "order_matters": "never",
+    "over_queries": "sum",
+    "undefined": "never",
+    "value_range": (0, np.inf),
+    "takes_k": False,
+}
+
+
+@declare_measure("num_q", n_queries, **_COUNT)
 def n_queries_score():
     """Number of queries.
 
@@ -120,15 +121,7 @@ def n_queries_score():
     """
 
 
-@declare_measure(
-    "num_ret",
-    n_retrieved,
-    order_matters="never",
-    over_queries="sum",
-    undefined="never",
-    value_range=(0, np.inf),
-    takes_k=False,
-)
+@declare_measure("num_ret", n_retrieved, **_COUNT)
 def n_retrieved_score():
     """Number of documents that are returned.
 
@@ -160,15 +153,7 @@ def n_retrieved_score():
     """
 
 
-@declare_measure(
-    "num_rel",
-    n_relevant,
-    order_matters="never",
-    over_queries="sum",
-    undefined="never",
-    value_range=(0, np.inf),
-    takes_k=False,
-)
+@declare_measure("num_rel", n_relevant, **_COUNT)
 def n_relevant_score():
     """Number of relevant documents, returned or not.
 
@@ -199,15 +184,7 @@ def n_relevant_score():
     """
 
 
-@declare_measure(
-    "num_rel_ret",
-    n_relevant_retrieved,
-    order_matters="never",
-    over_queries="sum",
-    undefined="never",
-    value_range=(0, np.inf),
-    takes_k=False,
-)
+@declare_measure("num_rel_ret", n_relevant_retrieved, **_COUNT)
 def n_relevant_retrieved_score():
     """Number of relevant documents that are returned.
 

@@ -9,7 +9,7 @@ from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.ranking._filtering.abstention import Confidence, best_level
 from skfilterrank.ranking._filtering.cuts import Cut
-from skfilterrank.ranking._filtering.prefixes import places, thresholds_of
+from skfilterrank.ranking._filtering.prefixes import places
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, midpoint, utility_curve
 
 # Folds by query for what levels are worth on queries that they were not chosen by.
@@ -89,10 +89,6 @@ class ListFilter:
             sure = self.confidence_.of(scores, index) >= self.answer_level_
             shown &= sure[index.codes()]
         return shown
-
-    def thresholds(self, scores, index) -> np.ndarray:
-        """Threshold of each row's query."""
-        return thresholds_of(self.shown(scores, index), scores, index)
 
     def _capped(self, keys, scores, index):
         """Keys, +inf where a row is shown and -inf where it is hidden whatever the level."""

@@ -199,8 +199,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     The best single threshold depends on how long lists are, since nDCG_f is normalised within each
     query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
-    `predict` warns where more than a quarter of the lists are clearly shorter or longer than those
-    the level was chosen on; ``threshold="expected"`` follows the size.
+    `predict` warns once where more than a quarter of at least 30 lists are clearly other than those
+    the level was chosen on, shorter or longer; ``threshold="expected"`` follows the size.
 
     With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
     promise holds of the lists that the cap leaves, and the threshold is the best for these.
@@ -457,13 +457,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
-        if not len(scores):
+        looks_at_lists = hasattr(self, "query_threshold_")
+        warns = hasattr(self, "list_sizes_") and groups is not None
+        if not len(scores) or not (looks_at_lists or warns):
             return scores, None
-        if groups is not None and hasattr(self, "list_sizes_"):
-            warn_of_other_sizes(self.list_sizes_, scores, groups, self.threshold)
-        if not hasattr(self, "query_threshold_"):
-            return scores, None
-        return scores, check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
+        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
+        if warns:
+            warn_of_other_sizes(self, scores, index)
+        return scores, index if looks_at_lists else None
 
     def _scores_and_thresholds(self, X, groups):
         """Raw scores, what they are compared with (None, a number, or one per row), what is shown.
