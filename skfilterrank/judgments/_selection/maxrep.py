@@ -166,9 +166,9 @@ class MaxRepSelector(TopicSelector):
             topics in its index must have the index of X. None takes all documents to be equally
             likely. Documents of prior 0 need not be represented, but may represent others.
         judged : array-like of shape (n_rows,), dtype bool, default=None
-            True for documents that are judged already: the set that the choice starts from. `select`
-            takes none of them. None means that nothing is judged. A Series with topics in its
-            index must have the index of X.
+            True for documents that are judged already: the set that the choice starts from, of
+            which `select` takes none. None means that nothing is judged. A Series with topics in
+            its index must have the index of X.
 
         Returns
         -------
