@@ -5,6 +5,7 @@ from sklearn.svm import LinearSVC
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._prediction.next_labels import check_selector
 
 
 def check_parameters(predictor):
@@ -13,6 +14,7 @@ def check_parameters(predictor):
     check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
     check_choice(predictor.one_class, "one_class", ("copy", "pool", "leave"))
     check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+    check_selector(predictor.selector)
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")

@@ -75,7 +75,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 
     def _completed(self, table, predicted):
         """The table with the labels that were found."""
-        is_found = ~np.isnan(predicted)
+        is_found = np.isnan(table.labels) & ~np.isnan(predicted)
         added = {self.label: np.where(is_found, predicted, table.labels)}
         if self.imputed is not None:
             added[self.imputed] = is_found
