@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.checks import check_groups, check_random_state
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -84,6 +84,10 @@ class LabelPredictor(TableImputer):
         the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
         classifier without `predict_proba`, else None. Where there are too few judged rows for
         "pooled", chances are as with None, and `fit` warns.
+    shared : bool, default=False
+        Whether one model of all topics' judged documents answers for every topic, in place of a
+        model for each: for columns of numbers that mean the same in every topic, such as features
+        of query and document or ranks in runs; terms of texts do not.
     one_class : {"copy", "pool", "leave"}, default="copy"
         Topics whose judged documents all have one label: give it to the others too, ask a model
         of all topics' judged documents, or leave the rows NaN.
@@ -223,6 +227,7 @@ class LabelPredictor(TableImputer):
         n_terms=10**6,
         output="hard",
         calibration="auto",
+        shared=False,
         one_class="copy",
         unjudged_topic="leave",
         selector=None,
@@ -242,6 +247,7 @@ class LabelPredictor(TableImputer):
         self.n_terms = n_terms
         self.output = output
         self.calibration = calibration
+        self.shared = shared
         self.one_class = one_class
         self.unjudged_topic = unjudged_topic
         self.selector = selector
@@ -496,12 +502,14 @@ class LabelPredictor(TableImputer):
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
         calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
+        whole = np.zeros(len(labels), dtype=np.int64)
         models, self.calibration_ = fit_topics(
             estimator,
             vectors,
-            index,
+            # All rows as one topic, whose model is that of each.
+            check_groups(whole, n_rows=len(whole)) if self.shared else index,
             labels,
-            seeds,
+            seeds[-1:] if self.shared else seeds,
             calibrate=calibrate,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -513,6 +521,8 @@ class LabelPredictor(TableImputer):
                 "through the logistic function as they are. Judge more, or say calibration=None.",
                 FitWarning,
             )
+        if self.shared:
+            models = models * index.n_queries
         judged = np.flatnonzero(~unjudged)
         self.topics_ = index.query_ids
         self.labels_ = np.unique(labels[judged])
@@ -523,6 +533,8 @@ class LabelPredictor(TableImputer):
             one_class=self.one_class,
             unjudged_topic=self.unjudged_topic,
         )
+        if self.shared:
+            self.pool_model_ = models[0]
         labels, self.confidence_ = self._predict(vectors, index, unjudged)
         self.imputed_ = ~np.isnan(labels)
         self.n_imputed_ = int(np.count_nonzero(self.imputed_))
@@ -547,7 +559,9 @@ class LabelPredictor(TableImputer):
         lone = [
             topic
             for topic, asked in zip(topics, is_asked)
-            if asked and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
+            if asked
+            and not self.shared
+            and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
         ]
         if lone and self.unjudged_topic != "pool":
             text = (
@@ -560,7 +574,7 @@ class LabelPredictor(TableImputer):
                     "to do with them."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
-        unknown = self.pool_model_ if self.unjudged_topic == "pool" else None
+        unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],
             self.calibration_,
