@@ -173,8 +173,8 @@ def near_duplicates(documents, queries, relevant, n_copies):
     with_twin, same, alike = twins(collection)
     return (
         f"{len(original)} copies, {docnos.isin(set(original)).mean():.0%} of {len(docnos):,} "
-        f"pooled rows; {with_twin:.1%} of the rows have another row of similarity 0.8 or more in their "
-        f"topic; of such pairs {same:.0%} have the same label. MAXREP and its prior agree on "
+        f"pooled rows; {with_twin:.1%} of the rows have another row of similarity 0.8 or more in "
+        f"their topic; of such pairs {same:.0%} have the same label. MAXREP and its prior agree on "
         f"{alike:.0%} of the first 20 %.\n\n" + "\n".join(lines)
     )
 

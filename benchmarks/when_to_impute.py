@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from _common import arguments, write_report
+from _common import RESULTS, arguments, write_report
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -87,16 +87,16 @@ def trained(X, y, full, groups):
     yield "default", CompletedLabels(Ridge()).fit(X, y, groups=groups)
 
 
-def training(folder, repetitions):
+def training(name, collection, repetitions):
     """nDCG@10 of each treatment less that of dropping, by design and share."""
-    X, y, groups, part = read_collection(folder)
+    X, y, groups, part = collection
     rows = []
     for how in ("random", "top"):
         for share in (0.05, 0.2):
             for seed in range(repetitions):
                 rng = np.random.default_rng(seed)
                 judged = judged_rows(X, groups, share, how, rng)
-                for fold in FOLDS[folder.name]:
+                for fold in FOLDS[name]:
                     # Designs that are not random differ by the half of the queries that is taken.
                     own = part != fold
                     queries = np.unique(groups[own])
@@ -104,7 +104,7 @@ def training(folder, repetitions):
                     own &= np.isin(groups, kept)
                     test = part == fold
                     labels = np.where(judged, y, np.nan)[own]
-                    for name, model in trained(X[own], labels, y[own], groups[own]):
+                    for treatment, model in trained(X[own], labels, y[own], groups[own]):
                         value = evaluate(
                             y[test],
                             model.predict(X[test]),
@@ -112,8 +112,8 @@ def training(folder, repetitions):
                             groups=groups[test],
                             average="mean",
                         ).iloc[0]
-                        rows.append((how, share, seed, fold, name, value))
-            print(folder.name, how, share, flush=True)
+                        rows.append((how, share, seed, fold, treatment, value))
+            print(name, how, share, flush=True)
     names = ["judged", "share", "seed", "fold", "treatment", "value"]
     return pd.DataFrame(rows, columns=names)
 
@@ -263,11 +263,13 @@ def scoring_table(table):
     return "\n".join(lines)
 
 
-def kept(name, make):
+def kept(name, make, read, repetitions):
     """A table that is made once, and read from its file from then on."""
     path = RESULTS / f"when_to_impute_{name}.csv"
     if not path.exists():
-        make().to_csv(path, index=False, float_format="%.6f")
+        make(name.partition("_")[2], read(), repetitions).to_csv(
+            path, index=False, float_format="%.6f"
+        )
     return pd.read_csv(path)
 
 
@@ -277,11 +279,12 @@ def main():
     begin, text = time.process_time(), FINDINGS
     text += "\n## Scoring: Kendall's tau / RMSE of nDCG@10\n"
     for name, read in collections(options.data).items():
-        table = kept(f"scoring_{name}", lambda: scoring(name, read(), options.repetitions))
+        table = kept(f"scoring_{name}", scoring, read, options.repetitions)
         text += f"\n### {name}\n\n{table['setting'][0]}\n\n{scoring_table(table)}\n"
     text += "\n## Training: nDCG@10 of a ridge regression\n"
     for name in FOLDS:
-        table = kept(f"training_{name}", lambda: training(options.data / name, options.repetitions))
+        read = partial(read_collection, options.data / name)
+        table = kept(f"training_{name}", training, read, options.repetitions)
         text += f"\n### {name}\n\n{training_table(table)}\n"
     print(f"{time.process_time() - begin:.0f} seconds of processor time")
     write_report("when_to_impute", "When predicted labels help", text)
