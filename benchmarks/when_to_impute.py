@@ -26,7 +26,7 @@ from skfilterrank.io import read_letor, read_qrels, read_runs
 from skfilterrank.judgments import CompletedLabels, LabelPredictor, rank_table, statap_prior
 from skfilterrank.metrics import evaluate
 
-SHARES = (0.05, 0.1, 0.2)
+SHARES = (0.05, 0.2)
 MEASURE = "ndcg@10"
 FOLDS = {"mq2007": (0, 1), "ohsumed-letor": (0, 1, 2, 3, 4)}
 LOGISTIC = LogisticRegression(max_iter=500)
@@ -215,7 +215,6 @@ def mitigations_of(documents):
         texts = {
             "texts, one_class copy": LabelPredictor(one_class="copy"),
             "texts, one_class pool": LabelPredictor(one_class="pool"),
-            "texts and ranks, one_class pool": LabelPredictor(one_class="pool", features=RANKS),
         }
         found |= texts
     numbers = [name for name in documents if name != "text"]

@@ -55,7 +55,8 @@ class JudgedPool:
         frames = read_runs(runs)
         if len(frames) < 2:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
-        judged = index.to_frame()["label"].dropna()
+        # Strategies take what they cannot tell apart in the order of the rows, that of rank_table.
+        judged = index.to_frame()["label"].dropna().sort_index()
         lacking = _lacking(frames, judged, missing)
         judged = judged[~judged.index.get_level_values("qid").isin(lacking)]
         if judged.empty:
