@@ -102,6 +102,19 @@ CALLS = {
     "comparison.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
     "comparison.discriminative_power": {"scores": VALUES, **_FEW},
     "comparison.fraction_tied": {"scores": VALUES},
+    "comparison.judging_curve": {
+        "runs": RUNS,
+        "qrels": QRELS,
+        "selections": ["pooling", "random"],
+        "shares": [0.5],
+        "n_samples": 2,
+    },
+    "comparison.leave_out_teams": {
+        "runs": RUNS,
+        "qrels": QRELS,
+        "shares": [0.5],
+        "teams": {"first": "x", "second": "y"},
+    },
     "comparison.kendall_tau": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.label_degradation": {**_OF_RUNS, "measures": ["ap"], "n_samples": 2},
     "comparison.comparison_table": {
