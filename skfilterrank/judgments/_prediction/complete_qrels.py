@@ -312,12 +312,12 @@ def _add_columns(table, columns, predictor):
         table[name] = values.to_numpy()
     if not is_there.any():
         raise InputError(
-            "no document of the pool is among documents, with a text: ids there are such as "
+            "no document of the pool has a text in documents: ids there are such as "
             f"{brief(columns.index[0])}, in the pool such as {brief(table['docno'].iloc[0])}."
         )
     if table["label"][is_there].isna().all():
         raise InputError(
-            "no judged document has a text among documents: there is nothing to learn from."
+            "no judged document has a text in documents: there is nothing to learn from."
         )
     return is_there
 

@@ -423,11 +423,10 @@ class LabelPredictor(TableImputer):
         >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
         >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
         >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
-        >>> search = GridSearchCV(
-        ...     LabelPredictor(), {"n_select": [2, 4, None]}, cv=StratifiedKFold(5)
-        ... ).fit(table, table["qid"])
-        >>> search.best_score_ > 0.5
-        True
+        >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        >>> search = GridSearchCV(LabelPredictor(), {"n_select": [2, None]}, cv=folds)
+        >>> search.fit(table, table["qid"]).best_params_
+        {'n_select': None}
         """
         check_is_fitted(self)
         table = self._read(X, needs_label=True)
