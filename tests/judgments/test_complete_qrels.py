@@ -181,7 +181,7 @@ def test_expected_precision_of_known_chances():
     # What does not look at ranks is far off.
     blind = expected_precision(relevant[judged], said[judged], None, None)
     assert blind == pytest.approx(relevant[judged & said].mean(), abs=0.005)
-    assert blind > 3 * truth
+    assert blind > 2 * truth
 
 
 def test_expected_precision_without_enough_judgments():
@@ -206,7 +206,8 @@ def test_labels_are_dealt_evenly_to_folds(lone):
     assert sorted(folds[:4]) == [0, 1, 2, 3]
     for topic in np.unique(topics):
         for label in range(3):
-            counts = np.bincount(folds[(topics == topic) & (labels == label)], minlength=5)
+            same = folds[(topics == topic) & (labels == label)]
+            counts = np.bincount(same[same >= 0], minlength=5)
             assert np.ptp(counts) <= 1
 
 
@@ -238,11 +239,12 @@ def test_few_judgments_say_nothing(collection):
 
 
 def test_random_labels_are_worth_what_chance_is(collection):
-    """Texts that say nothing of relevance, by whose labels as many are relevant as there are."""
-    runs, qrels, texts, _ = collection
+    """Texts and ranks that say nothing of relevance: as many are relevant as there are."""
+    runs, _, texts, truth = collection
     rng = np.random.RandomState(3)
     texts = {docno: " ".join(rng.choice(GOOD + BAD, 6)) for docno in texts}
-    qrels = qrels.assign(label=(rng.rand(len(qrels)) < 0.3).astype(float))
+    labels = pd.Series((rng.rand(len(truth)) < 0.3).astype(float), truth.index, name="label")
+    qrels = labels.rename_axis(["qid", "docno"]).sample(frac=0.7, random_state=0).reset_index()
     with pytest.warns(DataWarning, match=r"of \d+ documents predicted relevant \d+ % are expected"):
         found = complete_qrels(runs, qrels, texts)
     assert found.expected_precision == pytest.approx(0.3, abs=0.15)
