@@ -22,7 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
-from skfilterrank.io import read_qrels
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
@@ -81,7 +82,9 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     pd.testing.assert_series_equal(found["label"][known], T["label"][known])
     np.testing.assert_array_equal(found["imputed"], ~known)
     np.testing.assert_array_equal(predictor.imputed_, ~known)
-    assert list(found.columns) == [*T.columns, "imputed"] == list(predictor.get_feature_names_out())
+    columns = [*T.columns, "imputed", "judged_by"]
+    assert list(found.columns) == columns == list(predictor.get_feature_names_out())
+    assert found["judged_by"].tolist() == np.where(known, "people", "predicted").tolist()
     assert predictor.n_imputed_ == (~known).sum()
     assert predictor.n_left_ == predictor.n_empty_texts_ == 0
     assert predictor.fallback_topics_ == {}
@@ -129,6 +132,7 @@ def test_new_documents_and_a_table_without_labels(T):
         "qid": ["wings", "wings"],
         "label": [1.0, 0.0],
         "imputed": [True, True],
+        "judged_by": ["predicted", "predicted"],
     }
     # What is known of them is kept, and nothing is learned from it.
     known = predictor.transform(new.assign(label=[0.0, NAN]))
@@ -625,6 +629,42 @@ def test_grid_search_tunes_the_predictor():
     assert alone.shape == (3,)
 
 
+# Who gave a label.
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_labels_of_machines_are_not_learned_from(T, kind):
+    completed = LabelPredictor().fit_transform(T)
+    T = T.assign(label=T["label"].where(T["qid"] == "heat"))
+    marked = completed.assign(
+        label=np.where(T["label"].notna() | completed["imputed"], completed["label"], NAN),
+        judged_by=np.where(completed["imputed"], "large", "people"),
+    ).drop(columns="imputed")
+    expected = LabelPredictor(unjudged_topic="pool").fit_transform(T)
+    marked = pl.from_pandas(marked) if kind == "polars" else marked
+    predictor = LabelPredictor(unjudged_topic="pool")
+    n_machine = int(completed["imputed"].sum())
+    message = rf"X holds {n_machine} labels that machines gave \(column 'judged_by': large\)"
+    with pytest.warns(DataWarning, match=message):
+        found = predictor.set_output(transform="pandas").fit_transform(marked)
+    assert found["label"].tolist() == expected["label"].tolist()
+    assert found["judged_by"].tolist() == expected["judged_by"].tolist()
+    assert list(found.columns) == [*T.columns, "judged_by", "imputed"]
+    assert list(found.columns) == list(predictor.get_feature_names_out())
+
+
+@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+def test_the_mark_survives_a_file(poor, tmp_path):
+    poor["docno"] = [f"d{row}" for row in range(len(poor))]
+    found = LabelPredictor(one_class="leave").fit_transform(poor)
+    assert found["judged_by"][found["label"].isna()].isna().all()
+    assert set(found["judged_by"].dropna()) == {"people", "predicted"}
+    write_qrels(tmp_path / "qrels.txt", found, unjudged_label=-9)
+    back = read_qrels(tmp_path / "qrels.txt", unjudged_label=-9, predicted="use")
+    is_predicted = back["judged_by"] == "predicted"
+    np.testing.assert_array_equal(is_predicted, found["imputed"])
+
+
 # Tables.
 
 
@@ -650,7 +690,11 @@ def test_set_output(T):
     assert isinstance(polars, pl.DataFrame)
     assert polars["label"].to_list() == expected["label"].tolist()
     assert polars["qid"].to_list() == T["qid"].tolist()
-    back = LabelPredictor().set_output(transform="pandas").fit_transform(polars.drop("imputed"))
+    back = (
+        LabelPredictor()
+        .set_output(transform="pandas")
+        .fit_transform(polars.drop("imputed", "judged_by"))
+    )
     pd.testing.assert_frame_equal(
         back[["text", "label"]], expected[["text", "label"]], check_dtype=False
     )

@@ -223,6 +223,12 @@ CALLS = {
         "groups": GROUPS,
         "early_stopping_rounds": 2,
     },
+    "judgments.complete_qrels": {
+        "runs": RUNS,
+        "qrels": QRELS[:-1],
+        "documents": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
+        "unjudged_label": None,
+    },
     "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
     "judgments.likely_errors": {
         "X": pd.DataFrame(

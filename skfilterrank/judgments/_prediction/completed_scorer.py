@@ -84,6 +84,14 @@ def make_completed_scorer(
     predictor has no model for, are unjudged to the measure. Where every row is judged, the value
     is that of the plain scorer, with a warning if some labels are -1.
 
+    When to use it: where rows were judged because they stood high in some list (pooling, MAXREP),
+    completing has ordered systems better than leaving the others out. Where the judged rows are a
+    random sample it has done harm: leave unjudged rows out there (``unjudged="drop"``). Values from
+    completed labels order models; they are no values that people's labels would give.
+
+    With the predictor's `n_select`, labels of held-out rows that its selector would not have asked
+    for are hidden and predicted, too.
+
     The labels are completed anew for each candidate of a grid, in the same way.
 
     Examples
