@@ -59,10 +59,10 @@ def add_arguments(parser) -> None:
     )
     how.add_argument(
         "--one-class",
-        choices=("copy", "pool", "leave"),
-        default="copy",
-        help="topics whose judged labels are all the same: copy it, ask a model of all topics, or "
-        "leave their documents unjudged (default: copy)",
+        choices=("pool", "copy", "leave"),
+        default="pool",
+        help="topics whose judged labels are all the same: ask a model of all topics, copy it, or "
+        "leave their documents unjudged (default: pool)",
     )
     how.add_argument(
         "--unjudged-topic",

@@ -42,6 +42,7 @@ class Experiment:
         gains,
         ties,
         unjudged_label,
+        predicted,
         random_state,
         n_jobs,
         verbose,
@@ -66,6 +67,7 @@ class Experiment:
             gains=gains,
             ties=ties,
             unjudged_label=unjudged_label,
+            predicted=predicted,
         )
         warn_of_forbidden([self.measure], self.pool.labels, gains)
         self.truth = self.mitigations.truth(self.pool)

@@ -147,6 +147,7 @@ def judging_curve(
     gains=None,
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
     random_state=0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -196,7 +197,7 @@ default=("none", "condensed")
         Of the intervals over these draws.
     missing : {"raise", "drop", "empty"}, default="raise"
         What becomes of a judged topic that is not in some run, as in :func:`score_systems`.
-    gains, ties, unjudged_label
+    gains, ties, unjudged_label, predicted
         As in :func:`skfilterrank.trec.evaluate_run`.
     random_state : int, RandomState or None, default=0
         Draws; a strategy's own `random_state` is not used.
@@ -279,6 +280,7 @@ default=("none", "condensed")
         gains=gains,
         ties=ties,
         unjudged_label=unjudged_label,
+        predicted=predicted,
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,

@@ -119,6 +119,7 @@ def leave_out_teams(
     gains=None,
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
     random_state=0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -149,7 +150,7 @@ def leave_out_teams(
         Ranks of the runs up to which documents are in the pool.
     n_samples : int, default=1
         Number of draws of strategies that have a `random_state`, of which the means are taken.
-    missing, gains, ties, unjudged_label, random_state, n_jobs, verbose
+    missing, gains, ties, unjudged_label, predicted, random_state, n_jobs, verbose
         As :func:`judging_curve` takes them.
 
     Returns
@@ -215,6 +216,7 @@ def leave_out_teams(
         gains=gains,
         ties=ties,
         unjudged_label=unjudged_label,
+        predicted=predicted,
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,

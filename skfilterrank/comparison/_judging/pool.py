@@ -49,9 +49,13 @@ class JudgedPool:
     dropped_queries: tuple
 
     @classmethod
-    def read(cls, runs, qrels, *, documents, depth, missing, gains, ties, unjudged_label):
+    def read(
+        cls, runs, qrels, *, documents, depth, missing, gains, ties, unjudged_label, predicted
+    ):
         """Read runs, judgments and documents."""
-        index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, gains=gains)
+        index = QrelsIndex.of(
+            qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
+        )
         frames = read_runs(runs)
         if len(frames) < 2:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
@@ -195,7 +199,7 @@ def _documents(documents, index):
     else:
         try:
             table = pd.Series(documents, dtype=object).to_frame(TEXT)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, NotImplementedError) as error:
             raise InputError(
                 "documents must be a dict or Series {docno: text}, or a DataFrame with the texts "
                 f"in a column 'text' and numbers in others, got {type(documents).__name__}."

@@ -97,8 +97,8 @@ def make_completed_scorer(
     Examples
     --------
     >>> from skfilterrank.judgments import LabelPredictor, make_completed_scorer
-    >>> make_completed_scorer("ap@10", predictor=LabelPredictor(one_class="pool"))
-    make_completed_scorer('ap@10', predictor=LabelPredictor(one_class='pool'))
+    >>> make_completed_scorer("ap@10", predictor=LabelPredictor(n_terms=10_000))
+    make_completed_scorer('ap@10', predictor=LabelPredictor(n_terms=10000))
     """
     scorer = make_ranking_scorer(measure, k=k, gains=gains, **params)
     check_predictor(predictor)

@@ -89,9 +89,9 @@ class LabelPredictor(TableImputer):
         Whether one model of all topics' judged documents answers for every topic, in place of a
         model for each: for columns of numbers that mean the same in every topic, such as features
         of query and document or ranks in runs; terms of texts do not.
-    one_class : {"copy", "pool", "leave"}, default="copy"
-        Topics whose judged documents all have one label: give it to the others too, ask a model
-        of all topics' judged documents, or leave the rows NaN.
+    one_class : {"pool", "copy", "leave"}, default="pool"
+        Topics whose judged documents all have one label: ask a model of all topics' judged
+        documents, give it to the others too, as in [1]_, or leave the rows NaN.
     unjudged_topic : {"leave", "pool", "raise"}, default="leave"
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
@@ -208,7 +208,7 @@ class LabelPredictor(TableImputer):
     3  wings          a swept wing    1.0     True  predicted
     4  wings             heat flow    0.0     True  predicted
     5   heat         heat in slabs    1.0    False     people
-    6   heat             heat flow    1.0     True  predicted
+    6   heat             heat flow    0.0     True  predicted
     7   heat        lift of a wing    1.0     True  predicted
     >>> predictor.fallback_topics_
     {'heat': 'judged labels all 1'}
@@ -229,7 +229,7 @@ class LabelPredictor(TableImputer):
         output="hard",
         calibration="auto",
         shared=False,
-        one_class="copy",
+        one_class="pool",
         unjudged_topic="leave",
         selector=None,
         n_select=None,
