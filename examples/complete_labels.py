@@ -12,7 +12,7 @@ import numpy as np
 
 from skfilterrank.comparison import kendall_tau, score_systems
 from skfilterrank.io import read_qrels, read_runs, write_qrels
-from skfilterrank.judgments import LabelPredictor
+from skfilterrank.judgments import LabelPredictor, complete_qrels
 
 folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-dl2019-llm"
 qrels = read_qrels(folder / "qrels.txt.gz")
@@ -24,12 +24,15 @@ runs = read_runs(sorted((folder / "runs").glob("*.gz"))[::4])
 
 # As if a third had been judged.
 is_judged = np.random.default_rng(0).random(len(qrels)) < 1 / 3
-table = qrels.assign(text=qrels["docno"].map(text_of), label=qrels["label"].where(is_judged))
-completed = LabelPredictor(random_state=0).fit_transform(table)
-agreement = (completed["label"] == qrels["label"])[~is_judged].mean()
-print(f"{agreement:.0%} of the predicted labels are right")
-write_qrels("completed.txt", completed)
+judged = qrels.assign(label=qrels["label"].where(is_judged))
+completed = complete_qrels(None, judged, text_of, predictor=LabelPredictor(random_state=0))
+print(completed.precision_text())
+labels = completed.qrels.merge(qrels, on=["qid", "docno"], suffixes=("", "_truth"))
+says_relevant = labels[(labels["judged_by"] == "predicted") & (labels["label"] == 1)]
+print(f"{says_relevant['label_truth'].mean():.0%} are")
+write_qrels("completed.txt", completed.qrels)
 
 truth = score_systems(runs, qrels, "ap")["ap"]
 for name, labels in {"judged": qrels[is_judged], "completed": "completed.txt"}.items():
-    print(f"{name}: tau {kendall_tau(truth, score_systems(runs, labels, 'ap')['ap']):.3f}")
+    estimate = score_systems(runs, labels, "ap", predicted="use")["ap"]
+    print(f"{name}: tau {kendall_tau(truth, estimate):.3f}")

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
+from skfilterrank.comparison._judging.judging_curve import JudgingCurve, judging_curve
+from skfilterrank.comparison._judging.leave_out_teams import LeftOutTeams, leave_out_teams
 from skfilterrank.comparison._measure_quality.agreement import Agreement, agreement, fraction_tied
 from skfilterrank.comparison._measure_quality.conflicts import MeasureConflicts, conflicts
 from skfilterrank.comparison._measure_quality.discriminative_power import (
@@ -38,7 +40,9 @@ from skfilterrank.comparison._slices.compare_slices import SliceComparison, comp
 __all__ = [
     "Agreement",
     "DiscriminativePower",
+    "JudgingCurve",
     "LabelDegradation",
+    "LeftOutTeams",
     "MeasureConflicts",
     "PairwiseComparison",
     "RankBiasedOverlap",
@@ -58,8 +62,10 @@ __all__ = [
     "conflicts",
     "discriminative_power",
     "fraction_tied",
+    "judging_curve",
     "kendall_tau",
     "label_degradation",
+    "leave_out_teams",
     "moved_documents",
     "order_systems",
     "percentage_absolute_difference",

@@ -12,6 +12,7 @@ from skfilterrank.judgments._assessors.agreement import AssessorAgreement, asses
 from skfilterrank.judgments._assessors.likely_errors import likely_errors
 from skfilterrank.judgments._no_judgments.pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._no_judgments.rank_systems import rank_systems
+from skfilterrank.judgments._prediction.complete_qrels import CompletedQrels, complete_qrels
 from skfilterrank.judgments._prediction.completed_labels import CompletedLabels
 from skfilterrank.judgments._prediction.completed_scorer import make_completed_scorer
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
@@ -28,6 +29,7 @@ __all__ = [
     "Answer",
     "AssessorAgreement",
     "CompletedLabels",
+    "CompletedQrels",
     "LabelPredictor",
     "MTCSelector",
     "MaxRepSelector",
@@ -39,6 +41,7 @@ __all__ = [
     "StatAPSelector",
     "TopicSelector",
     "assessor_agreement",
+    "complete_qrels",
     "judge",
     "likely_errors",
     "make_completed_scorer",

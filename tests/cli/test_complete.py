@@ -68,10 +68,13 @@ JUDGED = ["1 0 w1 2", "1 0 w2 2", "1 0 h1 0", "1 0 x 0"]
 def test_unjudged_rows_of_the_judgments(complete):
     lines, err = complete("--unjudged-label=-1")
     assert lines == [
-        *JUDGED, "1 0 w3 2", "1 0 h2 0", "1 0 y -1", "2 0 h1 1", "2 0 h2 1", "3 0 w1 -1",
+        *JUDGED, "1 predicted w3 2", "1 predicted h2 0", "1 0 y -1", "2 0 h1 1",
+        "2 predicted h2 1", "3 0 w1 -1",
     ]  # fmt: skip
     assert err.splitlines() == [
         "predicted 3 labels of 10: 0: 1, 1: 1, 2: 1",
+        "warning: of 2 documents predicted relevant nothing says how many are: too few judged ones "
+        "of either kind; column 2 marks them",
         "1 topic with judged labels all 1 (copied): 2",
         "1 topic with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
@@ -83,7 +86,10 @@ def test_unjudged_rows_of_the_judgments(complete):
 def test_documents_of_runs(complete, folder):
     (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
     lines, err = complete("--runs", "a.run", "b.run", "--list-missing", "missing.txt")
-    assert lines == [*JUDGED, "1 0 h3 0", "1 0 w4 2", "2 0 h1 1", "2 0 w4 1"]
+    assert lines == [
+        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", "2 predicted w4 1",
+    ]  # fmt: skip
+
     assert "1 topic of the runs without judgments: left out" in err
     assert "below 0" not in err
     assert (folder / "missing.txt").read_text() == "1 x\n1 z\n"
@@ -115,7 +121,7 @@ def test_topics_without_a_model(complete):
     assert "2 0 h2 -1" in lines
     assert "judged labels all 1 (left unjudged): 2" in err
     lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topic", "pool")
-    assert "3 0 w1 2" in lines
+    assert "3 predicted w1 2" in lines
     assert "no judged document (model of all topics): 3" in err
 
 
@@ -175,20 +181,24 @@ def test_the_library_gives_the_same(run, tmp_path, data_dir):
         docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
     T = qrels.assign(text=docs.loc[qrels["docno"]].to_numpy(), label=qrels["label"].where(~hidden))
     expected = LabelPredictor().fit_transform(T)
-    found = read_qrels(out)
+    found = read_qrels(out, predicted="use")
+    assert (found["judged_by"] == "predicted").tolist() == hidden.tolist()
     assert found["label"].tolist() == expected["label"].tolist()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "qrels.txt holds no unjudged document: say by --unjudged-label"),
+        ([], "no document is unjudged: name the label that marks those"),
         (["--depth", "3"], "--depth says how much of the runs counts: give --runs"),
         (["--runs", "no.run"], "no.run: No such file or directory"),
-        (["--runs", "other.run"], "the runs have no topic of qrels.txt: they have such as '99'"),
+        (
+            ["--runs", "other.run"],
+            "the runs have no topic of the judgments: they have such as '99'",
+        ),
         (["--unjudged-label=-1", "--text", "body"], "docs.jsonl: there is no column 'body'"),
         (["--unjudged-label=-1", "--docs", "far.csv"], "no document of the pool has a text in"),
-        (["--unjudged-label=-1", "--docs", "h2.csv"], "no judged document of qrels.txt has a text"),
+        (["--unjudged-label=-1", "--docs", "h2.csv"], "no judged document has a text in doc"),
         (
             ["--unjudged-label=-1", "--docs", "twice.csv"],
             "twice.csv:3: the document 'w1' is there a second time",
@@ -242,3 +252,21 @@ def test_documents_without_a_row(run, folder):
     code, _, err = run("complete", "qrels.txt", *arguments)
     assert code == 2
     assert "head.csv holds no document" in err
+
+
+def test_labels_of_machines_are_predicted_anew(complete, folder):
+    first, _ = complete("--unjudged-label=-1")
+    (folder / "qrels.txt").write_text("\n".join(first))
+    again, err = complete("--unjudged-label=-1")
+    assert again == first
+    assert "qrels.txt: 3 labels of machines, not learned from and predicted anew" in err
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_other_commands_know_the_labels_for_predicted(run, complete, folder):
+    complete("--unjudged-label=-1")
+    arguments = ("evaluate", "out.txt", "a.run", "-m", "ap", "--unjudged-label=-1")
+    code, _, err = run(*arguments)
+    assert code == 0
+    assert "machines gave 3 (predicted: 3)" in err
+    assert "machines" not in run(*arguments, "--predicted", "drop")[2]

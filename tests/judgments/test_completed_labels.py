@@ -13,11 +13,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.judgments import CompletedLabels, LabelPredictor, make_completed_scorer
+from skfilterrank.judgments import (
+    CompletedLabels,
+    LabelPredictor,
+    MaxRepSelector,
+    make_completed_scorer,
+)
 from skfilterrank.metrics import average_precision_score, make_ranking_scorer
 from skfilterrank.ranking import RankAndFilter
 
@@ -305,6 +311,30 @@ def test_grid_search_over_the_estimator_and_the_predictor(data):
     ).fit(X, y, groups=groups)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_score_ > 0.5
+
+
+def test_grid_search_over_the_selector(data):
+    """With a budget, the strategy says which labels are learned from: others are hidden."""
+    X, _, groups, truth = data
+    model = CompletedLabels(
+        Recorder(), predictor=LabelPredictor(selector=MaxRepSelector(), n_select=4)
+    )
+    assert "predictor__selector__threshold" in model.get_params()
+    fitted = clone(model).fit(X, truth)
+    asked = MaxRepSelector().fit(StandardScaler().fit_transform(X), groups=groups).select(4)
+    np.testing.assert_array_equal(fitted.predictor_.imputed_, ~asked)
+    np.testing.assert_array_equal(fitted.estimator_.y_[asked], truth[asked])
+    assert (fitted.estimator_.y_ != truth)[~asked].mean() > 0.2
+    hidden = CompletedLabels(Recorder()).fit(X, truth.where(asked))
+    pd.testing.assert_series_equal(fitted.estimator_.y_, hidden.estimator_.y_)
+    search = GridSearchCV(
+        CompletedLabels(Ridge(), predictor=LabelPredictor(selector=MaxRepSelector(), n_select=4)),
+        {"predictor__selector__threshold": [0.3, 0.9], "predictor__n_select": [3, 0.5]},
+        scoring=make_ranking_scorer("ndcg_f@5"),
+        cv=GroupKFold(2),
+        error_score="raise",
+    ).fit(X, truth, groups=groups)
+    assert len(set(search.cv_results_["mean_test_score"])) == 4
 
 
 def test_metadata_routing(data):

@@ -19,14 +19,14 @@ def objective(similarity, weights, chosen):
     return sum(weight * value for weight, value in zip(weights, best))
 
 
-def greedy(similarity, weights):
+def greedy(similarity, weights, chosen=()):
     """Order and gains by trying every document at every step, in exact arithmetic."""
     similarity = [[Fraction(value) for value in row] for row in similarity]
     weights = [Fraction(weight) for weight in weights]
-    order, gains, value = [], [], 0
-    while len(order) < len(weights):
-        left = [j for j in range(len(weights)) if j not in order]
-        values = [objective(similarity, weights, [*order, j]) for j in left]
+    order, gains, value = [], [], objective(similarity, weights, chosen)
+    while len(order) + len(chosen) < len(weights):
+        left = [j for j in range(len(weights)) if j not in order and j not in chosen]
+        values = [objective(similarity, weights, [*chosen, *order, j]) for j in left]
         best = max(values)
         order.append(left[values.index(best)])
         gains.append(best - value)
@@ -48,10 +48,11 @@ def problems(draw, values=tuple(i / 8 for i in range(9)), max_documents=9):
     return similarity, np.array(weights)
 
 
-def run(similarity, weights=None):
+def run(similarity, weights=None, chosen=None):
     similarity = np.asarray(similarity, dtype=float)
+    symmetric = bool((similarity == similarity.T).all())
     return facility_location(
-        sparse.csr_array(similarity), weights, symmetric=bool((similarity == similarity.T).all())
+        sparse.csr_array(similarity), weights, symmetric=symmetric, chosen=chosen
     )
 
 
@@ -63,6 +64,20 @@ def test_equals_brute_force(problem):
     expected_order, expected_gains = greedy(similarity.tolist(), weights.tolist())
     assert order.tolist() == expected_order
     assert gains.tolist() == expected_gains
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.data())
+def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
+    similarity, weights = problem
+    n = len(weights)
+    chosen = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    order, gains = run(similarity, weights, chosen)
+    expected, expected_gains = greedy(similarity, weights, np.flatnonzero(chosen).tolist())
+    left = ~chosen[order]
+    assert order[left].tolist() == expected
+    np.testing.assert_array_equal(gains[left], expected_gains)
+    np.testing.assert_array_equal(gains[~left], 0)
 
 
 @pytest.mark.parametrize("density", [0.05, 0.2, 1.0])

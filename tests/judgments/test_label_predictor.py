@@ -15,16 +15,21 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import cohen_kappa_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
-from skfilterrank.io import read_qrels
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import (
     LabelPredictor,
+    MaxRepSelector,
     PoolingSelector,
     PriorSelector,
+    RandomSelector,
     StatAPSelector,
     TopicSelector,
 )
@@ -77,7 +82,9 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     pd.testing.assert_series_equal(found["label"][known], T["label"][known])
     np.testing.assert_array_equal(found["imputed"], ~known)
     np.testing.assert_array_equal(predictor.imputed_, ~known)
-    assert list(found.columns) == [*T.columns, "imputed"] == list(predictor.get_feature_names_out())
+    columns = [*T.columns, "imputed", "judged_by"]
+    assert list(found.columns) == columns == list(predictor.get_feature_names_out())
+    assert found["judged_by"].tolist() == np.where(known, "people", "predicted").tolist()
     assert predictor.n_imputed_ == (~known).sum()
     assert predictor.n_left_ == predictor.n_empty_texts_ == 0
     assert predictor.fallback_topics_ == {}
@@ -125,6 +132,7 @@ def test_new_documents_and_a_table_without_labels(T):
         "qid": ["wings", "wings"],
         "label": [1.0, 0.0],
         "imputed": [True, True],
+        "judged_by": ["predicted", "predicted"],
     }
     # What is known of them is kept, and nothing is learned from it.
     known = predictor.transform(new.assign(label=[0.0, NAN]))
@@ -404,7 +412,7 @@ def test_empty_texts(T):
 
 
 def test_query_asks_for_what_is_least_sure(T):
-    predictor = LabelPredictor(output="soft", calibration=None).fit(T)
+    predictor = LabelPredictor(output="soft", calibration=None, selector="uncertainty").fit(T)
     asked = predictor.select(T, 2)
     assert asked.dtype == bool
     assert T["label"][asked].isna().all()
@@ -418,7 +426,7 @@ def test_query_asks_for_what_is_least_sure(T):
 
 @pytest.mark.filterwarnings("ignore:1 topics have no judged document")
 def test_query_in_topics_without_a_model(poor):
-    asked = LabelPredictor().fit(poor).select(poor, 1)
+    asked = LabelPredictor(selector="uncertainty").fit(poor).select(poor, 1)
     assert asked[-5:].tolist() == [False, True, False, True, False]
 
 
@@ -448,6 +456,215 @@ def test_query_by_a_selector(T):
         assert asked[rows].tolist() == [False] * (len(rows) - 1) + [True]
 
 
+def with_copies():
+    """A topic of three kinds of text, each there four times; the first rows of each are judged."""
+    texts = ["lift of a wing", "heat in slabs", "soup with bread"] * 4
+    labels = [1.0, 0.0] + 10 * [NAN]
+    return pd.DataFrame({"qid": "1", "text": texts, "label": labels})
+
+
+def test_maxrep_is_the_default_and_starts_from_what_is_judged():
+    C = with_copies()
+    prior = np.tile([3.0, 2.0, 1.0], 4)
+    # Copies of the judged texts stand higher by the prior, and tell nothing new.
+    assert np.flatnonzero(LabelPredictor().select(C, 1, prior=prior)).tolist() == [2]
+    asked = LabelPredictor(selector=MaxRepSelector()).fit(C).select(C, 3, prior=prior)
+    assert np.flatnonzero(asked).tolist() == [2, 3, 4]
+    # Without labels, the first round needs no fit: one of each kind.
+    first = LabelPredictor().select(C.drop(columns="label"), 3)
+    assert np.flatnonzero(first).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounds_of_maxrep_by_a_greedy_choice(seed):
+    """The second round is the greedy choice of eq. 1 given the first, topic by topic."""
+    T = make_table(seed=seed)
+    prior = np.random.RandomState(seed).rand(len(T))
+    X = T.assign(label=NAN)
+    selector = MaxRepSelector(0.3)
+    predictor = LabelPredictor(selector=selector)
+    first = predictor.select(X, 0.25, prior=prior)
+    assert first.sum() == 2 * 6
+    X = X.assign(label=T["truth"].where(first))
+    second = predictor.select(X, 4, prior=prior)
+    assert not (first & second).any()
+    counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in T["text"]]).fillna(0)
+    df = (counts[~T["text"].duplicated().to_numpy()] > 0).sum()
+    vectors = (counts * np.log(T["text"].nunique() / df)).to_numpy()
+    vectors = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    similar = vectors @ vectors.T
+    similar[similar < 0.3] = 0
+    for topic in WORDS:
+        rows = np.flatnonzero(T["qid"] == topic)
+        best = similar[rows][:, rows[first[rows]]].max(axis=1)
+        chosen = []
+        for _ in range(4):
+            gains = [
+                -1 if first[row] or row in chosen else
+                prior[rows] @ np.maximum(similar[rows, row] - best, 0) for row in rows
+            ]  # fmt: skip
+            chosen.append(rows[int(np.argmax(gains))])
+            best = np.maximum(best, similar[rows, chosen[-1]])
+        assert sorted(chosen) == np.flatnonzero(second & (T["qid"] == topic)).tolist()
+
+
+@pytest.mark.parametrize("selector", [None, Longest(), "uncertainty"])
+def test_a_share_of_the_documents(T, selector):
+    predictor = LabelPredictor(selector=selector).fit(T)
+    for share, number in ((1 / 24, 1), (0.125, 3), (0.2, 5)):
+        asked = predictor.select(T, share)
+        np.testing.assert_array_equal(asked, predictor.select(T, number))
+        assert T["qid"][asked].value_counts().tolist() == [number, number]
+
+
+def test_features_are_selected_by_in_any_unit(T):
+    rng = np.random.RandomState(0)
+    T = T.assign(f0=rng.rand(len(T)), f1=rng.rand(len(T)))
+    predictor = LabelPredictor(text=None, features=["f0", "f1"])
+    expected = predictor.select(T, 5)
+    np.testing.assert_array_equal(predictor.select(T.assign(f0=1 + 1000 * T["f0"]), 5), expected)
+
+
+# Labels as if fewer had been asked for, and the score.
+
+
+def test_only_what_a_strategy_asks_for_is_learned_from(T):
+    full = T.assign(label=T["truth"])
+    for budget, number in ((5, 5), (0.25, 6)):
+        predictor = LabelPredictor(selector=Longest(), n_select=budget).fit(full)
+        asked = Longest().fit(T["text"], groups=T["qid"]).select(number)
+        hidden = LabelPredictor().fit(full.assign(label=T["truth"].where(asked)))
+        np.testing.assert_array_equal(predictor.imputed_, ~asked)
+        new = T.drop(columns=["label", "docno"])
+        pd.testing.assert_frame_equal(predictor.transform(new), hidden.transform(new))
+    # Labels that are there stay.
+    assert predictor.fit_transform(full)["label"].tolist() == T["truth"].tolist()
+    assert not predictor.fit_transform(full)["imputed"].any()
+    pd.testing.assert_frame_equal(predictor.fit_transform(T), predictor.fit(T).transform(T))
+
+
+def test_a_strategy_chooses_among_what_is_judged(T):
+    """As if the judged documents were the pool."""
+    judged = T["label"].notna()
+    predictor = LabelPredictor(n_select=3).fit(T)
+    asked = MaxRepSelector().fit(T["text"][judged], groups=T["qid"][judged]).select(3)
+    np.testing.assert_array_equal(~predictor.imputed_[judged], asked)
+    assert predictor.imputed_[~judged].all()
+    everything = LabelPredictor(n_select=1000).fit(T)
+    np.testing.assert_array_equal(everything.imputed_, ~judged)
+
+
+@pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
+def test_score_is_cohens_kappa_of_masked_labels(labels):
+    T = make_table(labels=labels, n_docs=40)
+    # Some assessors err, so that the agreement is not perfect.
+    errs = np.random.RandomState(0).rand(len(T)) < 0.2
+    T["truth"] = T["truth"].where(~errs, T["truth"].sample(frac=1, random_state=0).to_numpy())
+    T = T.assign(label=T["truth"])
+    train, test = T.iloc[:40], T.iloc[40:]
+    predictor = LabelPredictor().fit(train)
+    found = predictor.transform(test.drop(columns="label"))["label"]
+    levels = list(range(int(min(labels)), int(max(labels)) + 1))
+    expected = cohen_kappa_score(
+        test["truth"].astype(int), found.astype(int), weights="quadratic", labels=levels
+    )
+    assert predictor.score(test) == pytest.approx(expected, abs=1e-12)
+    assert 0.3 < expected < 1
+    # The table's own labels are masked, and rows without one do not count.
+    some = test.assign(label=test["truth"].where(np.arange(len(test)) % 2 == 0))
+    assert predictor.score(some) == pytest.approx(predictor.score(test.iloc[::2]), abs=1e-12)
+    wrong = test.assign(label=sum(labels[::2]) - test["truth"])
+    assert predictor.score(wrong) < 0
+    assert predictor.fit(train).score(test, y=test["qid"]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_score_of_expected_labels_by_hand(T):
+    soft = LabelPredictor(output="soft", calibration=None).fit(T)
+    full = T.assign(label=T["truth"])
+    x = T["truth"].to_numpy()
+    y = soft.transform(T.drop(columns="label"))["label"].to_numpy()
+    # Lin's coefficient: twice the covariance over the variances and the squared difference.
+    lin = 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+    assert soft.score(full) == pytest.approx(lin, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+def test_rows_that_are_left_count_as_0(T):
+    only = T[T["qid"] == "heat"]
+    predictor = LabelPredictor().fit(only)
+    full = T.assign(label=T["truth"])
+    x = full["label"].to_numpy()
+    y = np.nan_to_num(predictor.transform(T.drop(columns="label"))["label"].to_numpy())
+    lin = 2 * np.cov(x, y, ddof=0)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+    assert predictor.score(full) == pytest.approx(lin, abs=1e-12)
+    assert predictor.score(full) < predictor.score(full[full["qid"] == "heat"])
+
+
+def test_score_where_nothing_varies(T):
+    ones = T.assign(label=1.0)
+    assert LabelPredictor().fit(ones).score(ones) == 1.0
+    with pytest.raises(ValueError, match=r"column 'label' of X has no label in any of 48 rows"):
+        LabelPredictor().fit(T).score(T.assign(label=NAN))
+
+
+def test_grid_search_tunes_the_predictor():
+    T = make_table(n_docs=60, share=0.8)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    grid = {"n_select": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
+    grid["selector"][1].set_params(random_state=0)
+    search = GridSearchCV(LabelPredictor(), grid, cv=folds, error_score="raise")
+    search.fit(T, T["qid"])
+    scores = search.cv_results_["mean_test_score"].reshape(3, 2)
+    assert (scores[0] < scores[2]).all()  # two labels a topic against all
+    assert scores[0, 0] != scores[0, 1]  # by another strategy
+    assert scores[2, 0] == scores[2, 1]
+    assert search.best_params_["n_select"] != 2
+    # The nested threshold of the strategy.
+    inner = GridSearchCV(
+        LabelPredictor(selector=MaxRepSelector(), n_select=2),
+        {"selector__threshold": [0.05, 0.5]}, cv=folds, error_score="raise",
+    ).fit(T, T["qid"])  # fmt: skip
+    assert len(set(inner.cv_results_["mean_test_score"])) == 2
+    alone = cross_val_score(LabelPredictor(n_select=2), T, T["qid"], cv=folds)
+    assert alone.shape == (3,)
+
+
+# Who gave a label.
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_labels_of_machines_are_not_learned_from(T, kind):
+    completed = LabelPredictor().fit_transform(T)
+    T = T.assign(label=T["label"].where(T["qid"] == "heat"))
+    marked = completed.assign(
+        label=np.where(T["label"].notna() | completed["imputed"], completed["label"], NAN),
+        judged_by=np.where(completed["imputed"], "large", "people"),
+    ).drop(columns="imputed")
+    expected = LabelPredictor(unjudged_topic="pool").fit_transform(T)
+    marked = pl.from_pandas(marked) if kind == "polars" else marked
+    predictor = LabelPredictor(unjudged_topic="pool")
+    n_machine = int(completed["imputed"].sum())
+    message = rf"X holds {n_machine} labels that machines gave \(column 'judged_by': large\)"
+    with pytest.warns(DataWarning, match=message):
+        found = predictor.set_output(transform="pandas").fit_transform(marked)
+    assert found["label"].tolist() == expected["label"].tolist()
+    assert found["judged_by"].tolist() == expected["judged_by"].tolist()
+    assert list(found.columns) == [*T.columns, "judged_by", "imputed"]
+    assert list(found.columns) == list(predictor.get_feature_names_out())
+
+
+@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+def test_the_mark_survives_a_file(poor, tmp_path):
+    poor["docno"] = [f"d{row}" for row in range(len(poor))]
+    found = LabelPredictor(one_class="leave").fit_transform(poor)
+    assert found["judged_by"][found["label"].isna()].isna().all()
+    assert set(found["judged_by"].dropna()) == {"people", "predicted"}
+    write_qrels(tmp_path / "qrels.txt", found, unjudged_label=-9)
+    back = read_qrels(tmp_path / "qrels.txt", unjudged_label=-9, predicted="use")
+    is_predicted = back["judged_by"] == "predicted"
+    np.testing.assert_array_equal(is_predicted, found["imputed"])
+
+
 # Tables.
 
 
@@ -473,7 +690,11 @@ def test_set_output(T):
     assert isinstance(polars, pl.DataFrame)
     assert polars["label"].to_list() == expected["label"].tolist()
     assert polars["qid"].to_list() == T["qid"].tolist()
-    back = LabelPredictor().set_output(transform="pandas").fit_transform(polars.drop("imputed"))
+    back = (
+        LabelPredictor()
+        .set_output(transform="pandas")
+        .fit_transform(polars.drop("imputed", "judged_by"))
+    )
     pd.testing.assert_frame_equal(
         back[["text", "label"]], expected[["text", "label"]], check_dtype=False
     )
@@ -580,6 +801,10 @@ def test_document_ids_need_not_be_there(T):
         ({"text": None}, "text and features are both None"),
         ({"estimator": TfidfVectorizer()}, "estimator must be a classifier"),
         ({"features": ["f9"]}, "X has no column 'f9'.*by features="),
+        ({"selector": "maxrep"}, r"selector must be a strategy such as MaxRepSelector\(\), 'unc"),
+        ({"selector": MaxRepSelector}, "selector must be a strategy such as"),
+        ({"n_select": 0}, "n_select must be None"),
+        ({"n_select": 2, "selector": "uncertainty"}, "n_select=2 needs a selector that starts"),
     ],
 )
 def test_bad_parameters(T, params, message):
@@ -592,15 +817,18 @@ def test_bad_queries(T):
     for n in (0, 1.5, True, -1):
         with pytest.raises(ValueError, match="n_select must be None"):
             predictor.select(T, n)
-    with pytest.raises(ValueError, match="prior needs a selector"):
-        predictor.select(T, 1, prior=np.ones(len(T)))
-    sampling = LabelPredictor(selector=StatAPSelector()).fit(T)
+    unsure = LabelPredictor(selector="uncertainty")
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        unsure.select(T, 1)
+    with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' makes no use"):
+        unsure.fit(T).select(T, 1, prior=np.ones(len(T)))
+    sampling = LabelPredictor(selector=StatAPSelector())
     with pytest.raises(
         ValueError, match=r"selector must be .* one order.*StatAPSelector\(.*select"
     ):
         sampling.select(T, 1, prior=np.ones(len(T)))
     with pytest.raises(ValueError, match="X must be a rank table, or a dict"):
-        LabelPredictor(selector=PoolingSelector()).fit(T).select(T, 1)
+        LabelPredictor(selector=PoolingSelector()).select(T, 1)
 
 
 class Picky(LogisticRegression):

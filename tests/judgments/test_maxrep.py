@@ -195,6 +195,98 @@ def test_without_near_duplicates_it_is_the_prior():
     np.testing.assert_array_equal(selector.gains_, prior)
 
 
+def fitted_on(kind, threshold, texts, groups, prior, judged=None):
+    """A selector on texts, vectors or similarities."""
+    X = TfidfVectorizer().fit_transform(texts)
+    X = {"texts": texts, "vectors": X, "precomputed": cosine_similarity(X)}[kind]
+    metric = "precomputed" if kind == "precomputed" else "cosine"
+    selector = MaxRepSelector(threshold, metric=metric)
+    return selector.fit(X, groups=groups, prior=prior, judged=judged)
+
+
+KINDS = pytest.mark.parametrize("kind", ["texts", "vectors", "precomputed"])
+
+
+@KINDS
+def test_a_later_round_goes_on_where_the_first_ended(kind):
+    texts, groups, prior = pool(3)
+    texts[30], texts[31] = texts[3], texts[1]
+    once = fitted_on(kind, 0.5, texts, groups, prior)
+    first = once.select(4)
+    later = fitted_on(kind, 0.5, texts, groups, prior, first)
+    np.testing.assert_array_equal(later.select(5), once.select(9) & ~first)
+    np.testing.assert_array_equal(later.gains_[~first], once.gains_[~first])
+    np.testing.assert_array_equal(later.ranking_[~first], once.ranking_[~first] - 4)
+    assert not later.gains_[first].any()
+    assert (later.select() == ~first).all()
+
+
+@KINDS
+def test_a_later_round_by_the_letter_from_any_judged_set(kind):
+    texts, groups, prior = pool(4)
+    judged = np.random.default_rng(4).random(len(texts)) < 0.25
+    vectors = tf_log_idf(texts) if kind == "texts" else TfidfVectorizer().fit_transform(texts)
+    similarity = thresholded(cosine_similarity(vectors), 0.5)
+    selector = fitted_on(kind, 0.5, texts, groups, prior, judged)
+    for topic in np.unique(groups):
+        rows = np.flatnonzero(groups == topic)
+        own, weights, known = similarity[np.ix_(rows, rows)], prior[rows], judged[rows]
+        best = own[:, known].max(axis=1, initial=0)
+        chosen = []
+        for _ in range(np.count_nonzero(~known)):
+            gains = weights @ np.maximum(own - best[:, None], 0)
+            gains[known] = gains[chosen] = -1
+            chosen.append(int(gains.argmax()))
+            np.testing.assert_allclose(
+                selector.gains_[rows[chosen[-1]]], gains.max(), rtol=1e-9, atol=1e-11
+            )
+            best = np.maximum(best, own[:, chosen[-1]])
+        places = selector.ranking_[rows]
+        adds = selector.gains_[rows[chosen]] > 1e-9
+        assert places[chosen][adds].tolist() == list(range(1, adds.sum() + 1))
+        assert places[known].min() > places[~known].max()
+
+
+def test_no_copies_of_what_is_judged():
+    texts = ["a wing in flight", "a wing in flight", "heat of a slab", "soup with bread"]
+    groups, prior = [1, 1, 1, 1], [0.9, 0.9, 0.2, 0.1]
+    judged = [True, False, False, False]
+    # A fit that does not know of it proposes the judged text, then others; the copy is last.
+    assert MaxRepSelector().fit(texts, groups=groups, prior=prior).ranking_[0] == 1
+    selector = MaxRepSelector().fit(texts, groups=groups, prior=prior, judged=judged)
+    assert selector.ranking_.tolist() == [4, 3, 1, 2]
+    assert selector.select(2).tolist() == [False, False, True, True]
+    assert selector.gains_.tolist() == [0, 0, 0.2, 0.1]
+    # Where a copy is judged, the first row of the text is not asked for either.
+    judged = [False, True, False, False]
+    selector = MaxRepSelector().fit(texts, groups=groups, prior=prior, judged=judged)
+    assert selector.ranking_.tolist() == [3, 4, 1, 2]
+
+
+def test_judged_by_hand():
+    # Document 2 is judged and stands for document 0 with 0.9 of its weight 10, 1 is left. Document
+    # 1 would add (1 - 0.9) * 10 + 2, document 3 adds 2.5.
+    similarity = np.array([[1, 1, 0.9, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    selector = MaxRepSelector(metric="precomputed").fit(
+        similarity, groups=[1] * 4, prior=[10, 2, 1, 2.5], judged=[False, False, True, False]
+    )
+    np.testing.assert_allclose(selector.gains_, [0, 3, 0, 2.5], atol=1e-12)
+    assert selector.ranking_.tolist() == [3, 1, 4, 2]
+
+
+@pytest.mark.parametrize("judged", [[0, 1], [True], ["yes", "no"], [True, None], True])
+def test_bad_judged(judged):
+    with pytest.raises(ValueError, match=r"judged must hold True or False for each of the 2 rows"):
+        MaxRepSelector().fit(np.eye(2), groups=[1, 1], judged=judged)
+
+
+def test_judged_of_other_rows():
+    index = pd.Index([1, 1], name="qid")
+    X, judged = pd.DataFrame(np.eye(2), index), pd.Series([True, False], index + 1)
+    with pytest.raises(ValueError, match=r"X and judged have different indexes.*fillna\(False\)"):
+        MaxRepSelector().fit(X, judged=judged)
+
+
 def test_no_prior_is_a_prior_of_1():
     texts, groups, _ = pool(6)
     selector = MaxRepSelector().fit(texts, groups=groups)

@@ -102,6 +102,19 @@ CALLS = {
     "comparison.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
     "comparison.discriminative_power": {"scores": VALUES, **_FEW},
     "comparison.fraction_tied": {"scores": VALUES},
+    "comparison.judging_curve": {
+        "runs": RUNS,
+        "qrels": QRELS,
+        "selections": ["pooling", "random"],
+        "shares": [0.5],
+        "n_samples": 2,
+    },
+    "comparison.leave_out_teams": {
+        "runs": RUNS,
+        "qrels": QRELS,
+        "shares": [0.5],
+        "teams": {"first": "x", "second": "y"},
+    },
     "comparison.kendall_tau": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.label_degradation": {**_OF_RUNS, "measures": ["ap"], "n_samples": 2},
     "comparison.comparison_table": {
@@ -209,6 +222,12 @@ CALLS = {
         "y": LABELS,
         "groups": GROUPS,
         "early_stopping_rounds": 2,
+    },
+    "judgments.complete_qrels": {
+        "runs": RUNS,
+        "qrels": QRELS[:-1],
+        "documents": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
+        "unjudged_label": None,
     },
     "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
     "judgments.likely_errors": {

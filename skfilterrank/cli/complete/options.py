@@ -10,7 +10,15 @@ what is completed:
   documents of QRELS with the label of --unjudged-label, and documents of the
   --runs that QRELS does not hold, in topics that it does. Each topic has a model
   of its own, a linear support vector machine on tf-idf, which learns from the
-  topic's judged documents. Labels that are there stay as they are.
+  topic's judged documents. Labels that people gave stay as they are; those of
+  machines are predicted anew.
+
+what it is worth:
+  The second column of the output says "predicted" where people did not judge, and
+  the other commands tell of such labels. How many documents predicted relevant are
+  expected to be is printed: judged documents are predicted as if they were not, and
+  with --runs their ranks are compared with those of the others. After few judgments
+  a topic it may be a few in a hundred.
 
 what is left:
   Documents without text, and documents of topics without a judged one. They are
@@ -51,10 +59,10 @@ def add_arguments(parser) -> None:
     )
     how.add_argument(
         "--one-class",
-        choices=("copy", "pool", "leave"),
-        default="copy",
-        help="topics whose judged labels are all the same: copy it, ask a model of all topics, or "
-        "leave their documents unjudged (default: copy)",
+        choices=("pool", "copy", "leave"),
+        default="pool",
+        help="topics whose judged labels are all the same: ask a model of all topics, copy it, or "
+        "leave their documents unjudged (default: pool)",
     )
     how.add_argument(
         "--unjudged-topic",

@@ -1,21 +1,18 @@
 """Labels that a model and similar documents contradict."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from skfilterrank._core.checks import check_count, check_random_state
-from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import DocumentVectors
+from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import column_of, names_of
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 from skfilterrank.judgments._prediction.topic_models import rows_of_topics
-
-_N_FOLDS = 5
 
 
 def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) -> pd.DataFrame:
@@ -89,34 +86,14 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=0) ->
         vectorizer=predictor.vectorizer,
         n_terms=predictor.n_terms,
     ).fit_transform(X)
-    folds = _folds(table, random_state)
-    predicted = np.full(len(folds), np.nan)
-    with warnings.catch_warnings():
-        # Topics left with one label, texts without a term: nothing is listed of them.
-        warnings.simplefilter("ignore", SkfilterrankWarning)
-        for fold in range(_N_FOLDS):
-            held_out = folds == fold
-            if held_out.any():
-                labels = np.where(held_out, np.nan, table.labels)
-                found = clone(predictor).fit_vectors(vectors, table.index, labels)
-                predicted[held_out] = found[held_out]
+    folds = dealt_folds(table.index, table.labels, random_state, lone=False)
+    predicted = held_out_labels(predictor, vectors, table.index, table.labels, folds)
     neighbors, spread = _neighbors(vectors, table, n_neighbors)
     by_model, by_neighbors = np.abs(predicted - table.labels), np.abs(neighbors - table.labels)
     doubtful = (by_model > 0) & (np.abs(neighbors - predicted) < by_neighbors) & ~vectors.is_empty
     rows = np.flatnonzero(doubtful)
     doubt = (by_model[rows] + by_neighbors[rows]) / (2 * spread[rows])
     return _listed(X, predictor, table, rows, predicted, neighbors, doubt)
-
-
-def _folds(table, random_state):
-    """Fold of each label; -1 where none is held out."""
-    folds = np.full(len(table.labels), -1)
-    for rows in rows_of_topics(table.index):
-        for label in np.unique(table.labels[rows][~np.isnan(table.labels[rows])]):
-            same = rows[table.labels[rows] == label]
-            if len(same) > 1:
-                folds[random_state.permutation(same)] = np.arange(len(same)) % _N_FOLDS
-    return folds
 
 
 def _neighbors(vectors, table, n_neighbors):

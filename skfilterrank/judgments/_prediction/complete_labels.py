@@ -9,7 +9,11 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
 from skfilterrank._core.checks import check_groups
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.judgments._prediction.document_vectors import DocumentVectors, Vectors
+from skfilterrank.judgments._prediction.document_vectors import (
+    DocumentVectors,
+    Vectors,
+    selectable_documents,
+)
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
     check_labels,
@@ -17,6 +21,7 @@ from skfilterrank.judgments._prediction.label_table import (
     names_of,
     warn_of_minus_one,
 )
+from skfilterrank.judgments._prediction.next_labels import asked_labels
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 
 
@@ -32,15 +37,19 @@ def complete_labels(predictor, X, y, groups):
     A Series stays one, with its index.
     """
     check_predictor(predictor)
+    predictor = LabelPredictor() if predictor is None else clone(predictor)
     values = as_number_array(y, "y")
-    if not is_missing(as_column(y, "y", "label") if values is None else values, "y").any():
+    missing = is_missing(as_column(y, "y", "label") if values is None else values, "y").any()
+    if not missing and predictor.n_select is None:
         warn_of_minus_one(y, "y")
         return y, None
-    predictor = LabelPredictor() if predictor is None else clone(predictor)
     labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
     check_parameters(predictor)
-    predicted = predictor.fit_vectors(_vectors_of(predictor, X), index, labels)
+    vectors, documents = _vectors_of(predictor, X)
+    if predictor.n_select is not None:
+        labels = asked_labels(predictor.selector, documents, index, labels, predictor.n_select)
+    predicted = predictor.fit_vectors(vectors, index, labels)
     labels = np.where(np.isnan(predicted), labels, predicted)
     if isinstance(y, pd.Series):
         return pd.Series(labels, index=y.index, name=y.name), predictor
@@ -48,19 +57,21 @@ def complete_labels(predictor, X, y, groups):
 
 
 def _vectors_of(predictor, X):
-    """Document vectors of whatever X is."""
+    """Document vectors of whatever X is, and what selection strategies look at."""
     settings = {"vectorizer": predictor.vectorizer, "n_terms": predictor.n_terms}
     if isinstance(X, pd.DataFrame) or is_polars(X):
         text = predictor.text if predictor.text in names_of(X) else None
         if text is not None or predictor.features is not None:
-            return DocumentVectors(
-                text=text, features=predictor.features, **settings
-            ).fit_transform(X)
+            columns = {"text": text, "features": predictor.features}
+            vectors = DocumentVectors(**columns, **settings).fit_transform(X)
+            return vectors, selectable_documents(X, **columns)
     elif not sparse.issparse(X) and np.ndim(X) == 1:
         texts = pd.DataFrame({"X": np.asarray(X, dtype=object)})
-        return DocumentVectors(text="X", features=None, **settings).fit_transform(texts)
+        vectors = DocumentVectors(text="X", features=None, **settings).fit_transform(texts)
+        return vectors, selectable_documents(texts, "X", None)
     if sparse.issparse(X):
-        return Vectors(MaxAbsScaler().fit_transform(X.tocsr()))
+        vectors = Vectors(MaxAbsScaler().fit_transform(X.tocsr()))
+        return vectors, vectors.matrix
     try:
         numbers = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -68,4 +79,5 @@ def _vectors_of(predictor, X):
             f"labels cannot be predicted from X ({error}): expected numbers, texts, or a DataFrame "
             f"with the predictor's text column {brief(predictor.text)} or features."
         ) from error
-    return Vectors(StandardScaler().fit_transform(numbers))
+    vectors = Vectors(StandardScaler().fit_transform(numbers))
+    return vectors, vectors.matrix

@@ -58,7 +58,8 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     estimator_ : estimator
         The fitted estimator.
     predictor_ : LabelPredictor or None
-        The fitted predictor, which tells what it imputed; None where every row was judged.
+        The fitted predictor, which tells what it imputed; None where every row was judged and
+        learned from.
     n_imputed_ : int
         Rows whose label was predicted.
     n_left_ : int
@@ -83,6 +84,17 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
 
     Completing all labels before a split would let the idf of held-out documents, and with the
     model of all topics or a pooled calibration their labels too, into the training.
+
+    When to use it: try leaving unjudged rows out of the training first. On the collections measured
+    so far, filling in training labels by the defaults has never beaten that, so it is one candidate
+    of a search, not a step that every training needs. What it is for are estimators that need a
+    label for each row of a list.
+
+    With the predictor's `n_select`, only the labels that its selector asks for first are learned
+    from, and the others are predicted as if nobody had made them, also where every row is judged. A
+    grid over ``predictor__n_select`` and, with ``selector=MaxRepSelector()``, over
+    ``predictor__selector__threshold`` so compares strategies and budgets by what the estimator
+    makes of their labels.
 
     Where the split cuts through topics instead of between them, the labels of a topic are
     completed from its training rows alone.

@@ -84,13 +84,21 @@ def make_completed_scorer(
     predictor has no model for, are unjudged to the measure. Where every row is judged, the value
     is that of the plain scorer, with a warning if some labels are -1.
 
+    When to use it: where rows were judged because they stood high in some list (pooling, MAXREP),
+    completing has ordered systems better than leaving the others out. Where the judged rows are a
+    random sample it has done harm: leave unjudged rows out there (``unjudged="drop"``). Values from
+    completed labels order models; they are no values that people's labels would give.
+
+    With the predictor's `n_select`, labels of held-out rows that its selector would not have asked
+    for are hidden and predicted, too.
+
     The labels are completed anew for each candidate of a grid, in the same way.
 
     Examples
     --------
     >>> from skfilterrank.judgments import LabelPredictor, make_completed_scorer
-    >>> make_completed_scorer("ap@10", predictor=LabelPredictor(one_class="pool"))
-    make_completed_scorer('ap@10', predictor=LabelPredictor(one_class='pool'))
+    >>> make_completed_scorer("ap@10", predictor=LabelPredictor(n_terms=10_000))
+    make_completed_scorer('ap@10', predictor=LabelPredictor(n_terms=10000))
     """
     scorer = make_ranking_scorer(measure, k=k, gains=gains, **params)
     check_predictor(predictor)

@@ -85,10 +85,10 @@ class DocumentVectors:
 
 
 def selectable_documents(X, text, features):
-    """What selection strategies look at: the texts, else the feature columns."""
+    """What selection strategies look at: the texts, else the scaled feature columns."""
     if text is not None:
         return texts_of(X, text).tolist()
-    return pd.DataFrame(feature_matrix(X, features), columns=list(features))
+    return StandardScaler().fit_transform(feature_matrix(X, features))
 
 
 def texts_of(X, name) -> np.ndarray:

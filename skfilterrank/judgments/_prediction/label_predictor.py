@@ -1,11 +1,10 @@
 """LabelPredictor: labels that nobody made, predicted topic by topic from those somebody did."""
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.checks import check_groups, check_random_state
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -21,16 +20,20 @@ from skfilterrank.judgments._prediction.document_vectors import (
 )
 from skfilterrank.judgments._prediction.label_table import warn_of_minus_one
 from skfilterrank.judgments._prediction.level_model import fit_level_model
+from skfilterrank.judgments._prediction.next_labels import (
+    asked_labels,
+    check_selector,
+    first_rows,
+    selection_order,
+)
 from skfilterrank.judgments._prediction.predictor_parameters import check_parameters
 from skfilterrank.judgments._prediction.table_imputer import TableImputer
 from skfilterrank.judgments._prediction.topic_models import (
     NO_LABEL,
     fit_topics,
     predict_topics,
-    rows_of_topics,
     stand_ins,
 )
-from skfilterrank.judgments._selection.sampling import StatAPSelector
 from skfilterrank.judgments._selection.selector import topic_budgets
 
 _SHOWN = 5
@@ -62,10 +65,11 @@ class LabelPredictor(TableImputer):
         error. Only "docno" may be missing, and then, as with None, nothing is checked.
     label : str, default="label"
         Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
-        nobody judged. -1 never means unjudged.
+        nobody judged. -1 never means unjudged. Labels that a column "judged_by" says are a
+        machine's count as NaN, with a warning.
     imputed : str or None, default="imputed"
         Name of the bool column that :meth:`transform` adds, True where the label is predicted.
-        None adds none.
+        None adds none. The column "judged_by" says it too, which judgments keep in files.
     vectorizer : transformer or None, default=None
         Turns texts into vectors, such as HashingVectorizer; cloned. None means
         ``TfidfVectorizer(max_features=n_terms)``, fitted on the distinct texts of all rows.
@@ -81,15 +85,24 @@ class LabelPredictor(TableImputer):
         the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
         classifier without `predict_proba`, else None. Where there are too few judged rows for
         "pooled", chances are as with None, and `fit` warns.
-    one_class : {"copy", "pool", "leave"}, default="copy"
-        Topics whose judged documents all have one label: give it to the others too, ask a model
-        of all topics' judged documents, or leave the rows NaN.
+    shared : bool, default=False
+        Whether one model of all topics' judged documents answers for every topic, in place of a
+        model for each: for columns of numbers that mean the same in every topic, such as features
+        of query and document or ranks in runs; terms of texts do not.
+    one_class : {"pool", "copy", "leave"}, default="pool"
+        Topics whose judged documents all have one label: ask a model of all topics' judged
+        documents, give it to the others too, as in [1]_, or leave the rows NaN.
     unjudged_topic : {"leave", "pool", "raise"}, default="leave"
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
-    selector : TopicSelector or None, default=None
-        The strategy :meth:`select` follows, one that looks at texts (or at feature columns, where
-        `text` is None); None takes what the classifiers are least sure of.
+    selector : TopicSelector, "uncertainty" or None, default=None
+        The strategy :meth:`select` follows, one that looks at texts (or at the scaled feature
+        columns, where `text` is None). None means ``MaxRepSelector()``, which starts from what is
+        judged; "uncertainty" takes what the classifiers are least sure of.
+    n_select : int, float or None, default=None
+        To try strategies and budgets on labels that are there: so many labels of each topic, or
+        this share of them, are learned from, those that the selector asks for first among the
+        judged documents. `fit` takes the others for unjudged. None learns from all.
     n_jobs : int or None, default=None
         Topics fitted at a time; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -100,7 +113,8 @@ class LabelPredictor(TableImputer):
     Attributes
     ----------
     imputed_ : ndarray of shape (n_rows,), dtype bool
-        Rows of the table `fit` saw that have a predicted label.
+        Rows of the table `fit` saw that have a predicted label; with `n_select` also those whose
+        own label was not learned from.
     confidence_ : ndarray of shape (n_rows,), dtype float64
         Chance of the predicted label ("soft": of the likeliest one) among the topic's labels; NaN
         where nothing is predicted or a label is copied. Without calibration it sorts rows by how
@@ -187,15 +201,15 @@ class LabelPredictor(TableImputer):
     ... })
     >>> predictor = LabelPredictor()
     >>> predictor.fit_transform(X)
-         qid                  text  label  imputed
-    0  wings        lift of a wing    1.0    False
-    1  wings  wing in a slipstream    1.0    False
-    2  wings         heat in slabs    0.0    False
-    3  wings          a swept wing    1.0     True
-    4  wings             heat flow    0.0     True
-    5   heat         heat in slabs    1.0    False
-    6   heat             heat flow    1.0     True
-    7   heat        lift of a wing    1.0     True
+         qid                  text  label  imputed  judged_by
+    0  wings        lift of a wing    1.0    False     people
+    1  wings  wing in a slipstream    1.0    False     people
+    2  wings         heat in slabs    0.0    False     people
+    3  wings          a swept wing    1.0     True  predicted
+    4  wings             heat flow    0.0     True  predicted
+    5   heat         heat in slabs    1.0    False     people
+    6   heat             heat flow    0.0     True  predicted
+    7   heat        lift of a wing    1.0     True  predicted
     >>> predictor.fallback_topics_
     {'heat': 'judged labels all 1'}
     """
@@ -214,9 +228,11 @@ class LabelPredictor(TableImputer):
         n_terms=10**6,
         output="hard",
         calibration="auto",
-        one_class="copy",
+        shared=False,
+        one_class="pool",
         unjudged_topic="leave",
         selector=None,
+        n_select=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -232,9 +248,11 @@ class LabelPredictor(TableImputer):
         self.n_terms = n_terms
         self.output = output
         self.calibration = calibration
+        self.shared = shared
         self.one_class = one_class
         self.unjudged_topic = unjudged_topic
         self.selector = selector
+        self.n_select = n_select
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -307,8 +325,9 @@ class LabelPredictor(TableImputer):
         Returns
         -------
         DataFrame
-            The table with the label column as floats, and the column that marks imputed rows. Of
-            the kind that came, unless `set_output` says otherwise.
+            The table with the label column as floats, the column that marks imputed rows, and
+            "judged_by": "people" or "predicted", missing where the label is. Of the kind that came,
+            unless `set_output` says otherwise.
 
         Raises
         ------
@@ -330,48 +349,101 @@ class LabelPredictor(TableImputer):
         X : pandas or polars DataFrame of n_rows rows
             Documents as `fit` takes them, judged and unjudged.
         n_select : int, float or None, default=None
-            Documents per topic, or their share, as in :meth:`TopicSelector.select`; all unjudged
-            ones where there are fewer, or of None.
+            Documents per topic, or their share of all of the topic's documents, as in
+            :meth:`TopicSelector.select`; all unjudged ones where there are fewer, or of None.
         prior : array-like of shape (n_rows,), default=None
-            Handed to the selector.
+            How likely each document is to be relevant; handed to the selector.
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype bool
-            True for unjudged rows that should be judged. With a selector, the first unjudged
-            documents in the order it gives to all documents of the topic; without, those whose
-            likeliest label is the least likely. Rows that no model of the topic tells apart come
-            in the order of the table.
+            True for unjudged rows that should be judged: the first unjudged documents in the order
+            that the selector gives to the topic's documents, given what is judged where it takes
+            that into account, as :class:`MaxRepSelector` does. With "uncertainty", those whose
+            likeliest label is the least likely; rows that no model of the topic tells apart come in
+            the order of the table.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`, for a selector that has no one order of the documents, and with
+            "uncertainty" for a prior.
+        NotFittedError
+            With "uncertainty", before `fit`; a strategy needs no model, so that the first round can
+            be asked for when nothing is judged.
         """
-        check_is_fitted(self)
+        selector = check_selector(self.selector)
+        is_own = isinstance(selector, str)
+        if is_own:
+            check_is_fitted(self)
         table = self._read(X, needs_label=False)
         budgets = topic_budgets(n_select, table.index, warn=False)
         unjudged = np.isnan(table.labels)
-        if isinstance(self.selector, StatAPSelector):
-            raise InputError(
-                "selector must be a strategy with one order of the documents, got "
-                f"{brief(self.selector)}: its sample is drawn anew for each budget, and the start "
-                "of its ranking_ has other inclusion probabilities. Call its select on all "
-                "documents instead."
-            )
-        if self.selector is not None:
-            documents = selectable_documents(X, self.text, self.features)
-            selector = clone(self.selector)
-            order = selector.fit(documents, groups=table.topics.to_numpy(), prior=prior).ranking_
-        elif prior is not None:
-            raise InputError("prior needs a selector: uncertainty makes no use of it.")
+        if is_own and prior is not None:
+            raise InputError(f"prior needs a strategy: {selector!r} makes no use of it.")
+        if is_own:
+            order = self._certainty(X, table.index, unjudged)
         else:
-            vectors = self._document_vectors.transform(X)
-            models = [self.models_.get(topic) for topic in table.index.query_ids.tolist()]
-            _, confidence = predict_topics(
-                models, self.calibration_, vectors, table.index, unjudged, soft=True
+            documents = selectable_documents(X, self.text, self.features)
+            order = selection_order(selector, documents, table.index, prior, ~unjudged)
+        return first_rows(order, table.index, unjudged, budgets)
+
+    def score(self, X, y=None) -> float:
+        """How well the labels of a table are predicted, as if nobody had made them.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame of n_rows rows
+            Documents that `fit` has not seen, of topics that it has; those with a label count.
+        y : object, default=None
+            Not used, so that it may say how to split the rows (see Notes).
+
+        Returns
+        -------
+        float
+            Agreement of the labels of X with what is predicted for their rows, over all topics
+            together: Cohen's kappa with quadratic weights, for ``output="soft"`` with expected
+            labels in place of labels (Lin's concordance coefficient). 1 is perfect, 0 chance. A row
+            that stays without a label counts as predicted 0, as in measures. 1.0 where all labels
+            and all predictions are the same one.
+
+        Raises
+        ------
+        ValueError
+            If no row of X is judged; as :meth:`transform`.
+
+        Notes
+        -----
+        With this, GridSearchCV tunes the predictor itself, ``n_select`` and the selector included.
+        Its models are those of single topics, so the rows of every topic have to be in all folds:
+        ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
+        random_state=0)).fit(table, table["qid"])``. Folds of whole topics would leave nothing to
+        predict from. It tells how well labels *like the judged ones* are predicted; where these
+        were selected as likely to be relevant, the others are predicted worse.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.model_selection import GridSearchCV, StratifiedKFold
+        >>> from skfilterrank.judgments import LabelPredictor
+        >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
+        >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
+        >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
+        >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        >>> search = GridSearchCV(LabelPredictor(), {"n_select": [2, None]}, cv=folds)
+        >>> search.fit(table, table["qid"]).best_params_
+        {'n_select': None}
+        """
+        check_is_fitted(self)
+        table = self._read(X, needs_label=True)
+        known = ~np.isnan(table.labels)
+        if not known.any():
+            raise InputError(
+                f"column {brief(self.label)} of X has no label in any of {len(known)} rows: the "
+                "score compares labels with what is predicted for them."
             )
-            order = np.where(np.isnan(confidence), -1.0, confidence)
-        chosen = np.zeros(len(unjudged), dtype=bool)
-        for rows, budget in zip(rows_of_topics(table.index), budgets):
-            rows = rows[unjudged[rows]]
-            chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
-        return chosen
+        predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
+        return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
 
     @property
     def vectorizer_(self) -> object:
@@ -389,7 +461,20 @@ class LabelPredictor(TableImputer):
             text=self.text, features=self.features, vectorizer=self.vectorizer, n_terms=self.n_terms
         )
         vectors = self._document_vectors.fit_transform(X)
-        return table, self.fit_vectors(vectors, table.index, table.labels)
+        labels = table.labels
+        if self.n_select is not None:
+            documents = selectable_documents(X, self.text, self.features)
+            labels = asked_labels(self.selector, documents, table.index, labels, self.n_select)
+        return table, self.fit_vectors(vectors, table.index, labels)
+
+    def _certainty(self, X, index, unjudged):
+        """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
+        vectors = self._document_vectors.transform(X)
+        models = [self.models_.get(topic) for topic in index.query_ids.tolist()]
+        _, confidence = predict_topics(
+            models, self.calibration_, vectors, index, unjudged, soft=True
+        )
+        return np.where(np.isnan(confidence), -1.0, confidence)
 
     def fit_vectors(self, vectors, index, labels) -> np.ndarray:
         """Fit on document vectors, whatever they were made of.
@@ -418,12 +503,14 @@ class LabelPredictor(TableImputer):
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
         calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
+        whole = np.zeros(len(labels), dtype=np.int64)
         models, self.calibration_ = fit_topics(
             estimator,
             vectors,
-            index,
+            # All rows as one topic, whose model is that of each.
+            check_groups(whole, n_rows=len(whole)) if self.shared else index,
             labels,
-            seeds,
+            seeds[-1:] if self.shared else seeds,
             calibrate=calibrate,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -435,6 +522,8 @@ class LabelPredictor(TableImputer):
                 "through the logistic function as they are. Judge more, or say calibration=None.",
                 FitWarning,
             )
+        if self.shared:
+            models = models * index.n_queries
         judged = np.flatnonzero(~unjudged)
         self.topics_ = index.query_ids
         self.labels_ = np.unique(labels[judged])
@@ -445,6 +534,8 @@ class LabelPredictor(TableImputer):
             one_class=self.one_class,
             unjudged_topic=self.unjudged_topic,
         )
+        if self.shared:
+            self.pool_model_ = models[0]
         labels, self.confidence_ = self._predict(vectors, index, unjudged)
         self.imputed_ = ~np.isnan(labels)
         self.n_imputed_ = int(np.count_nonzero(self.imputed_))
@@ -469,7 +560,9 @@ class LabelPredictor(TableImputer):
         lone = [
             topic
             for topic, asked in zip(topics, is_asked)
-            if asked and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
+            if asked
+            and not self.shared
+            and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
         ]
         if lone and self.unjudged_topic != "pool":
             text = (
@@ -482,7 +575,7 @@ class LabelPredictor(TableImputer):
                     "to do with them."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
-        unknown = self.pool_model_ if self.unjudged_topic == "pool" else None
+        unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],
             self.calibration_,
@@ -497,3 +590,10 @@ class LabelPredictor(TableImputer):
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+
+
+def concordance(labels, predicted) -> float:
+    """Cohen's kappa with quadratic weights, of numbers of any kind."""
+    apart = np.mean((labels - predicted) ** 2)
+    by_chance = labels.var() + predicted.var() + (labels.mean() - predicted.mean()) ** 2
+    return float(1.0 - apart / by_chance) if by_chance > 0 else 1.0

@@ -12,9 +12,12 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
 
+_SHOWN = 5
 CONTAINERS = ("default", "pandas", "polars")
 # Looked for without being asked for, so that it may be missing.
 DEFAULT_DOCUMENT = "docno"
+# The column by which judgments say who gave each label, and what stands there.
+JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
 
 
 class LabelTable(NamedTuple):
@@ -49,6 +52,8 @@ def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
         labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
     else:
         labels = np.full(len(X), np.nan)
+    if JUDGED_BY in names_of(X):
+        labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
     return LabelTable(X, topics, index_topics(topics, query), labels)
 
 
@@ -140,10 +145,9 @@ def with_columns(X, added, *, container):
         levels = [name for name in X.index.names if name is not None and name in added]
         frame = (X.reset_index(level=levels, drop=True) if levels else X).assign(**added)
         return _to_polars(frame) if container == "polars" else frame
-    import polars as pl
 
     frame = X.with_columns(
-        pl.Series(name, values, nan_to_null=True) for name, values in added.items()
+        _polars_column(name, pd.Series(values)) for name, values in added.items()
     )
     if container == "pandas":
         return pd.DataFrame({name: column_of(frame, name, name) for name in frame.columns})
@@ -176,6 +180,27 @@ def _polars_column(name, values):
         return pl.Series(name, values.to_numpy(), nan_to_null=True)
     values = values.astype(object)
     return pl.Series(name, values.where(values.notna(), None).tolist())
+
+
+def _labels_of_people(labels, judged_by):
+    """Labels, NaN with a warning where a machine gave them."""
+    is_machine = (judged_by.notna() & (judged_by != PEOPLE)).to_numpy(dtype=bool)
+    is_machine = is_machine & ~np.isnan(labels)
+    if n_machine := int(np.count_nonzero(is_machine)):
+        names = sorted(map(str, judged_by[is_machine].unique()))
+        warn_user(
+            f"X holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
+            f"{', '.join(names[:_SHOWN])}): they are not learned from, and predicted anew.",
+            DataWarning,
+        )
+    return np.where(is_machine, np.nan, labels)
+
+
+def judges_of(labels, is_predicted) -> np.ndarray:
+    """Who gave each label; None where nobody did."""
+    judges = np.where(np.isnan(labels), None, PEOPLE)
+    judges[is_predicted] = PREDICTED
+    return judges
 
 
 def _check_unique(topics, documents, query, document):

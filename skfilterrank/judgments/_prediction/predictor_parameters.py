@@ -3,16 +3,19 @@
 from sklearn.base import is_classifier
 from sklearn.svm import LinearSVC
 
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_choice, check_flag
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.judgments._prediction.next_labels import check_selector
 
 
 def check_parameters(predictor):
     """The classifier of a predictor, after checking it and all other parameters."""
     check_choice(predictor.output, "output", ("hard", "soft"))
     check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
+    check_flag(predictor.shared, "shared")
     check_choice(predictor.one_class, "one_class", ("copy", "pool", "leave"))
     check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
+    check_selector(predictor.selector)
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")

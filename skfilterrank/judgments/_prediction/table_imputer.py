@@ -8,7 +8,9 @@ from skfilterrank._core.checks import check_choice
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.label_table import (
     CONTAINERS,
+    JUDGED_BY,
     LabelTable,
+    judges_of,
     names_of,
     output_container,
     read_label_table,
@@ -54,10 +56,11 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         Returns
         -------
         ndarray of str
-            The columns `fit` saw, and the mark of imputed rows.
+            The columns `fit` saw, the mark of imputed rows, and "judged_by".
         """
         check_is_fitted(self)
         added = [] if self.imputed is None else [self.imputed]
+        added += [] if JUDGED_BY in self.feature_names_in_ else [JUDGED_BY]
         return np.asarray([*self.feature_names_in_, *added], dtype=object)
 
     def _read(self, X, needs_label) -> LabelTable:
@@ -75,10 +78,11 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 
     def _completed(self, table, predicted):
         """The table with the labels that were found."""
-        is_found = ~np.isnan(predicted)
+        is_found = np.isnan(table.labels) & ~np.isnan(predicted)
         added = {self.label: np.where(is_found, predicted, table.labels)}
         if self.imputed is not None:
             added[self.imputed] = is_found
+        added[JUDGED_BY] = judges_of(added[self.label], is_found)
         return with_columns(table.frame, added, container=output_container(self))
 
     def __sklearn_tags__(self):

@@ -13,7 +13,7 @@ _BLOCK = 1 << 20
 
 
 def facility_location(
-    similarity, weights=None, *, symmetric=False
+    similarity, weights=None, *, symmetric=False, chosen=None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Order documents greedily by how much each adds to what the chosen ones represent.
 
@@ -25,12 +25,14 @@ def facility_location(
         How much each document counts, at least 0. None counts all alike.
     symmetric : bool, default=False
         Whether `similarity` is known to be symmetric, which saves a copy of it.
+    chosen : ndarray of shape (n_documents,), dtype bool, default=None
+        Documents that are chosen before the first of `order`. None starts from nothing.
 
     Returns
     -------
     order : ndarray of shape (n_documents,), dtype int64
         All documents, first choice first. Where gains agree to 12 digits the smaller number comes
-        first.
+        first. Those of `chosen` have nothing left to add.
     gains : ndarray of shape (n_documents,), dtype float64
         What each document of `order` adds at its place; 0 where nothing is left to add.
 
@@ -52,11 +54,16 @@ def facility_location(
     gains = np.zeros(n)
     alone = sizes[part] == 1
     gains[alone] = (weights * similarity.diagonal())[alone]
+    if chosen is not None:
+        gains[chosen] = 0.0
     rest = np.flatnonzero(~alone)
     if len(rest):
         rest = rest[np.argsort(part[rest], kind="stable")]
         starts = np.flatnonzero(np.diff(part[rest], prepend=-1))
-        gains[rest] = _greedy_gains(similarity[rest][:, rest], weights[rest], starts, symmetric)
+        first = np.flatnonzero(chosen[rest]) if chosen is not None else rest[:0]
+        gains[rest] = _greedy_gains(
+            similarity[rest][:, rest], weights[rest], starts, symmetric, first
+        )
     order = np.lexsort((np.arange(n), -_tie_key(gains)))
     return order, gains[order]
 
@@ -70,12 +77,13 @@ def _tie_key(values):
     return (bits + (1 << (drop - 1))) >> drop
 
 
-def _greedy_gains(similarity, weights, starts, symmetric):
+def _greedy_gains(similarity, weights, starts, symmetric, first):
     """What each document adds when it is chosen, in all parts of the graph at once.
 
-    A part's documents stand together, from its start on.
+    A part's documents stand together, from its start on. Documents of `first` are chosen already.
     """
     parts = _Parts(similarity, weights, starts, symmetric)
+    parts.begin_with(first)
     gains = np.zeros(len(weights))
     active = np.arange(len(starts))
     while True:
@@ -151,6 +159,15 @@ class _Parts:
         chosen = rows[hits[is_first]]
         left = top > 0
         return chosen[left], active[left]
+
+    def begin_with(self, chosen):
+        """Take documents, of which a part may have several, before any other."""
+        best = np.zeros_like(self.best)
+        for some in self._blocks(self.by_column, chosen):
+            covered, _, values = self._covered_by(some)
+            np.maximum.at(best, covered, values)
+        rows = np.flatnonzero(best)
+        self._represent(rows, best[rows])
 
     def choose(self, chosen):
         """Take one document of each of some parts."""

@@ -6,10 +6,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice
-from skfilterrank.exceptions import InputError
+from skfilterrank._core.checks import check_choice, count_rows
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.facility_location import facility_location
-from skfilterrank.judgments._selection.selector import TopicSelector, is_texts
+from skfilterrank.judgments._selection.selector import (
+    TopicSelector,
+    check_same_rows,
+    is_texts,
+)
 from skfilterrank.judgments._selection.similarity import (
     DECIMALS,
     check_threshold,
@@ -45,8 +49,9 @@ class MaxRepSelector(TopicSelector):
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document in the order of judging, from 1, within its topic.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        What each document adds to the objective at its place, in units of the prior. The sum over
-        the documents selected in a topic is the objective of the selection.
+        What each document adds to the objective at its place, in units of the prior; 0 for what is
+        judged. The sum over the documents selected in a topic is what the selection adds to the
+        objective, from nothing the objective itself.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -68,6 +73,10 @@ class MaxRepSelector(TopicSelector):
     1 - 1/e of the best value that m documents can have, for every m. A document represents itself
     with similarity 1. Where gains agree to 12 digits the first row is chosen; documents that add
     nothing come last, in the order of rows.
+
+    A later round starts from what is judged, L = `judged` in place of the empty set: what a judged
+    document stands for is not counted again, so that its copies add nothing. Two rounds, the second
+    one given the first, choose what one round does. Judged documents come behind all others.
 
     Texts become vectors of tf * log(n / df): how often a term is in the text, times the logarithm
     of the number of documents over the number of those that have the term. (scikit-learn's idf adds
@@ -110,6 +119,14 @@ class MaxRepSelector(TopicSelector):
     >>> selector.select(2)
     array([ True,  True, False])
 
+    A second round, after the second text is judged, starts with the first one, not with a near copy
+    of what is known:
+
+    >>> selector.fit(
+    ...     texts, groups=[1, 1, 1], prior=[0.3, 0.4, 0.4], judged=[False, True, False]
+    ... ).select(1)
+    array([ True, False, False])
+
     With the frequencies of a larger collection, and nothing added to the logarithm:
 
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
@@ -119,6 +136,8 @@ class MaxRepSelector(TopicSelector):
     >>> selector.fit(vectorizer.transform(texts), groups=[1, 1, 1]).ranking_
     array([2, 1, 3])
     """
+
+    __metadata_request__fit = {"judged": True}  # noqa: RUF012
 
     def __init__(
         self, threshold=0.8, *, metric="cosine", max_terms=1_000_000, n_jobs=None, verbose=0
@@ -130,7 +149,7 @@ class MaxRepSelector(TopicSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "MaxRepSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> "MaxRepSelector":
         """Rank the documents of each topic by what each adds to the representation of the pool.
 
         Parameters
@@ -146,6 +165,10 @@ class MaxRepSelector(TopicSelector):
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
             topics in its index must have the index of X. None takes all documents to be equally
             likely. Documents of prior 0 need not be represented, but may represent others.
+        judged : array-like of shape (n_rows,), dtype bool, default=None
+            True for documents that are judged already: the set that the choice starts from, of
+            which `select` takes none. None means that nothing is judged. A Series with topics in
+            its index must have the index of X.
 
         Returns
         -------
@@ -157,7 +180,7 @@ class MaxRepSelector(TopicSelector):
         ValueError
             If topics are missing, the prior is negative or not finite, the index of X holds a
             document twice in a topic, no text holds a term, vectors or similarities are not finite,
-            or similarities are not square or above 1.
+            similarities are not square or above 1, or `judged` holds anything but True and False.
 
         Warns
         -----
@@ -173,7 +196,31 @@ class MaxRepSelector(TopicSelector):
                 "whose ranks say nothing of what documents are about: give the texts of the "
                 "documents in its index, with prior=statap_prior of the table."
             )
+        self._judged = _check_judged(judged, X)
         return super().fit(X, y, groups=groups, prior=prior)
+
+    def select(self, n_select=None) -> np.ndarray:
+        """Say which documents to judge under a budget.
+
+        Parameters
+        ----------
+        n_select : int, float or None, default=None
+            Documents to judge in each topic, or their share of all of the topic's documents, judged
+            or not, as in :meth:`TopicSelector.select`. None takes all that are not judged.
+
+        Returns
+        -------
+        selected : ndarray of shape (n_rows,), dtype bool
+            True for the first documents of each topic's ranking, none of them judged: fewer where
+            fewer are left.
+
+        Warns
+        -----
+        DataWarning
+            As :meth:`TopicSelector.select`.
+        """
+        selected = super().select(n_select)
+        return selected if self._judged is None else selected & ~self._judged
 
     def _prepare(self, X, index):
         """Vectors of the texts and the number of each row's, or an array of numbers."""
@@ -185,22 +232,31 @@ class MaxRepSelector(TopicSelector):
         return X
 
     def _topic_rows(self, X, rows):
-        """What `_rank_topic` needs of the topic's rows."""
+        """What `_rank_topic` needs of the topic's rows, and which of them are judged."""
+        judged = None if self._judged is None else self._judged[rows]
         if isinstance(X, tuple):
             vectors, numbers = X
             _, firsts, copies = np.unique(numbers[rows], return_index=True, return_inverse=True)
             # Distinct texts in the order of their first rows.
             by_row = np.argsort(firsts)
-            return vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]
-        return X[rows][:, rows] if self.metric == "precomputed" else X[rows]
+            return (vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]), judged
+        return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), judged
 
     def _rank_topic(self, X, prior, random_state):
-        """Greedy facility location."""
-        if self.metric == "precomputed":
-            return facility_location(_thresholded(X, self.threshold), prior)
+        """Greedy facility location; what is judged comes last."""
+        X, judged = X
         if isinstance(X, tuple):
-            return _rank_copies(*X, prior, self.threshold)
-        return facility_location(similarity_join(X, self.threshold), prior, symmetric=True)
+            order, gains = _rank_copies(*X, prior, self.threshold, judged)
+        elif self.metric == "precomputed":
+            similarity = _thresholded(X, self.threshold)
+            order, gains = facility_location(similarity, prior, chosen=judged)
+        else:
+            similarity = similarity_join(X, self.threshold)
+            order, gains = facility_location(similarity, prior, symmetric=True, chosen=judged)
+        if judged is not None:
+            last = np.argsort(judged[order], kind="stable")
+            order, gains = order[last], gains[last]
+        return order, gains
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -208,16 +264,33 @@ class MaxRepSelector(TopicSelector):
         return tags
 
 
-def _rank_copies(vectors, copies, prior, threshold):
+def _rank_copies(vectors, copies, prior, threshold, judged):
     """Order and gains of rows, some of which are copies: each vector is looked at once."""
     # The first of several copies is as good as all: the others have nothing left to add.
     firsts = np.unique(copies, return_index=True)[1]
     weights = np.bincount(copies, prior).astype(np.float64)
-    order, gains = facility_location(similarity_join(vectors, threshold), weights, symmetric=True)
+    chosen = None if judged is None else np.bincount(copies, judged) > 0
+    order, gains = facility_location(
+        similarity_join(vectors, threshold), weights, symmetric=True, chosen=chosen
+    )
     adds = gains > 0
     head = firsts[order[adds]]
     tail = np.setdiff1d(np.arange(len(copies)), head)
     return np.concatenate((head, tail)), np.concatenate((gains[adds], np.zeros(len(tail))))
+
+
+def _check_judged(judged, X):
+    """A mask of the rows that are judged, or None."""
+    if judged is None:
+        return None
+    check_same_rows(X, judged, "judged")
+    mask = np.asarray(judged)
+    if mask.dtype != bool or mask.shape != (count_rows(X),):
+        raise InputError(
+            f"judged must hold True or False for each of the {count_rows(X)} rows of X, got "
+            f"{brief(judged)}: of labels that are NaN where nobody judged, labels.notna()."
+        )
+    return mask
 
 
 def _check_similarities(X):

@@ -313,14 +313,15 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     return values
 
 
-def check_same_rows(X, prior) -> None:
+def check_same_rows(X, values, name: str = "prior") -> None:
     """Two pandas objects that both carry query ids must have the same index."""
     try:
-        check_same_index(X, prior)
+        check_same_index(X, values)
     except ValueError:
+        nothing = "0" if name == "prior" else "False"
         raise InputError(
-            "X and prior have different indexes: rows are compared by position, so align them "
-            "first, e.g. prior = prior.reindex(X.index).fillna(0)."
+            f"X and {name} have different indexes: rows are compared by position, so align them "
+            f"first, e.g. {name} = {name}.reindex(X.index).fillna({nothing})."
         ) from None
 
 

@@ -1,0 +1,1 @@
+"""What judging less does to the order of systems, by selection and mitigation."""

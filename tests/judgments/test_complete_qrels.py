@@ -1,0 +1,333 @@
+"""complete_qrels: what is completed, who is said to have judged, and what the labels are worth."""
+
+import gzip
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.special import expit
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.io import read_qrels, write_qrels
+from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
+from skfilterrank.judgments._prediction.expected_precision import expected_precision
+from skfilterrank.judgments._prediction.held_out_labels import dealt_folds
+
+GOOD = ["lift", "wing", "slipstream", "flap", "stall"]
+BAD = ["slab", "flux", "boil", "melt", "plate"]
+
+
+@pytest.fixture
+def collection():
+    """Two runs over four topics, texts by document, labels of the upper half, and the truth."""
+    rng = np.random.RandomState(0)
+    texts, truth, rows = {}, {}, []
+    for topic in "1234":
+        for number in range(30):
+            docno = f"{topic}-{number}"
+            grade = int(rng.rand() < 0.7 - number / 60)
+            words = [*rng.choice(GOOD if grade else BAD, 3), *rng.choice(GOOD + BAD, 3)]
+            texts[docno], truth[topic, docno] = " ".join(words), float(grade)
+            rows.append((topic, docno, 30.0 - number))
+    run = pd.DataFrame(rows, columns=["qid", "docno", "score"])
+    runs = {"a": run, "b": run[run["score"] > 8].assign(score=lambda run: run["score"] ** 2)}
+    qrels = pd.DataFrame(
+        [(*pair, label) for pair, label in truth.items() if int(pair[1].split("-")[1]) < 15],
+        columns=["qid", "docno", "label"],
+    )
+    return runs, qrels, texts, pd.Series(truth)
+
+
+def quietly(*args, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return complete_qrels(*args, **params)
+
+
+def test_the_same_as_a_predictor_of_the_joined_table(collection):
+    runs, qrels, texts, truth = collection
+    found = complete_qrels(runs, qrels, texts)
+    table = truth.rename_axis(["qid", "docno"]).reset_index(name="truth")
+    table["label"] = table.merge(qrels, how="left", on=["qid", "docno"])["label"]
+    table["text"] = table["docno"].map(texts)
+    expected = LabelPredictor().fit_transform(table)
+    index = ["qid", "docno"]
+    merged = found.qrels.merge(expected, on=index, suffixes=("", "_expected"))
+    assert len(found.qrels) == len(merged) == 120
+    np.testing.assert_array_equal(merged["label"], merged["label_expected"])
+    np.testing.assert_array_equal(merged["judged_by"], merged["judged_by_expected"])
+    assert (found.qrels["judged_by"] == "predicted").sum() == 60 == found.predictor.n_imputed_
+    assert found.unknown_topics == []
+    assert found.without_text.empty
+    # Topics in the order of the judgments, judged documents first.
+    assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
+    pd.testing.assert_frame_equal(
+        found.qrels[found.qrels["judged_by"] == "people"][qrels.columns].reset_index(drop=True),
+        qrels,
+    )
+
+
+def test_depth_and_judgments_without_runs(collection):
+    runs, qrels, texts, _ = collection
+    few = complete_qrels(runs, qrels, texts, depth=20)
+    assert len(few.qrels) == 80
+    asked = pd.concat([qrels, pd.DataFrame({"qid": ["1"], "docno": ["1-20"], "label": [-1.0]})])
+    found = complete_qrels(None, asked, texts, unjudged_label=-1)
+    assert found.qrels["docno"][found.qrels["judged_by"] == "predicted"].tolist() == ["1-20"]
+    same = few.qrels.set_index("docno")["label"]
+    assert np.isin(found.qrels["label"], [0, 1]).all()
+    assert same.notna().all()
+
+
+@pytest.mark.parametrize("kind", ["dict", "series", "frame", "index", "polars"])
+def test_kinds_of_documents(collection, kind):
+    runs, qrels, texts, _ = collection
+    frame = pd.DataFrame({"docno": list(texts), "text": list(texts.values())})
+    documents = {
+        "dict": texts,
+        "series": frame.set_index("docno")["text"],
+        "frame": frame.sample(frac=1, random_state=0),
+        "index": frame.set_index("docno"),
+        "polars": pl.from_pandas(frame),
+    }[kind]
+    expected = complete_qrels(runs, qrels, texts).qrels
+    pd.testing.assert_frame_equal(complete_qrels(runs, qrels, documents).qrels, expected)
+
+
+def test_features_of_documents(collection):
+    runs, qrels, texts, truth = collection
+    rng = np.random.RandomState(1)
+    labels = truth.droplevel(0)
+    documents = pd.DataFrame(
+        {"f": labels + rng.normal(size=len(labels)) / 4, "docno": labels.index}
+    )
+    documents.loc[documents["docno"] == "2-29", "f"] = np.nan
+    predictor = LabelPredictor(text=None, features=["f"])
+    found = complete_qrels(runs, qrels, documents, predictor=predictor)
+    joined = found.qrels.set_index(["qid", "docno"])["label"]
+    is_there = joined.index.get_level_values("docno") != "2-29"
+    assert (joined[is_there] == truth[joined.index][is_there]).mean() > 0.9
+    assert found.without_text["docno"].tolist() == ["2-29"]
+    with pytest.raises(ValueError, match="documents must be a DataFrame where the predictor looks"):
+        complete_qrels(runs, qrels, texts, predictor=predictor)
+
+
+def test_documents_without_text_stay_unjudged(collection):
+    runs, qrels, texts, _ = collection
+    del texts["1-20"]
+    texts["1-21"], texts["1-2"] = " ", None
+    found = complete_qrels(runs, qrels, texts)
+    assert found.without_text["docno"].tolist() == ["1-2", "1-20", "1-21"]
+    rows = found.qrels.set_index("docno").loc[["1-20", "1-21"]]
+    assert rows["label"].isna().all()
+    assert rows["judged_by"].isna().all()
+    assert found.qrels.set_index("docno").loc["1-2", "judged_by"] == "people"
+    assert found.predictor.n_imputed_ == 58
+
+
+def test_topics_of_the_runs_without_judgments_are_told(collection):
+    runs, qrels, texts, _ = collection
+    with pytest.warns(
+        DataWarning, match="2 topics of the runs without judgments.*such as '3', '4'"
+    ):
+        found = complete_qrels(runs, qrels[qrels["qid"] < "3"], texts)
+    assert found.unknown_topics == ["3", "4"]
+    assert found.qrels["qid"].unique().tolist() == ["1", "2"]
+
+
+def test_a_second_round_learns_from_people_alone(collection, tmp_path):
+    runs, qrels, texts, _ = collection
+    first = complete_qrels(runs, qrels, texts)
+    write_qrels(tmp_path / "completed.txt", first.qrels)
+    lines = (tmp_path / "completed.txt").read_text().splitlines()
+    assert sum(line.split()[1] == "predicted" for line in lines) == 60
+    with pytest.warns(DataWarning, match="qrels holds 60 labels of machines: they are not learned"):
+        again = complete_qrels(runs, tmp_path / "completed.txt", texts)
+    pd.testing.assert_frame_equal(again.qrels, first.qrels)
+    assert again.expected_precision == first.expected_precision
+
+
+def test_soft_labels(collection):
+    runs, qrels, texts, _ = collection
+    hard = complete_qrels(runs, qrels, texts)
+    soft = complete_qrels(runs, qrels, texts, predictor=LabelPredictor(output="soft"))
+    is_predicted = soft.qrels["judged_by"] == "predicted"
+    assert soft.qrels["label"][is_predicted].between(0, 1).all()
+    assert soft.qrels["label"][is_predicted].nunique() > 20
+    # Their quality is that of the likeliest labels.
+    assert soft.expected_precision == hard.expected_precision
+    pd.testing.assert_frame_equal(soft.quality, hard.quality)
+
+
+# What the labels are worth.
+
+
+def test_expected_precision_of_known_chances():
+    """Judged are the best ranks; the others' chances follow from the same curve."""
+    rng = np.random.RandomState(0)
+    n = 40_000
+    places, said = rng.normal(size=n), rng.rand(n) < 0.4
+    relevant = rng.rand(n) < expit(-2 + 1.5 * said + 1.2 * places)
+    judged = places > 0.5
+    new = ~judged & said
+    found = expected_precision(relevant[judged], said[judged], places[judged], places[new])
+    truth = relevant[new].mean()
+    assert found == pytest.approx(truth, abs=0.02)
+    # What does not look at ranks is far off.
+    blind = expected_precision(relevant[judged], said[judged], None, None)
+    assert blind == pytest.approx(relevant[judged & said].mean(), abs=0.005)
+    assert blind > 2 * truth
+
+
+def test_expected_precision_without_enough_judgments():
+    relevant, said = np.array([True] * 4 + [False] * 9), np.array([True, False] * 6 + [True])
+    assert np.isnan(expected_precision(relevant, said, None, None))
+    assert np.isnan(expected_precision(~relevant, said, None, None))
+    relevant[4] = True
+    assert 0 < expected_precision(relevant, said, None, None) < 1
+    assert np.isnan(expected_precision(relevant, said, np.zeros(13), np.zeros(0)))
+
+
+@pytest.mark.parametrize("lone", [True, False])
+def test_labels_are_dealt_evenly_to_folds(lone):
+    rng = np.random.RandomState(0)
+    topics = rng.randint(8, size=400)
+    labels = np.where(rng.rand(400) < 0.7, rng.randint(3, size=400).astype(float), np.nan)
+    topics[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
+    index = GroupIndex.from_groups(topics)
+    folds = dealt_folds(index, labels, np.random.RandomState(0), lone=lone)
+    assert (folds[np.isnan(labels)] == -1).all()
+    assert folds[4] == (4 if lone else -1)
+    assert sorted(folds[:4]) == [0, 1, 2, 3]
+    for topic in np.unique(topics):
+        for label in range(3):
+            same = folds[(topics == topic) & (labels == label)]
+            counts = np.bincount(same[same >= 0], minlength=5)
+            assert np.ptp(counts) <= 1
+
+
+def test_quality_by_hand(collection):
+    runs, qrels, texts, _ = collection
+    found = complete_qrels(runs, qrels, texts)
+    quality = found.quality
+    assert quality.index.tolist() == [0, 1]
+    assert quality["n_judged"].tolist() == qrels["label"].value_counts().sort_index().tolist()
+    predicted = found.qrels[found.qrels["judged_by"] == "predicted"]["label"]
+    assert quality["n_predicted"].tolist() == predicted.value_counts().sort_index().tolist()
+    assert quality["n_held_out"].sum() == len(qrels)
+    assert found.n_predicted_relevant == quality.loc[1, "n_predicted"]
+    # Right ones of either label together: judged documents that were predicted as they are.
+    n_right = (quality["n_held_out"] * quality["agreement"]).sum()
+    assert n_right == pytest.approx(round(n_right))
+    assert 0.6 < n_right / len(qrels) < 1
+    assert f"of {found.n_predicted_relevant} documents predicted relevant" in str(found)
+    pd.testing.assert_frame_equal(found.to_frame(), quality)
+    other = complete_qrels(runs, qrels, texts, random_state=1)
+    pd.testing.assert_frame_equal(other.qrels, found.qrels)
+
+
+def test_few_judgments_say_nothing(collection):
+    runs, qrels, texts, _ = collection
+    with pytest.warns(DataWarning, match="nothing says how many are: too few judged ones"):
+        found = complete_qrels(runs, qrels.groupby("qid").head(2), texts)
+    assert np.isnan(found.expected_precision)
+
+
+def test_random_labels_are_worth_what_chance_is(collection):
+    """Texts and ranks that say nothing of relevance: as many are relevant as there are."""
+    runs, _, texts, truth = collection
+    rng = np.random.RandomState(3)
+    texts = {docno: " ".join(rng.choice(GOOD + BAD, 6)) for docno in texts}
+    labels = pd.Series((rng.rand(len(truth)) < 0.3).astype(float), truth.index, name="label")
+    qrels = labels.rename_axis(["qid", "docno"]).sample(frac=0.7, random_state=0).reset_index()
+    with pytest.warns(DataWarning, match=r"of \d+ documents predicted relevant \d+ % are expected"):
+        found = complete_qrels(runs, qrels, texts)
+    assert found.expected_precision == pytest.approx(0.3, abs=0.15)
+
+
+def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
+    """Cranfield: what is expected of the labels is what they are worth, held-out rows are not."""
+    folder = data_dir / "cranfield"
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
+    with open(folder / "queries.jsonl", encoding="utf-8") as file:
+        queries = pd.DataFrame(map(json.loads, file)).astype({"qid": str}).set_index("qid")["text"]
+    queries = queries[:80]
+    qrels = read_qrels(folder / "qrels.txt").query("label > 0")
+    runs = {}
+    for name, params in {"a": {}, "b": {"sublinear_tf": True}, "c": {"use_idf": False}}.items():
+        vectorizer = TfidfVectorizer(**params)
+        X = vectorizer.fit_transform(docs)
+        scores = (vectorizer.transform(queries) @ X.T).toarray()
+        top = np.argsort(-scores, axis=1)[:, :100]
+        runs[name] = pd.DataFrame(
+            {
+                "qid": np.repeat(queries.index, 100),
+                "docno": docs.index[top.ravel()],
+                "score": np.take_along_axis(scores, top, axis=1).ravel(),
+            }
+        )
+    table = rank_table(runs)
+    relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
+    truth = pd.Series(table.index.isin(relevant).astype(float), table.index, name="label")
+    judged = truth[PoolingSelector().fit(table).select(5)].reset_index()
+    with pytest.warns(DataWarning, match=r"documents predicted relevant \d(\.\d)? % are expected"):
+        found = complete_qrels(runs, judged, docs)
+    new = found.qrels[(found.qrels["judged_by"] == "predicted") & (found.qrels["label"] > 0)]
+    right = truth.loc[pd.MultiIndex.from_frame(new[["qid", "docno"]])].mean()
+    assert right < 0.06
+    assert found.expected_precision == pytest.approx(right, abs=0.03)
+    assert found.quality.loc[1, "agreement"] > 0.3
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"documents": ["a"]}, "documents must be a dict or Series of texts by document id"),
+        ({"documents": {}}, "documents holds no document"),
+        (
+            {"documents": {"x": "wing"}},
+            "no document of the pool has a text in documents: ids there",
+        ),
+        ({"documents": {"1-20": "wing"}}, "no judged document has a text in documents"),
+        (
+            {"documents": pd.DataFrame({"docno": ["1-1", "1-1"], "text": ["a", "b"]})},
+            "documents holds '1-1' twice",
+        ),
+        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "X has no column 'text'"),
+        ({"runs": None}, "no document is unjudged: name the label that marks those"),
+        ({"runs": None, "depth": 3}, "depth says how much of the runs counts, and there are no"),
+        ({"depth": 0}, "depth must be"),
+        ({"predictor": "svm"}, "predictor must be a LabelPredictor or None"),
+        ({"predictor": LabelPredictor(n_select=3)}, r"predictor.n_select must be None, got 3"),
+        ({"predictor": LabelPredictor(one_class="zero")}, "one_class must be one of"),
+        ({"random_state": "x"}, "random_state must be"),
+        (
+            {"qrels": pd.DataFrame({"qid": ["9"], "docno": ["a"], "label": [1]})},
+            "the runs have no topic of the judgments: they have such as '1', these such as '9'",
+        ),
+    ],
+)
+def test_bad_input(collection, change, message):
+    runs, qrels, texts, _ = collection
+    arguments = {"runs": runs, "qrels": qrels, "documents": texts} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        complete_qrels(**arguments)
+
+
+def test_all_labels_equal(collection):
+    runs, qrels, texts, _ = collection
+    found = quietly(runs, qrels.assign(label=1), texts)
+    assert (found.qrels["label"] == 1).all()
+    assert np.isnan(found.expected_precision)
+    none = complete_qrels(runs, qrels.assign(label=0), texts)
+    assert none.n_predicted_relevant == 0
+    assert "none is predicted to be relevant" in str(none)
