@@ -1,13 +1,6 @@
 """The parts of the report, one after the other."""
 
-import base64
-import hashlib
-from importlib.resources import files
-from string import Template
-
-import skfilterrank
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
@@ -21,13 +14,13 @@ from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
     isolated,
-    join,
     number_cell,
     section,
     table,
 )
 from skfilterrank.cli.compare.report.figures import Figures
 from skfilterrank.cli.compare.report.made import data_of, how_it_was_made, made_from, read_data
+from skfilterrank.cli.compare.report.page import write_page
 from skfilterrank.cli.compare.report.since import since
 from skfilterrank.exceptions import InputError, brief, brief_list
 
@@ -51,7 +44,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose, argu
     opened = _opened(arguments.open, next(iter(comparisons.values())).scores.systems)
     figures = Figures()
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
-    parts = [_summary(comparisons, alpha)]
+    parts = [_summary(comparisons, alpha, {} if lists is None else lists.qrels.n_predicted)]
     names = {}
     for place, (name, comparison) in enumerate(bar, 1):
         names[f"m{place}"] = isolated(name)
@@ -71,19 +64,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose, argu
         parts.insert(1, since(before, made, comparisons, alpha, arguments.before))
     names["made"] = "How this was made"
     parts += [how_it_was_made(made), data_of(comparisons, made, alpha)]
-    links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
-    script = _text("js")
-    page = _template("html").substitute(
-        title="Comparison of " + counted(_n_systems(comparisons), "run"),
-        style=_text("css"),
-        script=script,
-        script_hash=_hash_of(script),
-        navigation=element("nav", element("ul", *links), aria_label="Contents"),
-        body=join(*parts),
-        footer=f"skfilterrank {skfilterrank.__version__}",
-    )
-    with open_for_writing(path) as write:
-        write(page)
+    write_page(path, "Comparison of " + counted(_n_systems(comparisons), "run"), names, parts)
 
 
 def _opened(pairs, systems):
@@ -94,26 +75,11 @@ def _opened(pairs, systems):
     return pairs and {frozenset(pair) for pair in pairs}
 
 
-def _text(ending):
-    """A file beside this one."""
-    return (files(__package__) / f"report.{ending}").read_text(encoding="utf-8").strip()
-
-
-def _hash_of(script):
-    """By what a browser knows the one script of the page."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _template(ending):
-    return Template(_text(ending) + "\n")
-
-
 def _n_systems(comparisons):
     return next(iter(comparisons.values())).scores.n_systems
 
 
-def _summary(comparisons, alpha) -> Html:
+def _summary(comparisons, alpha, n_predicted) -> Html:
     """What was compared, and what came out, in a table with a row for each measure."""
     rows = []
     for name, comparison in comparisons.items():
@@ -140,6 +106,9 @@ def _summary(comparisons, alpha) -> Html:
         "mean",
     ]
     parts = [table("What was compared, by each measure", head, rows, sortable=False)]
+    if n_predicted:
+        shown = ", ".join(f"{isolated(name)}: {n:,}" for name, n in n_predicted.items())
+        parts.append(element("p", f"Among the judgments are labels of machines: {shown}."))
     first = next(iter(comparisons.values()))
     if first.baseline is not None:
         parts.append(element("p", f"Every run is compared with {isolated(first.baseline)} only."))
