@@ -12,12 +12,17 @@ def text_column(tokens):
     dtype = _arrow_strings()
     if dtype is None:
         return np.array(tokens.tolist(), dtype=object)
+    return dtype.__from_arrow__(arrow_texts(tokens))
+
+
+def arrow_texts(tokens):
+    """The texts as a pyarrow array of large strings."""
     import pyarrow as pa
 
     offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum(tokens.lengths, out=offsets[1:])
     buffers = pa.py_buffer(offsets), pa.py_buffer(tokens.packed())
-    return dtype.__from_arrow__(pa.LargeStringArray.from_buffers(len(tokens), *buffers))
+    return pa.LargeStringArray.from_buffers(len(tokens), *buffers)
 
 
 def distinct_column(codes, texts):
@@ -46,7 +51,7 @@ def id_tokens(column, name):
             f"column {brief(name)} holds no id in row {int(missing.argmax())}; every row needs one."
         )
     array = column.array
-    if _is_arrow_text(column.dtype):
+    if is_arrow_text(column.dtype):
         array = array.__arrow_array__()
         array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
         if str(array.type) in ("string", "large_string"):
@@ -60,7 +65,7 @@ def id_tokens(column, name):
     return Tokens.from_texts(texts)
 
 
-def _is_arrow_text(dtype):
+def is_arrow_text(dtype):
     """Whether a column type keeps strings in Arrow buffers."""
     storage = getattr(dtype, "storage", "")
     return str(storage).startswith("pyarrow") or (

@@ -3,19 +3,19 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
-from skfilterrank.io._letor import LetorData, read_letor, write_letor
-from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._runs import read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
 from skfilterrank.io._trec.write import write_prels, write_qrels, write_run
+from skfilterrank.io._write_runs import WrittenRuns, write_runs
 
 __all__ = [
     "AlignedRun",
     "LetorData",
     "QrelsIndex",
+    "WrittenRuns",
     "align",
     "load_model",
     "read_judged_table",
@@ -29,7 +29,17 @@ __all__ = [
     "write_prels",
     "write_qrels",
     "write_run",
+    "write_runs",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
-    __getattr__ = names_of(__name__)
+if TYPE_CHECKING:
+    from skfilterrank.io._letor import LetorData, read_letor, write_letor
+    from skfilterrank.io._models import load_model, save_model
+else:  # it would take any name for one that is there
+    __getattr__ = names_of(
+        __name__,
+        {
+            "_letor": ("LetorData", "read_letor", "write_letor"),
+            "_models": ("load_model", "save_model"),
+        },
+    )

@@ -1,5 +1,6 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
+import secrets
 from functools import cached_property
 
 import numpy as np
@@ -9,10 +10,16 @@ from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._files.run_folders import Documents
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
+from skfilterrank.io._trec.order import rank_order
 from skfilterrank.io._trec.pairs import are_distinct, pair_keys
 from skfilterrank.io._trec.read import qrels_rows, run_rows
+
+# Pairs by numbers of documents, in each process: judgments come to another with every few runs.
+_NUMBERED: dict = {}
+_MOST_NUMBERED = 4
 
 
 def align(
@@ -172,6 +179,7 @@ class QrelsIndex:
         while not are_distinct(keys := self._keys(self._codes, self._docnos)):
             self._salt += 1 << 32
         self._index = pd.Index(keys)
+        self._id = secrets.token_hex(8)
 
     @classmethod
     def of(
@@ -298,10 +306,9 @@ class QrelsIndex:
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
         """Put the retrieved rows and the judged ones that were not retrieved in their places."""
-        matches = self._match(codes, docnos)
-        is_judged = matches >= 0
+        hits, judged = self._match(codes, docnos)
         is_absent = np.ones(self.n_pooled, dtype=bool)
-        is_absent[matches[is_judged]] = False
+        is_absent[judged] = False
         if not keep_missing:
             is_absent &= in_run[self._codes]
         absent = np.flatnonzero(is_absent)
@@ -313,33 +320,35 @@ class QrelsIndex:
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
 
-        order = _order(codes, scores, None if counts["ties"] == "stable" else docnos)
-        rank = np.arange(len(codes)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
-        places = np.empty(len(codes), dtype=np.int64)
-        places[order] = np.repeat(starts, retrieved) + rank
+        # Few rows are judged: only these are looked for, the others come in one piece.
+        order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
+        before = np.cumsum(retrieved) - retrieved
+        found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
+        is_retrieved = np.repeat(
+            np.tile([True, False], n_topics), np.column_stack((retrieved, missed)).ravel()
+        )
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
         y_true = np.full(n_rows, np.nan)
-        y_true[places[is_judged]] = self._labels[matches[is_judged]]
+        y_true[found] = self._labels[judged]
         y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
-        y_score[places] = scores
+        y_score[is_retrieved] = scores[order]
         pooled = np.zeros(n_rows, dtype=bool)
-        pooled[places[is_judged]] = True
+        pooled[found] = True
         pooled[absent_places] = True
 
         probabilities = None
         if self._probabilities is not None:
             probabilities = np.full(n_rows, np.nan)
-            probabilities[places[is_judged]] = self._probabilities[matches[is_judged]]
+            probabilities[found] = self._probabilities[judged]
             probabilities[absent_places] = self._probabilities[absent]
 
         filled = sizes > 0
         return AlignedRun(
             y_true=y_true,
             y_score=y_score,
-            groups=np.repeat(self.topics, sizes),
             pooled=pooled,
             inclusion_probability=probabilities,
             index=GroupIndex(
@@ -352,10 +361,14 @@ class QrelsIndex:
             ),
             missing_topics=tuple(self.topics[~in_run]),
             n_retrieved=len(codes),
-            n_retrieved_unjudged=int(np.count_nonzero(np.isnan(y_true[places]))),
+            n_retrieved_unjudged=len(codes)
+            - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
             keeps_missing_topics=keep_missing,
-            _documents=((docnos, places), (self._docnos.take(absent), absent_places)),
+            _documents=(
+                (docnos, order, is_retrieved),
+                (self._docnos, absent, absent_places),
+            ),
             **counts,
         )
 
@@ -364,15 +377,36 @@ class QrelsIndex:
         return pair_keys(codes, docnos, self._salt)
 
     def _match(self, codes, docnos):
-        """Row of the judgments of each pair of the run, -1 where there is none."""
+        """Rows of a run whose pair is in the judgments, and its row there."""
+        if isinstance(docnos, Documents):
+            pairs, is_pooled = self._numbered(docnos.folder)
+            rows = np.flatnonzero(is_pooled[docnos.numbers])
+            keys = codes[rows] * docnos.folder.n_documents + docnos.numbers[rows]
+            matches = pairs.get_indexer(keys)
+            hits = np.flatnonzero(matches >= 0)
+            return rows[hits], matches[hits]
         matches = self._index.get_indexer(self._keys(codes, docnos))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
         same = (self._codes[judged] == codes[hits]) & docnos.take(hits).equal(
             self._docnos.take(judged)
         )
-        matches[hits[~same]] = -1
-        return matches
+        return hits[same], judged[same]
+
+    def _numbered(self, folder):
+        """The pairs by the numbers that a folder of runs gives documents, and which have any."""
+        key = self._id, folder.id
+        if key not in _NUMBERED:
+            numbers = folder.numbers_of(self._docnos)
+            keys = self._codes * folder.n_documents + numbers
+            # What the folder has not is found by nothing.
+            keys = np.where(numbers < 0, -1 - np.arange(self.n_pooled), keys)
+            while len(_NUMBERED) >= _MOST_NUMBERED:
+                _NUMBERED.pop(next(iter(_NUMBERED)))
+            is_pooled = np.zeros(folder.n_documents, dtype=bool)
+            is_pooled[numbers[numbers >= 0]] = True
+            _NUMBERED[key] = pd.Index(keys), is_pooled
+        return _NUMBERED[key]
 
 
 def _lacking_topics(name, topics):
@@ -385,34 +419,10 @@ def _lacking_topics(name, topics):
     )
 
 
-def _order(codes, scores, docnos):
-    """Rows by topic, score descending, and document id descending or, without ids, as they come."""
-    order = _order_of_stretches(codes, scores)
-    if order is None:
-        order = np.lexsort((-scores, codes))
-    codes, scores = codes[order], scores[order]
-    tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
-    if docnos is None or not tied.any():
-        return order
-    # Only rows that share their score with another are sorted by document.
-    members = np.zeros(len(codes), dtype=bool)
-    members[1:] = tied
-    members[:-1] |= tied
-    spans = np.cumsum(np.concatenate(([True], ~tied)))[members]
-    rows = order[members]
-    keys = [~key for key in docnos.take(rows).sort_keys()]
-    order[members] = rows[np.lexsort([*keys, spans])]
-    return order
-
-
-def _order_of_stretches(codes, scores):
-    """Rows by topic and score, where each topic's rows stand together in order; else None."""
-    new_topic = codes[1:] != codes[:-1]
-    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
-        return None
-    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
-    by_topic = np.argsort(codes[heads])
-    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
-    if (np.diff(codes[heads]) == 0).any():
-        return None
-    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))
+def _positions(order, rows, n_rows):
+    """Where some rows stand in an order of all."""
+    if isinstance(order, slice):
+        return rows
+    positions = np.empty(n_rows, dtype=np.int64)
+    positions[order] = np.arange(n_rows)
+    return positions[rows]

@@ -65,7 +65,6 @@ class AlignedRun(Result):
 
     y_true: np.ndarray
     y_score: np.ndarray
-    groups: np.ndarray
     pooled: np.ndarray
     inclusion_probability: np.ndarray | None
     index: GroupIndex
@@ -79,7 +78,7 @@ class AlignedRun(Result):
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
-    # Pairs (tokens, places in the rows): few callers want the documents as text.
+    # (Tokens, their rows, places in ours): few callers want the documents as text.
     _documents: tuple
 
     def _table(self) -> None:
@@ -89,11 +88,16 @@ class AlignedRun(Result):
         return iter((self.y_true, self.y_score, self.groups))
 
     @cached_property
+    def groups(self) -> np.ndarray:
+        """Topic of each row."""
+        return np.repeat(self.index.query_ids, self.index.sizes)
+
+    @cached_property
     def docnos(self) -> np.ndarray:
         """Document of each row."""
         docnos = np.empty(len(self.y_true), dtype=object)
-        for tokens, places in self._documents:
-            docnos[places] = np.array(tokens.tolist(), dtype=object)
+        for tokens, rows, places in self._documents:
+            docnos[places] = np.array(tokens.take(rows).tolist(), dtype=object)
         return docnos
 
     def to_series(self) -> tuple[pd.Series, pd.Series]:

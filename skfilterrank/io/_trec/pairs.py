@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.run_folders import Documents
 from skfilterrank._files.tokens import Tokens, mix
 from skfilterrank.io._trec.judges import Judges
 
@@ -19,7 +20,7 @@ class Rows(NamedTuple):
 
     topics: list[str]
     codes: np.ndarray
-    docnos: Tokens
+    docnos: Tokens | Documents
     values: np.ndarray
     name: str | None = None
     probabilities: np.ndarray | None = None
