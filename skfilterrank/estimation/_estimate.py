@@ -164,11 +164,12 @@ def estimate(
         _check_spread(grades, codes)
 
     worth = sum(_worth(form) for form in forms.values())
+    matters = np.any([form.matters() for form in forms.values()], axis=0)
     results = {}
 
     def guess(known, **params):
-        model = LabelModel(ranked, worth, **params)
-        prediction = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
+        model = LabelModel(ranked, worth, matters, **params)
+        prediction = model.predict(rows, codes, len(grades), known, probability**-0.5)
         return prediction.with_known(rows[known], codes[known])
 
     predicted = guess(is_certain)
@@ -292,6 +293,5 @@ def _check_design(form, rows, probability):
 
 def _worth(form):
     """How much the label of each row counts in the mean of the runs, by places alone."""
-    pool = form.pool
-    worth = np.bincount(pool.row, np.abs(form.first + form.slope), minlength=len(pool))
+    worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
     return worth / max(worth.sum(), 1e-300)

@@ -18,6 +18,7 @@ average precision that of a document and one above it.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from scipy import sparse
 from skfilterrank._core.additive import RowFacts
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.estimation._calibration import N_DRAWS, Prediction
+from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.exceptions import InputError, brief
 
@@ -54,6 +55,12 @@ class SumOfLabels:
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._worth(form)
+        # Entries that count for nothing, such as those below the cut, are left out of all sums.
+        shown = (self.first != 0) | (self.slope != 0)
+        self.first, self.slope = self.first[shown], self.slope[shown]
+        self.row, self.run = pool.row[shown], pool.run[shown]
+        self.segment = pool.segment[shown]
+        self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
     def _form(self, gains, sizes):
@@ -92,6 +99,22 @@ class SumOfLabels:
 
     def scale(self, counts: np.ndarray):
         """Scale and offset of topics with so many labels of each grade, (n_topics, n_grades)."""
+        if counts.max(initial=0) > self.depth and self._is_depth_enough:
+            counts = np.minimum(counts, self.depth)
+        return self._scale(counts)
+
+    @cached_property
+    def _is_depth_enough(self):
+        """Whether labels of a grade beyond as many as are looked at leave the scale as it is."""
+        random_state = np.random.RandomState(0)
+        shape = 50, len(self.grades)
+        probes = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
+        probes[:, 0] += 1
+        probes = np.vstack([probes, 4 * self.depth * np.eye(shape[1], dtype=probes.dtype)])
+        cut = self._scale(np.minimum(probes, self.depth))
+        return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
+
+    def _scale(self, counts):
         counts, inverse = np.unique(counts, axis=0, return_inverse=True)
         sizes = counts.sum(axis=1)
         gains = np.repeat(np.tile(self.grades, len(counts)), counts.ravel())
@@ -122,20 +145,20 @@ class SumOfLabels:
         if not self.is_linear:
             return np.ones(len(self.pool), dtype=bool)
         matters = np.zeros(len(self.pool), dtype=bool)
-        matters[self.pool.row[self.first != 0]] = True
+        matters[self.row[self.first != 0]] = True
         return matters
 
     def expand(self, prediction: Prediction) -> "Expansion":
         """Expected values and what labels change, given probabilities of each grade of each row."""
         pool, probabilities = self.pool, prediction.probabilities
         n_runs = len(pool.runs)
-        mine = (probabilities @ self.shares)[pool.row]
-        above = _sums_above(mine, pool.segment)
-        below = _sums_below(self.slope * mine, pool.segment)
+        mine = (probabilities @ self.shares)[self.row]
+        above = _sums_above(mine, self.segment)
+        below = _sums_below(self.slope * mine, self.segment)
         worth = self.first + self.slope * (1 + above)
-        total = _per_list(mine * worth, pool)
+        total = _per_list(mine * worth, self)
         # What changes when the share of a document goes from 0 to 1.
-        effect = sparse.csr_array((worth + below, (pool.row, pool.run)), shape=(len(pool), n_runs))
+        effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
         scales = self._scales(prediction)
         centred = _centred(scales.slope, probabilities, pool)
         # What the label of a document does to both the sum and its scale.
@@ -165,7 +188,7 @@ class SumOfLabels:
             return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
-            values.reshape(N_DRAWS, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
+            values.reshape(-1, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
         )
         away = counts - counts.mean(axis=0)
         spread = np.einsum("btg,bth->tgh", away, away)
@@ -291,11 +314,11 @@ class Expansion:
         if form.slope.any():
             weights = np.zeros(len(pool))
             weights[rows] = more / probability
-            mine = weights[pool.row]
-            above = form.slope * _sums_above(mine, pool.segment)
-            total = total + self.scale * _per_list(mine * above, pool)
-            around = above + _sums_below(form.slope * mine, pool.segment)
-            around = sparse.csr_array((around, (pool.row, pool.run)), shape=self.effect.shape)
+            mine = weights[form.row]
+            above = form.slope * _sums_above(mine, form.segment)
+            total = total + self.scale * _per_list(mine * above, form)
+            around = above + _sums_below(form.slope * mine, form.segment)
+            around = sparse.csr_array((around, (form.row, form.run)), shape=self.effect.shape)
             effect += around[rows].toarray() * (more * self.scale[codes])[:, None]
         return total, effect
 
@@ -319,10 +342,10 @@ def _per_topic(effect, values, pool):
     return (topics @ effect).toarray().T
 
 
-def _per_list(values, pool):
+def _per_list(values, form):
     """Sums over the entries of each list: (n_runs, n_topics)."""
-    shape = len(pool.runs), len(pool.topics)
-    return np.bincount(pool.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
+    shape = len(form.pool.runs), len(form.pool.topics)
+    return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def _sums_above(values, segment):
