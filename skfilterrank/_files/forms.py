@@ -28,6 +28,8 @@ COLUMN_NAMES = {
     "score": ("score",),
     "rank": ("rank",),
     "inclusion_probability": ("inclusion_probability",),
+    "judged_by": ("judged_by",),
+    "iteration": ("iteration",),
     "run": ("run",),
 }
 # Where a column has one of these names, BEIR or ranx wrote it, and "score" is that of labels.

@@ -67,8 +67,11 @@ def read_pool(path):
             path,
             1 if columns else None,
         )
-    rows = (read_qrels if columns == 4 else read_run)(path)
-    return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None if columns == 4 else rows
+    if columns == 4:
+        rows = read_qrels(path, unjudged_label=None, predicted="use")  # labels are not used
+        return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None
+    rows = read_run(path)
+    return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), rows
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:

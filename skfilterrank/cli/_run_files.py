@@ -59,7 +59,11 @@ def source(path):
 def read_judgments(arguments):
     """Judgments, with the probabilities of a sample where they are written down."""
     try:
-        return read_qrels(source(arguments.qrels), unjudged_label=said_unjudged(arguments))
+        return read_qrels(
+            source(arguments.qrels),
+            unjudged_label=said_unjudged(arguments),
+            predicted=arguments.predicted,
+        )
     except FileFormatError as error:
         try:
             return read_prels(source(arguments.qrels))

@@ -50,6 +50,13 @@ _SHARED: dict[str, dict[str, Any]] = {
         "trec_eval; or none, so that labels below 0 are forbidden",
         "shown": "none, with a warning",
     },
+    "--predicted": {
+        "choices": ("warn", "use", "drop"),
+        "default": "warn",
+        "help": "labels that QRELS says are a machine's (second column: predicted or "
+        "predicted:NAME) count like people's, with a warning or without; or are taken for not "
+        "judged",
+    },
     "--unjudged": {
         "choices": ("zero", "drop"),
         "default": "zero",
@@ -143,7 +150,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
 }
 _POSITIONAL = {"QRELS": "qrels", "RUN": "runs"}
-_READING = ("--gains", "--unjudged-label", "--unjudged", "--ties", "--precision")
+_READING = ("--gains", "--unjudged-label", "--predicted", "--unjudged", "--ties", "--precision")
 
 
 def add(parser, *names, **changes) -> None:

@@ -25,6 +25,8 @@ from skfilterrank.metrics import evaluate
 
 # Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
 _BATCH = 8
+# What is said of judgments where they are indexed.
+OF_QRELS = "unjudged_label", "predicted"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +78,7 @@ def evaluate_run(
     undefined: float | str = 0.0,
     n_items: int | None = N_ITEMS,
     unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
     **options,
 ) -> pd.DataFrame:
     """Measures of every topic of a run.
@@ -111,6 +114,9 @@ def evaluate_run(
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
         `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels that a machine gave, as in :func:`skfilterrank.io.read_qrels`: they
+        count, with a warning or without one; or their documents are not judged.
     **options
         Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
 
@@ -153,6 +159,7 @@ def evaluate_run(
         undefined=undefined,
         n_items=n_items,
         unjudged_label=unjudged_label,
+        predicted=predicted,
         **options,
     )[1]
 
@@ -243,8 +250,8 @@ def iter_evaluations(
     _check_params(measures, **params)
     named = list(named_runs(runs).items())
     if qrels is not None:
-        said = params.pop("unjudged_label", "warn")
-        qrels = QrelsIndex.of(qrels, unjudged_label=said, gains=params.get("gains"))
+        said = {name: params.pop(name) for name in OF_QRELS if name in params}
+        qrels = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
         # Here, and not for each run, nor in other processes.
         measures = parse_measures(measures)
         warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
@@ -299,13 +306,13 @@ def _evaluate_named(name, run, index, measures, params, path=None):
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
 
 
-def _check_params(measures, *, missing="empty", precision="double", unjudged_label=None, **params):
+def _check_params(measures, *, missing="empty", precision="double", **params):
     """Raise for what would go wrong with every run."""
     check_choice(missing, "missing", MISSING)
     check_choice(precision, "precision", PRECISIONS)
     wanted = parse_measures(measures)
-    columns = {name for entry, *_ in wanted.values() for name in entry.columns}
-    params = {name: value for name, value in params.items() if name not in columns}
+    of_rows = {*OF_QRELS, *(name for entry, *_ in wanted.values() for name in entry.columns)}
+    params = {name: value for name, value in params.items() if name not in of_rows}
     # One document that is neither judged nor retrieved: every measure takes it, with any gains.
     nothing = np.array([np.nan]), np.array([-np.inf]), [0], [False]
     _values(*nothing, wanted, **params)
@@ -320,16 +327,17 @@ def _evaluate(
     precision="double",
     ties="docno",
     unjudged_label="warn",
+    predicted="warn",
     **params,
 ) -> tuple[AlignedRun, pd.DataFrame]:
     """Align and evaluate."""
     is_parsed = isinstance(measures, dict)
+    said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
     if isinstance(run, AlignedRun):
-        _check_aligned(run, qrels, missing, precision, ties, unjudged_label)
+        _check_aligned(run, qrels, missing, precision, ties, said)
         aligned = run
     else:
-        gains = params.get("gains")
-        index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, gains=gains)
+        index = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     wanted = parse_measures(measures)
     if not is_parsed:
@@ -355,7 +363,7 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def _check_aligned(run, qrels, missing, precision, ties, unjudged_label):
+def _check_aligned(run, qrels, missing, precision, ties, said):
     """Raise for what cannot be had of a run that is joined with judgments already."""
     if qrels is not None:
         raise InputError(
@@ -371,10 +379,9 @@ def _check_aligned(run, qrels, missing, precision, ties, unjudged_label):
                 f"{name}={brief(given)}, but run is an AlignedRun that was made with "
                 f"{name}={brief(made_with[name])}: pass this here, or the other to align."
             )
-    if unjudged_label != "warn":
-        raise InputError(
-            f"unjudged_label={brief(unjudged_label)}, but run is an AlignedRun: pass it to align."
-        )
+    for name, given in said.items():
+        if given != "warn":
+            raise InputError(f"{name}={brief(given)}, but run is an AlignedRun: pass it to align.")
     if precision != "double":
         raise InputError(
             f"precision={brief(precision)}, but run is an AlignedRun: pass precision to align."

@@ -12,7 +12,7 @@ from skfilterrank._core.own_reading import own_reading
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
-from skfilterrank.trec._evaluate import evaluate_run
+from skfilterrank.trec._evaluate import OF_QRELS, evaluate_run
 
 _SHARED = {
     "gains": (dict, str),
@@ -20,6 +20,7 @@ _SHARED = {
     "unjudged": (str,),
     "undefined": (int, float),
     "unjudged_label": (int, float, str, type(None)),
+    "predicted": (str,),
 }
 
 
@@ -37,9 +38,9 @@ def register_with_ir_measures() -> SimpleNamespace:
         The measures by name: ``nDCG_f``, ``nDCG_min``, ``nDCG_0``, and all by their names in the
         measure table, such as ``lexirecall`` or ``rbp``. ``nDCG_f @ 20`` sets the cut-off,
         ``rbp(persistence=0.95)`` an option; every measure takes ``rel``, ``gains``, ``ties``,
-        ``judged_only``, ``unjudged``, ``undefined`` (a number) and ``unjudged_label`` too, the last
-        as :func:`evaluate_run` does. They can be pickled; where they are loaded, the measures are
-        registered too.
+        ``judged_only``, ``unjudged``, ``undefined`` (a number), ``unjudged_label`` and
+        ``predicted`` too, the last two as :func:`evaluate_run` does. They can be pickled; where
+        they are loaded, the measures are registered too.
 
     Raises
     ------
@@ -198,8 +199,8 @@ def _by_parameters(measures):
 
 def _index(frame, params):
     """The judgments as measures with these parameters see them."""
-    unjudged_label = params.pop("unjudged_label", "warn")
-    return QrelsIndex.of(frame, unjudged_label=unjudged_label, gains=params.get("gains"))
+    said = {name: params.pop(name) for name in OF_QRELS if name in params}
+    return QrelsIndex.of(frame, gains=params.get("gains"), **said)
 
 
 def _shares_a_topic(run, qrels):

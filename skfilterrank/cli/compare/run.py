@@ -32,7 +32,10 @@ from skfilterrank.io import QrelsIndex, read_run
 _SHOWN = 3
 _MAX_MEASURES = 8
 # What says how runs are read, and means nothing where only values are.
-_READING = ("gains", "unjudged_label", "unjudged", "ties", "precision", "undefined", "n_items")
+_READING = (
+    *("gains", "unjudged_label", "predicted", "unjudged"),
+    *("ties", "precision", "undefined", "n_items"),
+)
 
 
 class Lists(NamedTuple):

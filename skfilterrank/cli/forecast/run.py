@@ -32,7 +32,7 @@ def run(arguments) -> int:
         tell(f"{len(forecast)} of {len(runs)} runs: the first by name of each team")
     if arguments.out_qrels is not None:
         qrels = pseudo_qrels(runs, arguments.method, **params)
-        write_qrels(arguments.out_qrels, qrels)
+        write_qrels(arguments.out_qrels, qrels.assign(judged_by=arguments.method))
         tell(
             f"{arguments.out_qrels}: {qrels['label'].sum():,} of {len(qrels):,} pooled documents "
             f"of {qrels['qid'].nunique():,} topics are taken for relevant"

@@ -85,7 +85,8 @@ def add_arguments(parser) -> None:
         help="what is learned from them (default: method)",
     )
     shared.add_measures(learning, MEASURE)
-    shared.add(learning, "--gains", "--unjudged-label", "--unjudged", "--seed", "--jobs")
+    shared.add(learning, "--gains", "--unjudged-label", "--predicted", "--unjudged")
+    shared.add(learning, "--seed", "--jobs")
     out = parser.add_argument_group("the fused run")
     shared.add(out, "--depth", shown="all")
     out.add_argument(

@@ -25,7 +25,7 @@ from skfilterrank.ranking import (
 _SETTINGS = ("method", "normalize", "rrf_k", "persistence", "weights")
 _OF_WEIGHTS = ("normalize",)
 # What says how it is learned.
-_LEARNING = ("learn", "measures", "gains", "unjudged_label")
+_LEARNING = ("learn", "measures", "gains", "unjudged_label", "predicted")
 _FOLDS = 5
 _FEWEST = 3
 _GRID = [

@@ -61,7 +61,12 @@ class Judged:
 
 def _read(path, arguments):
     """The judgments of a file, whose labels must be those that are given now."""
-    qrels = read_qrels(path, unjudged_label=arguments.unjudged_label)
+    qrels = read_qrels(path, unjudged_label=arguments.unjudged_label, predicted="use")
+    if "judged_by" in qrels:
+        is_machine = qrels["judged_by"] != "people"
+        if n_labels := int(qrels["label"][is_machine].notna().sum()):
+            tell(f"{path}: {counted(n_labels, 'label')} of machines, taken for not judged")
+        qrels["label"] = qrels["label"].mask(is_machine)
     labels = qrels["label"].dropna()
     others = np.unique(labels[~labels.isin(list(arguments.grades))])
     if len(others):

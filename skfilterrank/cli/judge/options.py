@@ -27,9 +27,10 @@ strategies:
 judgments that are there (--judged):
   Of one file, its documents are not asked about: the holes of the pool are. Of several
   files, by assessors of the same documents, those on which they agree are not asked
-  about, and those on which they differ are, with their labels beside. QRELS holds all
-  of it in the end, so their labels must be among --grades. --second-look N asks again
-  about the N labels that a model and the most similar documents contradict the most.
+  about, and those on which they differ are, with their labels beside. Labels of machines
+  (second column: predicted) are taken for not judged. QRELS holds all of it in the end,
+  so their labels must be among --grades. --second-look N asks again about the N labels
+  that a model and the most similar documents contradict the most.
 
 files:
   POOL   topics and documents: judgments (qid 0 docno label; the labels are not used), a

@@ -56,5 +56,5 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="a topic that was counted may come again, as another asking of it",
     )
-    shared.add(parser, "--unjudged-label")
+    shared.add(parser, "--unjudged-label", "--predicted")
     shared.add_output(parser, "table", "csv", "json")

@@ -38,7 +38,7 @@ def add_arguments(parser) -> None:
     shared.add(parser, "QRELS", "RUN")
     shared.add_measures(parser, MEASURE)
     shared.add(parser, "--k", shown="that of the measure, else all")
-    shared.add(parser, "--gains", "--unjudged-label")
+    shared.add(parser, "--gains", "--unjudged-label", "--predicted")
     parser.add_argument(
         "--threshold",
         type=options.threshold,

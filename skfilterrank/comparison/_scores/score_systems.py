@@ -39,6 +39,7 @@ def score_systems(
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -58,7 +59,7 @@ def score_systems(
         What becomes of a topic of the judgments that is not in some run, or has no value there
         (``undefined="drop"``): an error; the topic is left out for all runs; the run is measured
         as an empty list (a value that is still missing is an error); it gets this number.
-    gains, ties, precision, unjudged, undefined, unjudged_label, **options
+    gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
         As in :func:`skfilterrank.trec.evaluate_run`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
@@ -102,7 +103,7 @@ def score_systems(
     """
     wanted = parse_measures(measures)
     named = named_runs(runs)
-    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, gains=gains)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (

@@ -23,6 +23,7 @@ def align(
     precision: str = "double",
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
+    predicted: str = "warn",
 ) -> AlignedRun:
     """Join a run with judgments.
 
@@ -49,6 +50,9 @@ def align(
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels of `qrels` that mean unjudged, as in `read_qrels`. A `QrelsIndex`, and what
         `read_qrels` returned, have been told.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels of `qrels` that a machine gave, as in `read_qrels`; the same goes for
+        what has been told.
 
     Returns
     -------
@@ -98,7 +102,7 @@ document not retrieved
     >>> ndcg_score(y_true, y_score, groups=groups, average=None)
     array([1., 0.])
     """
-    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted)
     return index.align(run, missing=missing, precision=precision, ties=ties)
 
 
@@ -111,6 +115,8 @@ class QrelsIndex:
         Judgments, as in `align`.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in `read_qrels`.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels that a machine gave, as in `read_qrels`.
 
     Attributes
     ----------
@@ -122,6 +128,9 @@ class QrelsIndex:
         Number of judgments and of documents that are pooled, but not judged (label NaN).
     labels : ndarray of shape (n_labels,), float64
         The labels that occur, ascending.
+    n_predicted : dict of str to int
+        Number of labels that count and that a machine gave, by its name; empty where people gave
+        all of them.
 
     See Also
     --------
@@ -139,8 +148,10 @@ class QrelsIndex:
     1 topic; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
     """
 
-    def __init__(self, qrels, *, unjudged_label: float | str | None = "warn"):
-        rows = qrels_rows(qrels, unjudged_label=unjudged_label)
+    def __init__(
+        self, qrels, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
+    ):
+        rows = qrels_rows(qrels, unjudged_label=unjudged_label, predicted=predicted)
         order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
         self.topics = np.array(rows.topics, dtype=object)[order]
         self._labels_of_topics = pd.Index(self.topics, name="qid")
@@ -152,6 +163,8 @@ class QrelsIndex:
         self._codes, self._labels = codes[by_topic], rows.values[by_topic]
         self._docnos = rows.docnos.take(by_topic)
         self._probabilities = None if rows.probabilities is None else rows.probabilities[by_topic]
+        self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_topic])
+        self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
         self.n_pooled = len(by_topic)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs with one key are a matter of chance: another salt parts them.
@@ -162,13 +175,18 @@ class QrelsIndex:
 
     @classmethod
     def of(
-        cls, qrels, *, unjudged_label: float | str | None = "warn", gains: Gains = None
+        cls,
+        qrels,
+        *,
+        unjudged_label: float | str | None = "warn",
+        predicted: str = "warn",
+        gains: Gains = None,
     ) -> "QrelsIndex":
         """Give judgments that are indexed already as they are, and index others.
 
         Parameters
         ----------
-        qrels, unjudged_label
+        qrels, unjudged_label, predicted
             As in the class; what is indexed has been told what labels mean.
         gains : None, "exp2", dict or callable, default=None
             Gains of the labels. A dict or callable says what labels below 0 mean.
@@ -181,17 +199,18 @@ class QrelsIndex:
         Raises
         ------
         ValueError
-            If `qrels` is an index and `unjudged_label` is given; as the class.
+            If `qrels` is an index and one of the others is given; as the class.
         """
         if isinstance(qrels, cls):
-            if unjudged_label != "warn":
-                raise InputError(
-                    f"unjudged_label={brief(unjudged_label)}, but qrels is a QrelsIndex: say it "
-                    "where that is made."
-                )
+            for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
+                if given != "warn":
+                    raise InputError(
+                        f"{name}={brief(given)}, but qrels is a QrelsIndex: say it where that is "
+                        "made."
+                    )
             return qrels
         is_said = unjudged_label == "warn" and not (gains is None or isinstance(gains, str))
-        return cls(qrels, unjudged_label=None if is_said else unjudged_label)
+        return cls(qrels, unjudged_label=None if is_said else unjudged_label, predicted=predicted)
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -206,9 +225,10 @@ class QrelsIndex:
 
         Returns
         -------
-        DataFrame of shape (n_pooled, 1 or 2)
+        DataFrame of shape (n_pooled, 1 to 3)
             Column "label", NaN where a document is pooled, but not judged; and, where the judgments
-            say it, "inclusion_probability". Index levels "qid", sorted, and "docno".
+            say it, "inclusion_probability" and "judged_by". Index levels "qid", sorted, and
+            "docno".
         """
         index = pd.MultiIndex.from_arrays(
             [self.topics[self._codes], self._docnos.tolist()], names=["qid", "docno"]
@@ -216,6 +236,8 @@ class QrelsIndex:
         columns = {"label": self._labels}
         if self._probabilities is not None:
             columns["inclusion_probability"] = self._probabilities
+        if self._judges is not None:
+            columns["judged_by"] = np.array(self._judges.names, dtype=object)[self._judges.codes]
         return pd.DataFrame(columns, index)
 
     def align(

@@ -13,6 +13,7 @@ from skfilterrank._files.forms import COLUMN_NAMES, has_labels
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+from skfilterrank.io._trec.judges import Judges, judges_of_column, judges_of_iterations
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 
 
@@ -35,7 +36,8 @@ class Table(NamedTuple):
 
 def qrels_rows_of_table(table: Table) -> Rows:
     """Rows of a table of judgments; labels may be NaN: pooled, but not judged."""
-    columns = columns_of(table, ("qid", "docno", "label"), optional=("inclusion_probability",))
+    others = "inclusion_probability", "judged_by", "iteration"
+    columns = columns_of(table, ("qid", "docno", "label"), optional=others)
     labels = _numbers(table, columns["label"])
     if (infinite := np.isinf(labels)).any():
         row = int(infinite.argmax())
@@ -50,7 +52,7 @@ def qrels_rows_of_table(table: Table) -> Rows:
             ", where a label was expected, a whole number: this looks like a run; if it is none, "
             "call the column 'label'.",
         )
-    rows = _checked_rows(table, columns, labels)
+    rows = _checked_rows(table, columns, labels)._replace(judges=_judges(table, columns))
     if "inclusion_probability" not in columns:
         return rows
     probabilities = _numbers(table, columns["inclusion_probability"])
@@ -63,6 +65,15 @@ def qrels_rows_of_table(table: Table) -> Rows:
             ", which has a label; it must be above 0 and at most 1.",
         )
     return rows._replace(probabilities=probabilities)
+
+
+def _judges(table, columns) -> Judges | None:
+    """Who gave each label, where it is said by its own column or, as in TREC files, iterations."""
+    if "judged_by" in columns:
+        return judges_of_column(columns["judged_by"], table.name)
+    if "iteration" in columns:
+        return judges_of_iterations(*pd.factorize(columns["iteration"]))
+    return None
 
 
 def run_rows_of_table(table: Table) -> Rows:

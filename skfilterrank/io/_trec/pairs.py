@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.tokens import Tokens, mix
+from skfilterrank.io._trec.judges import Judges
 
 
 class Rows(NamedTuple):
     """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
 
     `values` holds labels or scores as float64, `name` that of the run where there is one,
-    `probabilities` those with which judged documents were drawn where they are known.
+    `probabilities` those with which judged documents were drawn where they are known, `judges` who
+    judged them where a machine may have done it.
     """
 
     topics: list[str]
@@ -21,6 +23,7 @@ class Rows(NamedTuple):
     values: np.ndarray
     name: str | None = None
     probabilities: np.ndarray | None = None
+    judges: Judges | None = None
 
 
 def pair_keys(codes, docnos, salt=0):

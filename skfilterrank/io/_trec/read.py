@@ -12,13 +12,21 @@ from skfilterrank.io._trec.frames import (
     qrels_rows_of_table,
     run_rows_of_table,
 )
+from skfilterrank.io._trec.judges import judges_of_iterations, settle_predicted
 from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._trec.pairs import Rows, find_repeated, pair_keys
 from skfilterrank.io._trec.sources import opened
-from skfilterrank.io._trec.unjudged import mark_as_said, mark_unjudged, said_of
+from skfilterrank.io._trec.unjudged import (
+    mark_as_said,
+    mark_unjudged,
+    said_of,
+    said_of_machines,
+)
 
 
-def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.DataFrame:
+def read_qrels(
+    source, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
+) -> pd.DataFrame:
     r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
 
     Parameters
@@ -31,13 +39,18 @@ def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.Dat
         labels below 0 mean forbidden. A number: this one does, such as the -1 of trec_eval's infAP.
         "trec": all labels below 0 do, as in trec_eval. "warn" is None, with a warning where labels
         below 0 occur.
+    predicted : {"warn", "use", "drop"}, default="warn"
+        What becomes of labels that a machine gave, as the judgments say: they count, with a warning
+        or without one; or their documents are pooled, but not judged (NaN).
 
     Returns
     -------
-    qrels : DataFrame of shape (n_judgments, 3)
+    qrels : DataFrame of shape (n_judgments, 3 to 5)
         Columns "qid" and "docno" (str) and "label", in the order of the file. Labels are int64
         where all are whole numbers, else float64. A table's column "inclusion_probability" is the
-        fourth; its others, and the second column of TREC's format, are left out.
+        fourth. The last is "judged_by" (str), where some label is said to be a machine's, or a
+        table has this column: "people", or the name of the machine, "predicted" where it has none.
+        Other columns are left out.
 
     Raises
     ------
@@ -52,7 +65,7 @@ def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.Dat
     Warns
     -----
     DataWarning
-        For labels below 0 of which it was not said what they mean.
+        For labels below 0 of which it was not said what they mean; for labels of machines.
 
     See Also
     --------
@@ -63,14 +76,16 @@ def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.Dat
     -----
     Columns of TREC's format stand between spaces or tabs, any number of them; blank lines and lines
     that begin with "#" are skipped. Qrels of MS MARCO are of this format. Ids stay as they are
-    written: "01" and "1" are two topics.
+    written: "01" and "1" are two topics. The second column of a machine's label is "predicted" or
+    "predicted:NAME"; whatever else stands there, people judged.
 
     Other files are tables: CSV, TSV or columns between single spaces whose first line names the
     columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
     JSON object ``{topic: {document: label}}``. Columns are "qid", "query_id", "query-id", "q_id",
     "topic" or "topic_id"; "docno", "doc_id", "docid", "corpus-id", "document_id" or "pid"; "label",
     "relevance" or "rel"; beside "corpus-id" or "q_id" a column "score" holds labels. A missing
-    label is NaN: pooled, but not judged.
+    label is NaN: pooled, but not judged. A column "judged_by" is of the form of that which is
+    returned, empty for people; a column "iteration" is the second one of TREC's format.
 
     In memory the same is a data frame of pandas or polars, an Arrow table, a dict of dicts, an
     object of ranx, or rows of ir_measures or ir_datasets, as a list or an iterator.
@@ -93,17 +108,24 @@ def read_qrels(source, *, unjudged_label: float | str | None = "warn") -> pd.Dat
     >>> read_qrels({"1": {"d7": 2}})
       qid docno  label
     0   1    d7      2
+    >>> read_qrels(io.StringIO("1 0 d7 2\n1 predicted:large d2 1\n"), predicted="use")
+      qid docno  label judged_by
+    0   1    d7      2    people
+    1   1    d2      1     large
     """
-    rows = qrels_rows(source, "source", unjudged_label=unjudged_label)
+    rows = qrels_rows(source, "source", unjudged_label=unjudged_label, predicted=predicted)
     return mark_as_said(_qrels_frame(rows))
 
 
-def qrels_rows(source, argument="qrels", *, unjudged_label="warn") -> Rows:
+def qrels_rows(source, argument="qrels", *, unjudged_label="warn", predicted="warn") -> Rows:
     """Rows of judgments in any form."""
     unjudged = said_of(source, unjudged_label)
+    predicted = said_of_machines(source, predicted)
     content = opened(source, QRELS, argument)
     rows = qrels_rows_of_table(content) if isinstance(content, Table) else _rows_of_qrels(content)
-    return rows._replace(values=mark_unjudged(rows.values, unjudged, content.name or argument))
+    name = content.name or argument
+    rows = rows._replace(values=mark_unjudged(rows.values, unjudged, name))
+    return settle_predicted(rows, predicted, name)
 
 
 def _rows_of_qrels(lines):
@@ -117,7 +139,14 @@ def _rows_of_qrels(lines):
             "judged, write some number and name it as the unjudged label.",
             row,
         )
-    return Rows(topics, codes, docnos, labels)
+    iterations = lines.column("iteration")
+    # Nearly all files have one word throughout.
+    if iterations.repeats().all():
+        iterations = iterations.take([0])
+    judges = judges_of_iterations(*iterations.factorize())
+    if judges is not None and len(iterations) < len(labels):
+        judges = judges._replace(codes=np.repeat(judges.codes, len(labels)))
+    return Rows(topics, codes, docnos, labels, judges=judges)
 
 
 def read_prels(source) -> pd.DataFrame:
@@ -170,7 +199,7 @@ def read_prels(source) -> pd.DataFrame:
 
 
 def _qrels_frame(rows):
-    """Judgments as a data frame, with probabilities where there are any."""
+    """Judgments as a data frame, with probabilities and judges where there are any."""
     columns = {
         "qid": distinct_column(rows.codes, rows.topics),
         "docno": text_column(rows.docnos),
@@ -178,6 +207,8 @@ def _qrels_frame(rows):
     }
     if rows.probabilities is not None:
         columns["inclusion_probability"] = rows.probabilities
+    if rows.judges is not None:
+        columns["judged_by"] = distinct_column(rows.judges.codes, rows.judges.names)
     return pd.DataFrame(columns)
 
 

@@ -13,7 +13,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # For each layout: what it is called, the value of a row, the columns that are read, and another
 # layout that is told by its number of columns.
 _KINDS = {
-    QRELS: ("judgments", "label", ("topic", "docno", "label"), None),
+    QRELS: ("judgments", "label", ("topic", "iteration", "docno", "label"), None),
     PRELS: (
         "judgments of a sample",
         "label",

@@ -6,9 +6,10 @@ import pandas as pd
 from skfilterrank._core.checks import is_finite_number
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.io._trec.judges import check_predicted
 
 # Where judgments keep what was said of them, so that it is asked once.
-_SAID = "unjudged_label"
+_SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
 _MOST = 5
 
 
@@ -30,9 +31,18 @@ def said_of(frame, unjudged_label):
     return None if label == "warn" and _SAID in getattr(frame, "attrs", {}) else label
 
 
+def said_of_machines(frame, predicted) -> str:
+    """The rule for labels of machines: "use" where they were asked about when it was read."""
+    is_asked = check_predicted(predicted) == "warn"
+    return "use" if is_asked and _SAID_OF_MACHINES in getattr(frame, "attrs", {}) else predicted
+
+
 def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame, whose labels need not be asked about again."""
     frame.attrs[_SAID] = True
+    if "judged_by" in frame:
+        # Not of others: who writes the column into them later is to be asked.
+        frame.attrs[_SAID_OF_MACHINES] = True
     return frame
 
 

@@ -14,6 +14,7 @@ from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._files.objects import as_table, is_frame
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._trec.frames import Table, columns_of, qrels_rows_of_table, run_scores
+from skfilterrank.io._trec.judges import iterations_of
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
@@ -174,7 +175,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     qrels : data frame, dict or other object
         Judgments in memory in any form that `read_qrels` takes; a data frame has columns (or index
         levels) "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). They are
-        written in the order of the rows.
+        written in the order of the rows. A column "judged_by" says who gave the label, as that of
+        `read_qrels`: the second column of a machine's is "predicted", or "predicted:NAME".
     unjudged_label : float, default=None
         Label to write where it is NaN, for documents that are pooled, but not judged, such as the
         -1 of trec_eval's infAP. By default a NaN is an error.
@@ -184,8 +186,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     ValueError
         Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged_label`,
         or
-        equal to it, an id that is missing or holds white space, a document that is twice in a
-        topic.
+        equal to it, an id or the name of a machine that is missing or holds white space, a
+        document that is twice in a topic.
     TypeError
         `path` is neither a path nor an open file, or `qrels` is no data frame.
 
@@ -209,6 +211,9 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     7 0 a 2
     7 0 b -1
     8 0 a -9
+    >>> write_qrels(sys.stdout, qrels[:2].assign(judged_by=["people", "large"]))
+    7 0 a 2
+    7 predicted:large b -1
     """
     check_target(path, "write_qrels(path, qrels)")
     unjudged = None if unjudged_label is None else check_number(unjudged_label, "unjudged_label")
@@ -226,11 +231,15 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
             "become one of the missing ones; choose another unjudged label."
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
-    lines = zip(_topic_names(rows), docnos, _number_texts(labels), strict=True)
+    _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
+    iterations = iterations_of(rows.judges, len(labels))
+    columns = _topic_names(rows), iterations, docnos, _number_texts(labels)
+    lines = zip(*columns, strict=True)
     with open_for_writing(path) as write:
         for _ in _chunks(len(labels)):
-            chunk = itertools.islice(lines, _CHUNK_LINES)
-            write("".join([f"{qid} 0 {docno} {label}\n" for qid, docno, label in chunk]))
+            write(
+                "".join([" ".join(line) + "\n" for line in itertools.islice(lines, _CHUNK_LINES)])
+            )
 
 
 def write_prels(path, prels) -> None:
@@ -251,7 +260,7 @@ def write_prels(path, prels) -> None:
     ValueError
         Missing columns, no rows, a label that is no finite number, a probability that is not above
         0 and at most 1, an id that is missing or holds white space, a document that is twice in a
-        topic.
+        topic, a label that a machine gave, by a column "judged_by".
     TypeError
         `path` is neither a path nor an open file, or `prels` is no data frame.
 
@@ -285,6 +294,13 @@ def write_prels(path, prels) -> None:
     if (missing := np.isnan(rows.values)).any():
         raise InputError(
             f"prels holds no label in row {int(missing.argmax())}; leave such rows out."
+        )
+    if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
+        row = int(is_machine.argmax())
+        raise InputError(
+            f"prels holds a label of the machine {brief(rows.judges.names[rows.judges.codes[row]])} "
+            f"in row {row}: samples are of people's labels, and this format says of none whose "
+            "it is; leave such rows out, and write them by write_qrels."
         )
     columns = (_number_texts(rows.values), _number_texts(rows.probabilities))
     lines = zip(_topic_names(rows), docnos, *columns, strict=True)

@@ -175,7 +175,9 @@ def _by_name(qrels):
 def _labels(name, source):
     """An assessor's labels by topic and document."""
     with errors_of(name):
-        frame = source if isinstance(source, pd.DataFrame) else read_qrels(source)
+        # A machine is an assessor like others here.
+        is_frame = isinstance(source, pd.DataFrame)
+        frame = source if is_frame else read_qrels(source, predicted="use")
         levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
         frame = frame.reset_index(level=levels) if levels else frame
         missing = {*_KEY, "label"} - set(frame.columns)

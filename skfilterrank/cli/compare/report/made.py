@@ -24,7 +24,10 @@ from skfilterrank.exceptions import FileFormatError
 
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
 _TESTING = ("test", "correction", "baseline", "alpha", "n_resamples", "seed")
-_READING = ("gains", "unjudged_label", "unjudged", "ties", "precision", "undefined", "n_items")
+_READING = (
+    *("gains", "unjudged_label", "predicted", "unjudged"),
+    *("ties", "precision", "undefined", "n_items"),
+)
 _WORDS = {
     "gains": "the label is the gain",
     "unjudged_label": "none",
