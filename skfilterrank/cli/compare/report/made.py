@@ -31,6 +31,7 @@ _READING = (
 _WORDS = {
     "gains": "the label is the gain",
     "unjudged_label": "none",
+    "predicted": "use, with a warning",
     "test": "by the measure",
     "correction": "holm",
     "baseline": "none",
