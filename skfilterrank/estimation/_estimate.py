@@ -145,8 +145,8 @@ def estimate(
     sample = _sample(qrels)
     if target == "new topics" and len(ranked.topics) < 2:
         raise InputError(
-            "target='new topics' needs at least two topics, got one, from which nothing can be said "
-            "of others."
+            "target='new topics' needs at least two topics, got one, from which nothing can be "
+            "said of others."
         )
     if unit == "query":
         return estimate_from_queries(

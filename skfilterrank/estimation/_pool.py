@@ -188,8 +188,8 @@ def _of_machine(table, name):
     if by_people.all() or not by_people.any():
         return labels
     warn_user(
-        f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people among "
-        f"{len(labels):,}: they are left out, and what the machine would have said of these "
+        f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
+        f"among {len(labels):,}: they are left out, and what the machine would have said of these "
         "documents is not known. Give the machine's own labels of all documents.",
         DataWarning,
     )

@@ -298,8 +298,9 @@ def write_prels(path, prels) -> None:
         row = int(is_machine.argmax())
         name = rows.judges.names[rows.judges.codes[row]]
         raise InputError(
-            f"prels holds a label of the machine {brief(name)} in row {row}: samples are of people's labels, and this format says of none whose "
-            "it is; leave such rows out, and write them by write_qrels."
+            f"prels holds a label of the machine {brief(name)} in row {row}: samples are of "
+            "people's labels, and this format says of none whose it is; leave such rows out, and "
+            "write them by write_qrels."
         )
     columns = (_number_texts(rows.values), _number_texts(rows.probabilities))
     lines = zip(_topic_names(rows), docnos, *columns, strict=True)
