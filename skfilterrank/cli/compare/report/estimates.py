@@ -137,7 +137,7 @@ def _frame(caption, frame, digits) -> Html:
     rows = []
     for key, row in frame.iterrows():
         names = key if isinstance(key, tuple) else (key,)
-        cells = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
+        cells: list = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
         for column, n_digits in digits.items():
             value = row[column]
             shown = f"{value:,.0f}" if not n_digits else number(value, n_digits)

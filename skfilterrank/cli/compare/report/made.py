@@ -53,9 +53,11 @@ def made_from(arguments) -> dict:
     files += [("pool", arguments.pool)] if arguments.pool else []
     files += [("topics", arguments.topics)] if arguments.topics else []
     files += [("documents", arguments.docs)] if arguments.docs else []
-    settings = ("missing", *_TESTING) if arguments.scores else (*_READING, "missing", *_TESTING)
+    settings: tuple[str, ...] = ("missing", *_TESTING)
     if wants_sample(arguments):
         settings = (*_READING, *_OF_SAMPLES)
+    elif not arguments.scores:
+        settings = (*_READING, *settings)
     return {
         "command": shlex.join(["skfilterrank", *arguments.argv]),
         "date": datetime.now(UTC).date().isoformat(),
