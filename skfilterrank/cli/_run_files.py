@@ -4,8 +4,6 @@ import errno
 import os
 from collections import Counter
 
-from tqdm import tqdm
-
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
@@ -54,6 +52,8 @@ def _longer_name(name, path, run):
 
 def read_named_runs(paths, arguments) -> dict:
     """The runs by their names."""
+    from tqdm import tqdm
+
     bar = tqdm(named_paths(paths).items(), unit="run", disable=not progress(arguments), leave=False)
     return {name: read_run(path) for name, path in bar}
 

@@ -50,7 +50,7 @@ class RankedPool:
     run: np.ndarray
     row: np.ndarray
     place: np.ndarray
-    missing_topics: dict = field(default_factory=dict)
+    missing_topics: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def read(cls, runs, machine_qrels, *, pool=None) -> "RankedPool":
@@ -90,7 +90,8 @@ class RankedPool:
                     f"machine_qrels has no label of {brief(name)} for any document of the pool: "
                     "bring topics and documents to one form first."
                 )
-        return cls(index, machine, *_places(runs, index))
+        *places, missing = _places(runs, index)
+        return cls(index, machine, *places, missing_topics=missing)
 
     def __len__(self):
         return len(self.index)
