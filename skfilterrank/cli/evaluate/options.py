@@ -65,8 +65,8 @@ examples:
   skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap --sort ap
   skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
   skfilterrank evaluate qrels.txt run.txt -m ndcg_f@10 --slices languages.csv
-  skfilterrank evaluate qrels.txt runs/* -m ndcg@10 --interval --prels sample.prels \\
-      --machine-qrels llm.txt
+  skfilterrank evaluate qrels.txt runs/* -m ndcg@10 --interval \\
+      --prels sample.prels --machine-qrels llm.txt
   skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
 """
 
