@@ -63,7 +63,7 @@ def run(arguments) -> int:
     if sample is not None:
         selector = sample.fitted()
     else:
-        selector = _fitted(strategy, arguments, index, table, texts)
+        selector = _fitted(strategy, arguments, index, table, texts, is_known)
     assessor = TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks)
     write = _writer(strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample)
     with _signals_as_exits():
@@ -208,7 +208,7 @@ def _strategy(arguments, table):
     return strategy
 
 
-def _fitted(strategy, arguments, index, table, texts):
+def _fitted(strategy, arguments, index, table, texts, is_known):
     """The strategy on the pool."""
     groups = index.get_level_values("qid")
     prior = None
@@ -218,7 +218,7 @@ def _fitted(strategy, arguments, index, table, texts):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # texts are counted above
             selector = judgments.MaxRepSelector(verbose=progress(arguments))
-            return selector.fit(texts.tolist(), groups=groups, prior=prior)
+            return selector.fit(texts.tolist(), groups=groups, prior=prior, judged=is_known)
     if strategy == "random":
         selector = judgments.RandomSelector(random_state=arguments.seed)
         return selector.fit(np.zeros((len(index), 1)), groups=groups)
