@@ -149,11 +149,12 @@ def estimate(
         _check_spread(grades, codes)
 
     worth = sum(_worth(form) for form in forms.values())
+    matters = np.any([form.matters() for form in forms.values()], axis=0)
     results = {}
 
     def guess(known, **params):
-        model = LabelModel(ranked, worth, **params)
-        prediction = model.predict(rows, codes, len(grades), is_certain, probability**-0.5)
+        model = LabelModel(ranked, worth, matters, **params)
+        prediction = model.predict(rows, codes, len(grades), known, probability**-0.5)
         return prediction.with_known(rows[known], codes[known])
 
     predicted = guess(is_certain)

@@ -273,7 +273,7 @@ def _learned(pool, gains, known):
     grades, codes = np.unique(label, return_inverse=True)
     rows = pool.rows_of(known.index, "judged")
     worth = np.bincount(pool.row, 1 / np.log2(pool.place + 1), minlength=len(pool))
-    model = LabelModel(pool, worth / len(pool.runs))
+    model = LabelModel(pool, worth / len(pool.runs), np.ones(len(pool), dtype=bool))
     probabilities = model.predict(
         rows, codes, len(grades), np.ones(len(rows), dtype=bool)
     ).probabilities

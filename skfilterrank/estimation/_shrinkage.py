@@ -21,13 +21,12 @@ def shrink(values, covariance, steady) -> np.ndarray:
     away = steady - steady.mean()
     line = np.column_stack([np.ones(len(values)), away / max(np.abs(away).max(), 1e-300)])
     turned_values, turned_line = turn.T @ values, turn.T @ line
-    best = -np.inf
-    for variance in _VARIANCES * noise:
-        precision = 1 / (spread + variance)
-        gram = (turned_line.T * precision) @ turned_line + 1e-12 * np.eye(2)
-        coefficients = np.linalg.solve(gram, (turned_line.T * precision) @ turned_values)
-        rest = turned_values - turned_line @ coefficients
-        likelihood = np.log(precision).sum() - np.linalg.slogdet(gram)[1] - precision @ rest**2
-        if likelihood > best:
-            best, shrunk = likelihood, line @ coefficients + turn @ (variance * precision * rest)
-    return shrunk
+    variances = _VARIANCES * noise
+    precision = 1 / (spread + variances[:, None])
+    gram = np.einsum("np,vn,nq->vpq", turned_line, precision, turned_line) + 1e-12 * np.eye(2)
+    slope = (precision * turned_values) @ turned_line
+    coefficients = np.linalg.solve(gram, slope[:, :, None])[:, :, 0]
+    rest = turned_values - coefficients @ turned_line.T
+    fit = np.log(precision) - precision * rest**2
+    best = (fit.sum(axis=1) - np.linalg.slogdet(gram)[1]).argmax()
+    return line @ coefficients[best] + turn @ (variances[best] * precision[best] * rest[best])
