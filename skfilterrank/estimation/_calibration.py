@@ -24,8 +24,9 @@ from skfilterrank.estimation._regression import Features, ridge_logistic
 
 # A judge with more distinct labels is cut into as many classes.
 _MOST_LABELS = 10
-# Label vectors, and coefficients, that are drawn where a measure is not linear in labels.
+# Coefficients that are drawn, and label vectors of each, where a measure is not linear in labels.
 N_DRAWS = 32
+N_LABELS = 8
 
 
 class LabelModel:
@@ -155,20 +156,29 @@ class Prediction:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Number of labels of each grade where labels are drawn, too: shape as `expected`."""
+        """Number of labels of each grade where labels are drawn, too.
+
+        Shape (n_draws * N_LABELS, n_topics, n_grades), the label vectors of a draw one after the
+        other.
+        """
         n_draws, n_grades, _ = self.drawn.shape
         n_cells = len(self.pool.topics) * n_grades
-        counts = np.empty((n_draws, n_cells), dtype=np.int64)
+        counts = np.empty((n_draws, N_LABELS, n_cells), dtype=np.int64)
+        turns = np.arange(N_LABELS)[:, None] / N_LABELS
+        first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
             # The same numbers, turned round: each label is drawn as often as it is likely.
-            numbers = (self.pool.luck + draw / n_draws) % 1.0
-            cells, end = self.pool.codes * n_grades, 0.0
+            numbers = self.pool.luck + (turns + draw / (n_draws * N_LABELS))
+            numbers -= numbers >= 1
+            cells, end = first.copy(), 0.0
             for grade in each[:-1]:
                 end = end + grade
                 # Sums of certain labels must not miss 1 by rounding.
-                cells += (numbers >= end) & (end <= 1 - 1e-12)
-            counts[draw] = np.bincount(cells, minlength=n_cells)
-        return counts.reshape(n_draws, -1, n_grades)
+                cells += numbers >= np.where(end > 1 - 1e-12, 1.0, end)
+            counts[draw] = np.bincount(cells.ravel(), minlength=N_LABELS * n_cells).reshape(
+                N_LABELS, n_cells
+            )
+        return counts.reshape(n_draws * N_LABELS, -1, n_grades)
 
 
 def _normal(n_rows, random_state):

@@ -18,6 +18,7 @@ average precision that of a document and one above it.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from scipy import sparse
 from skfilterrank._core.additive import RowFacts
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank.estimation._calibration import N_DRAWS, Prediction
+from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.exceptions import InputError, brief
 
@@ -54,6 +55,8 @@ class SumOfLabels:
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._worth(form)
+        shown = (self.first != 0) | (self.slope != 0)
+        self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
     def _form(self, gains, sizes):
@@ -92,6 +95,22 @@ class SumOfLabels:
 
     def scale(self, counts: np.ndarray):
         """Scale and offset of topics with so many labels of each grade, (n_topics, n_grades)."""
+        if counts.max(initial=0) > self.depth and self._is_depth_enough:
+            counts = np.minimum(counts, self.depth)
+        return self._scale(counts)
+
+    @cached_property
+    def _is_depth_enough(self):
+        """Whether labels of a grade beyond as many as are looked at leave the scale as it is."""
+        random_state = np.random.RandomState(0)
+        shape = 50, len(self.grades)
+        probes = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
+        probes[:, 0] += 1
+        probes = np.vstack([probes, 4 * self.depth * np.eye(shape[1], dtype=probes.dtype)])
+        cut = self._scale(np.minimum(probes, self.depth))
+        return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
+
+    def _scale(self, counts):
         counts, inverse = np.unique(counts, axis=0, return_inverse=True)
         sizes = counts.sum(axis=1)
         gains = np.repeat(np.tile(self.grades, len(counts)), counts.ravel())
@@ -165,7 +184,7 @@ class SumOfLabels:
             return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
-            values.reshape(N_DRAWS, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
+            values.reshape(-1, n_topics) for values in self.scale(counts.reshape(-1, n_grades))
         )
         away = counts - counts.mean(axis=0)
         spread = np.einsum("btg,bth->tgh", away, away)
