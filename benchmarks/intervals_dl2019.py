@@ -10,27 +10,27 @@ Finished cells are kept in results/intervals_dl2019.csv, and not computed again.
 """
 
 import glob
-import time
 
 import numpy as np
 import pandas as pd
 from _common import RESULTS, arguments, write_report
-from scipy.stats import kendalltau
+from _intervals import Study, true_values
 
-from skfilterrank.estimation import RankedPool, draw_sample, estimate
-from skfilterrank.estimation._calibration import Prediction
-from skfilterrank.estimation._sums import SumOfLabels
-from skfilterrank.estimation._variance import covariance_of_total
+from skfilterrank.estimation import RankedPool
 from skfilterrank.io import read_qrels
-from skfilterrank.trec import evaluate_runs
+from skfilterrank.judgments import LabelPredictor, pseudo_qrels
 
 CELLS = RESULTS / "intervals_dl2019.csv"
 KEY = ["judge", "gains", "measures", "design", "share"]
-STRONG = {0: 0, 1: 0, 2: 1, 3: 1}
-FORBIDDEN = {0: -1, 1: 1, 2: 2, 3: 3}
-GAINS = {"labels": None, "2 and 3": STRONG, "0 is -1": FORBIDDEN}
-BEST_JUDGE = "llama3-70b_4prompts"
-SHARES = (0.05, 0.1, 0.2)
+GAINS = {"labels": None, "2 and 3": {0: 0, 1: 0, 2: 1, 3: 1}, "0 is -1": {0: -1, 1: 1, 2: 2, 3: 3}}
+OTHERS = (
+    ("labels", "ndcg@10 rbp"),
+    ("2 and 3", "precision@10 ap"),
+    ("0 is -1", "ndcg_f@10"),
+)
+BEST = "llama3-70b_4prompts"
+# Share of the documents whose labels `LabelPredictor` learns from.
+LEARNED = 0.1
 
 
 def judges(folder, qrels, runs):
@@ -40,154 +40,83 @@ def judges(folder, qrels, runs):
         found[path.rsplit("/", 1)[1].removesuffix(".txt.gz")] = path
     rng = np.random.RandomState(0)
     chance = qrels.assign(label=rng.randint(0, 4, len(qrels)))
-    # Circular: as the first run ranks.
     first = RankedPool.read(runs[:1], None, pool=qrels)
-    score = np.zeros(len(first))
-    score[first.row] = 1.0 / first.place
-    circular = first.index.to_frame(index=False)
-    circular["label"] = np.digitize(score, [0.01, 0.03, 0.1])
+    top = np.zeros(len(first))
+    top[first.row[first.place <= 10]] = 1.0
     return {
         "people alone": None,
         **found,
+        "LabelPredictor": predicted(folder, qrels, rng),
         "all seven": dict(found),
         "chance": chance,
-        "circular": circular,
+        "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
+        "runs' own scores": pseudo_qrels(runs),
     }
 
 
-def unmodelled(pool, sample, measure, gains):
-    """Half-width of people's labels alone, divided by their probabilities and nothing else."""
-    from skfilterrank._core.gains import as_gains
-    from skfilterrank._core.measure_names import parse_measure
-
-    label = as_gains(sample["label"].to_numpy(), gains)
-    grades, codes = np.unique(np.append(label, 0.0), return_inverse=True)
-    form = SumOfLabels(parse_measure(measure), pool, grades)
-    if not form.is_linear:
-        return np.nan
-    nothing = np.tile((grades == 0.0).astype(float), (len(pool), 1))
-    rows = pool.rows_of(pd.MultiIndex.from_frame(sample[["qid", "docno"]]), "sample")
-    changes = form.expand(Prediction.sure(pool, nothing)).changes(rows, codes[:-1])
-    covariance, _ = covariance_of_total(
-        changes / len(pool.topics), sample["inclusion_probability"].to_numpy()
-    )
-    return 1.96 * np.sqrt(np.diag(covariance)).mean()
+def predicted(folder, qrels, rng):
+    """Labels from those of a tenth of the documents; of that tenth, from those of another."""
+    texts = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=False)
+    table = qrels[["qid", "docno", "label"]].astype({"label": float})
+    table = table.merge(texts[["docno", "text"]], how="left")
+    part = rng.permutation(len(table)) / len(table)
+    halves = [
+        LabelPredictor(one_class="pool", unjudged_topic="pool", output="soft").fit_transform(
+            table.assign(label=table["label"].where(mine))
+        )["label"]
+        for mine in (part < LEARNED, part >= 1 - LEARNED)
+    ]
+    return table[["qid", "docno"]].assign(label=halves[0].where(part >= LEARNED, halves[1]))
 
 
-def cell(pool, labels, truth, measures, gains, design, share, n_repetitions):
-    """Figures of one cell, a row for each measure."""
-    found = {measure: [] for measure in measures}
-    begin = time.perf_counter()
-    for seed in range(n_repetitions):
-        sample = draw_sample(
-            pool, None, measures, n_select=share, aim=design, gains=gains, random_state=seed
-        )
-        pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
-        sample["label"] = labels.reindex(pairs).to_numpy()
-        estimates = estimate(pool, sample, measures, gains=gains)
-        values = estimates.to_frame()
-        for measure in measures:
-            own, true = values.loc[measure], truth[measure].to_numpy()
-            pairs = estimates.compare(measure)
-            gap = true[pairs.first] - true[pairs.second]
-            order = estimates.results[measure].order_values
-            found[measure].append(
-                {
-                    "coverage": ((own["low"] <= true) & (true <= own["high"])).mean(),
-                    "of differences": ((pairs.low <= gap) & (gap <= pairs.high)).mean(),
-                    "half-width": (own["high"] - own["low"]).mean() / 2,
-                    "of differences ": (pairs.high - pairs.low).mean() / 2,
-                    "bias": (own["value"] - true).mean(),
-                    "rmse": np.sqrt(((own["value"] - true) ** 2).mean()),
-                    "tau of values": kendalltau(own["value"], true).statistic,
-                    "tau of order": kendalltau(order, true).statistic,
-                    "no model": unmodelled(pool, sample, measure, gains),
-                    "predicted": _predicted(estimates, measure, share),
-                }
-            )
-    seconds = (time.perf_counter() - begin) / n_repetitions
-    rows = []
-    for measure, each in found.items():
-        table = pd.DataFrame(each)
-        rows.append(
-            {
-                "measure": measure,
-                "labels": len(sample),
-                "repetitions": n_repetitions,
-                "seconds": seconds,
-                **table.mean(),
-                "sd of coverage": table["coverage"].std() / np.sqrt(n_repetitions),
-            }
-        )
-    return rows
-
-
-def _predicted(estimates, measure, share):
-    """Labels predicted for half the width that 10 % give; compared with what 20 % give."""
-    if share != 0.1:
-        return np.nan
-    frame = estimates.to_frame().loc[measure]
-    width = (frame["high"] - frame["low"]).mean() / 2
-    return estimates.labels_needed(measure, half_width=0.6 * width) / estimates.n_possible
-
-
-def plan(repetitions, others):
-    """Cells in the order of their weight: judge, gains, measures, design, share, repetitions."""
-    ratios = ("labels", "ndcg@10"), ("2 and 3", "precision@10 ap"), ("0 is -1", "ndcg_f@10")
-    ratios = (*ratios, ("labels", "rbp"))
-    shares = ((0.1, "differences"), (0.1, "uniform"), (0.2, "differences"), (0.2, "uniform"))
-    shares = (*shares, (0.05, "differences"), (0.05, "uniform"))
-    for share, design in shares:
-        n = repetitions if (share, design) == shares[0] else others
-        yield BEST_JUDGE, "labels", "dcg@10", design, share, n
-    for share, design in shares[:2]:
-        yield "people alone", "labels", "dcg@10", design, share, others
-    for gains, measures in ratios:
-        yield BEST_JUDGE, gains, measures, shares[0][1], shares[0][0], others
-    for judge in ("chance", "circular", "all seven"):
-        yield judge, "labels", "dcg@10", "differences", 0.1, others
-    for share, design in shares[1:3]:
-        for gains, measures in ratios:
-            yield BEST_JUDGE, gains, measures, design, share, others
-    for judge in (
-        "flan-t5-large_4prompts",
-        "flan-t5-large_sun-decomposed",
-        "llama3-8b_4prompts",
-        "llama3-8b_direct",
-        "llama3-8b_query-similarity",
-        "llama3-8b_sun-decomposed",
-    ):
-        yield judge, "labels", "dcg@10", "differences", 0.1, others
-    for share, design in shares[3:]:
-        for gains, measures in ratios:
-            yield BEST_JUDGE, gains, measures, design, share, others
-    for share, design in shares[2:]:
-        yield "people alone", "labels", "dcg@10", design, share, others
+def plan(judges):
+    """Cells in the order of their weight: judge, gains, measures, design, share."""
+    dcg = "labels", "dcg@10"
+    designs = [
+        (design, share) for share in (0.1, 0.2, 0.05) for design in ("differences", "uniform")
+    ]
+    useless = ("chance", "top 10 of a run", "runs' own scores")
+    rest = [judge for judge in judges if judge not in (BEST, "people alone", *useless)]
+    for judge in (BEST, "people alone"):
+        for design in designs[:2]:
+            yield judge, *dcg, *design
+    for judge in useless:
+        yield judge, *dcg, *designs[0]
+    for which in OTHERS:
+        yield BEST, *which, *designs[0]
+    for design in designs[2:]:
+        yield BEST, *dcg, *design
+    for judge in rest:
+        yield judge, *dcg, *designs[0]
+    for design in designs[1:]:
+        for which in OTHERS:
+            yield BEST, *which, *design
+    for which in OTHERS:
+        for judge in rest:
+            yield judge, *which, *designs[0]
 
 
 def main():
-    args = arguments(__doc__, repetitions=300, others=300)
+    args = arguments(__doc__, repetitions=300)
     folder = args.data / "trec-dl2019-llm"
     runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
     qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
     labels = qrels.set_index(["qid", "docno"])["label"]
-    of_judge = judges(folder, qrels, runs)
+    machines = judges(folder, qrels, runs)
     pools, truths = {}, {}
     done = pd.read_csv(CELLS) if CELLS.exists() else pd.DataFrame(columns=KEY)
-    for judge, gains, measures, design, share, n in plan(args.repetitions, args.others):
-        key = (judge, gains, measures, design, share)
-        if (done[KEY] == list(key)).all(axis=1).any():
+    for cell in plan(machines):
+        judge, gains, measures, design, share = cell
+        if (done[KEY] == list(cell)).all(axis=1).any():
             continue
         if judge not in pools:
-            machine = of_judge[judge]
-            pools[judge] = RankedPool.read(runs, machine, pool=qrels)
-        names = measures.split()
-        if (gains, measures) not in truths:
-            values = evaluate_runs(runs, qrels, names, gains=GAINS[gains])
-            truths[gains, measures] = values.groupby("run", sort=False).mean()
-        truth = truths[gains, measures].loc[list(pools[judge].runs)]
-        rows = cell(pools[judge], labels, truth, names, GAINS[gains], design, share, n)
-        rows = pd.DataFrame([dict(zip(KEY, key)) | row for row in rows])
+            pools[judge] = RankedPool.read(runs, machines[judge], pool=qrels)
+        pool, names = pools[judge], tuple(measures.split())
+        if (gains, names) not in truths:
+            truths[gains, names] = true_values(runs, qrels, names, GAINS[gains], pool.runs)
+        study = Study(pool, labels, truths[gains, names])
+        rows = study.cell(names, GAINS[gains], design, share, args.repetitions)
+        rows = pd.DataFrame([dict(zip(KEY, cell)) | row for row in rows])
         done = rows if done.empty else pd.concat([done, rows])
         done.to_csv(CELLS, index=False, float_format="%.5g")
         report(done)
@@ -195,23 +124,7 @@ def main():
 
 def report(done):
     """Write the tables as they stand."""
-    columns = [
-        "judge",
-        "design",
-        "share",
-        "labels",
-        "coverage",
-        "of differences",
-        "half-width",
-        "of differences ",
-        "bias",
-        "rmse",
-        "tau of values",
-        "tau of order",
-        "no model",
-        "predicted",
-        "repetitions",
-    ]
+    columns = [name for name in done if name not in ("gains", "measures", "measure")]
     parts = []
     for (measure, gains), table in done.groupby(["measure", "gains"], sort=False):
         parts.append(f"## {measure}, gains: {gains}\n\n```\n")
@@ -220,9 +133,11 @@ def report(done):
     text = (
         "Means over repetitions and 37 runs (or 666 pairs), nominal 95 %. `no model`: half-width "
         "of people's labels of the same sample, divided by their probabilities, without any "
-        "prediction (normal quantile). `tau of values`: of the unbiased values with the truth; "
-        "`tau of order`: of what `order` ranks by. `predicted`: share of the labels that should "
-        "bring the half-width down to 0.6 of what it is.\n\n" + "\n".join(parts)
+        "prediction, with quantiles found in the same way, and with the normal one. `tau of values`: of the unbiased values "
+        "with the truth; `tau of order`: of what `order` ranks by. `people alone` draws and "
+        "estimates without any machine. `LabelPredictor` learned from a tenth of the labels, "
+        "none of which it predicts. `chance`, the `top 10 of a run` and the `runs' own scores` "
+        "(pseudo-qrels) are judges to distrust.\n\n" + "\n".join(parts)
     )
     write_report("intervals_dl2019", "Intervals from mostly predicted labels", text)
 

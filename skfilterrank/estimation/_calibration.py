@@ -112,6 +112,7 @@ class LabelModel:
             chances[:, mine] = expit(self.features.at(mine).times(drawn[fit])).T
         return chances
 
+
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """Probabilities of the grades of all documents, and how unsure they are.

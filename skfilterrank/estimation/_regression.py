@@ -97,7 +97,9 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
             continue
         # Coefficients that the labels determine, of each block.
         turned = scaled @ inverse
-        variance = np.hstack([inverse[:, diagonal, diagonal], 1 / outer + (turned * scaled).sum(axis=2)])
+        variance = np.hstack(
+            [inverse[:, diagonal, diagonal], 1 / outer + (turned * scaled).sum(axis=2)]
+        )
         known = members.sum(axis=0) - penalty * (variance @ members)
         needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
         penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)

@@ -28,6 +28,8 @@ _OF_MEAN = 0.2
 # would have an unbounded weight.
 _LEAST = 0.15
 _MOST_GRADES = 12
+# Probability that a machine says nothing of a label: a useless one must not cost much.
+_OF_CHANCE = 0.2
 
 
 def draw_sample(
@@ -98,8 +100,9 @@ def draw_sample(
     -----
     The variance of an estimate is smallest where a document's probability is proportional to the
     standard deviation of what its label changes. So its size is the square root of ``sum over runs
-    of Var(change)``, where the label is taken to be the machine's with probability 1/2, else any
-    grade up to the one above: machines praise too much. With ``aim="differences"`` changes count
+    of Var(change)``, where the label is taken to be any grade up to the one above the machine's,
+    machines praise too much, and with probability 0.2 any at all: a machine that says nothing
+    shall not cost much. With ``aim="differences"`` changes count
     as far as they differ between runs. No size is below 0.15 of the mean.
 
     Documents fall into folds by their names: ten, or less in a small pool. Each fold is drawn from
@@ -256,15 +259,16 @@ def _taken_for_granted(pool, gains):
     if len(grades) > _MOST_GRADES:
         grades = np.linspace(grades[0], grades[-1], 5)
     n = len(grades)
-    # Right with probability 1/2, else any grade up to the next.
+    # Any grade up to the next, as likely as each other.
     given = np.tril(np.ones((n, n)), 1)
-    given = 0.5 * np.eye(n) + 0.5 * given / given.sum(axis=1, keepdims=True)
+    given /= given.sum(axis=1, keepdims=True)
     given = np.vstack([given, np.full(n, 1 / n)])
     probabilities = np.zeros((len(pool), n))
     for labels in judged or [np.full(len(pool), np.nan)]:
         nearest = np.abs(labels[:, None] - grades).argmin(axis=1)
         probabilities += given[np.where(np.isnan(labels), n, nearest)]
-    return grades, probabilities / probabilities.sum(axis=1, keepdims=True)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return grades, (1 - _OF_CHANCE) * probabilities + _OF_CHANCE / n
 
 
 def _learned(pool, gains, known):

@@ -1,0 +1,99 @@
+"""Samples drawn again and again: how often intervals hold the truth, and how wide they are."""
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau
+
+from skfilterrank._core.gains import as_gains
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank.estimation import RankedPool, estimate
+from skfilterrank.estimation._calibration import Prediction
+from skfilterrank.estimation._sample import _sizes, draw_by_folds
+from skfilterrank.estimation._sums import SumOfLabels
+from skfilterrank.estimation._variance import covariance_of_total, degrees_of_freedom
+from skfilterrank.trec import evaluate_runs
+
+
+class Study:
+    """One pool with one machine: what does not depend on the sample is computed once."""
+
+    def __init__(self, pool: RankedPool, labels, truth_of):
+        self.pool, self.truth_of = pool, truth_of
+        self.labels = labels.reindex(pool.index).to_numpy(dtype=float)
+        self._sizes, self._bares = {}, {}
+
+    def sample(self, measures, gains, design, share, seed):
+        """What `draw_sample` draws, with people's labels."""
+        key = tuple(measures), design
+        if key not in self._sizes:
+            parsed = parse_measures(list(measures))
+            self._sizes[key] = _sizes(self.pool, parsed, gains, design, None)
+        sizes = self._sizes[key]
+        n = int(share * np.count_nonzero(sizes) + 0.5)
+        rows, probability = draw_by_folds(sizes, self.pool.folds, n, np.random.RandomState(seed))
+        table = self.pool.index[rows].to_frame(index=False)
+        table["label"] = self.labels[rows]
+        return table.assign(inclusion_probability=probability[rows]), rows
+
+    def cell(self, measures, gains, design, share, n_repetitions, bare=True):
+        """Figures of one cell, a row for each measure."""
+        found = {measure: [] for measure in measures}
+        for seed in range(n_repetitions):
+            sample, rows = self.sample(measures, gains, design, share, seed)
+            estimates = estimate(self.pool, sample, list(measures), gains=gains)
+            values = estimates.to_frame()
+            for measure in measures:
+                true = self.truth_of(measure)
+                own, result = values.loc[measure], estimates.results[measure]
+                pairs = estimates.compare(measure, correction=None)
+                gap = true[pairs.first] - true[pairs.second]
+                row = {
+                    "coverage": ((own["low"] <= true) & (true <= own["high"])).mean(),
+                    "of differences": ((pairs.low <= gap) & (gap <= pairs.high)).mean(),
+                    "half-width": (own["high"] - own["low"]).mean() / 2,
+                    "of differences ": (pairs.high - pairs.low).mean() / 2,
+                    "bias": (own["value"] - true).mean(),
+                    "rmse": np.sqrt(((own["value"] - true) ** 2).mean()),
+                    "tau of values": kendalltau(own["value"], true).statistic,
+                    "tau of order": kendalltau(result.order_values, true).statistic,
+                }
+                if bare:
+                    widths = self._bare(measure, gains, rows, sample, estimates)
+                    row |= dict(zip(("no model", "no model, normal"), widths))
+                found[measure].append(row)
+        return [
+            {
+                "measure": measure,
+                "labels": len(sample),
+                "repetitions": n_repetitions,
+                **pd.DataFrame(each).mean(),
+                "se of coverage": pd.DataFrame(each)["coverage"].std() / np.sqrt(n_repetitions),
+            }
+            for measure, each in found.items()
+        ]
+
+    def _bare(self, measure, gains, rows, sample, estimates):
+        """Half-widths of people's labels, divided by their probabilities and nothing else."""
+        labels = np.append(as_gains(self.labels[rows], gains), 0.0)
+        grades, codes = np.unique(labels, return_inverse=True)
+        key = measure, tuple(grades)
+        if key not in self._bares:
+            form = SumOfLabels(parse_measures(measure)[measure], self.pool, grades)
+            nothing = np.tile((grades == 0.0).astype(float), (len(self.pool), 1))
+            sure = Prediction.sure(self.pool, nothing)
+            self._bares[key] = form.expand(sure) if form.is_linear else None
+        if self._bares[key] is None:
+            return np.nan, np.nan
+        changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.topics)
+        probability = sample["inclusion_probability"].to_numpy()
+        covariance, deviations = covariance_of_total(changes, probability)
+        quantile = estimates._quantile(degrees_of_freedom(deviations))
+        error = np.sqrt(np.diag(covariance))
+        return (quantile * error).mean(), 1.96 * error.mean()
+
+
+def true_values(runs, qrels, measures, gains, names):
+    """Means over topics by all labels, in the order of some runs."""
+    values = evaluate_runs(runs, qrels, list(measures), gains=gains)
+    values = values.groupby("run", sort=False).mean().loc[list(names)]
+    return lambda measure: values[measure].to_numpy()
