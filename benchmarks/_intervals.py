@@ -13,6 +13,41 @@ from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.estimation._variance import covariance_of_total, degrees_of_freedom
 from skfilterrank.trec import evaluate_runs
 
+ROUND = 100
+
+
+def in_rounds(path, key, cells, repetitions, figures, report):
+    """All cells, a round of repetitions after the other, so that a part of them says something.
+
+    What is in the file is not computed again.
+    """
+    done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*key, "first seed"])
+    for first in range(0, repetitions, ROUND):
+        for cell in cells:
+            ours = done[(done[key] == list(cell)).all(axis=1)]
+            if (ours["first seed"] == first).any():
+                continue
+            rows = figures(*cell, range(first, min(first + ROUND, repetitions)))
+            rows = pd.DataFrame([dict(zip(key, cell)) | {"first seed": first} | r for r in rows])
+            done = rows if done.empty else pd.concat([done, rows])
+            done.to_csv(path, index=False, float_format="%.5g")
+            report(over_rounds(done, key))
+    report(over_rounds(done, key))
+
+
+def over_rounds(done, key):
+    """Means over all rounds, and how sure the mean coverage is."""
+    key = [*key, "measure"]
+    numbers = done.columns.difference([*key, "first seed", "repetitions", "labels"], sort=False)
+    weighted = done.copy()
+    weighted[numbers] = done[numbers].mul(done["repetitions"], axis=0)
+    sums = weighted.groupby(key, sort=False)[["repetitions", *numbers]].sum(min_count=1)
+    means = sums[numbers].div(sums["repetitions"], axis=0)
+    spread = means.pop("squares") - means["coverage"] ** 2
+    means["se of coverage"] = np.sqrt(np.maximum(spread, 0) / sums["repetitions"])
+    labels = done.groupby(key, sort=False)["labels"].max()
+    return pd.concat([labels, sums["repetitions"].astype(int), means], axis=1).reset_index()
+
 
 class Study:
     """One pool with one machine: what does not depend on the sample is computed once."""
@@ -35,10 +70,10 @@ class Study:
         table["label"] = self.labels[rows]
         return table.assign(inclusion_probability=probability[rows]), rows
 
-    def cell(self, measures, gains, design, share, n_repetitions, bare=True):
-        """Figures of one cell, a row for each measure."""
+    def figures(self, measures, gains, design, share, seeds):
+        """Means over samples of some seeds, a row for each measure."""
         found = {measure: [] for measure in measures}
-        for seed in range(n_repetitions):
+        for seed in seeds:
             sample, rows = self.sample(measures, gains, design, share, seed)
             estimates = estimate(self.pool, sample, list(measures), gains=gains)
             values = estimates.to_frame()
@@ -57,20 +92,15 @@ class Study:
                     "tau of values": kendalltau(own["value"], true).statistic,
                     "tau of order": kendalltau(result.order_values, true).statistic,
                 }
-                if bare:
-                    widths = self._bare(measure, gains, rows, sample, estimates)
-                    row |= dict(zip(("no model", "no model, normal"), widths))
+                widths = self._bare(measure, gains, rows, sample, estimates)
+                row |= dict(zip(("no model", "no model, normal"), widths))
                 found[measure].append(row)
-        return [
-            {
-                "measure": measure,
-                "labels": len(sample),
-                "repetitions": n_repetitions,
-                **pd.DataFrame(each).mean(),
-                "se of coverage": pd.DataFrame(each)["coverage"].std() / np.sqrt(n_repetitions),
-            }
-            for measure, each in found.items()
-        ]
+        rows = []
+        for measure, each in found.items():
+            table = pd.DataFrame(each)
+            row = {"measure": measure, "labels": len(sample), "repetitions": len(seeds)}
+            rows.append(row | dict(table.mean()) | {"squares": (table["coverage"] ** 2).mean()})
+        return rows
 
     def _bare(self, measure, gains, rows, sample, estimates):
         """Half-widths of people's labels, divided by their probabilities and nothing else."""

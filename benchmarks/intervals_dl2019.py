@@ -6,15 +6,17 @@ the values by all of NIST's labels, how wide they are, and how the order agrees 
 
     python benchmarks/intervals_dl2019.py --repetitions 300
 
-Finished cells are kept in results/intervals_dl2019.csv, and not computed again.
+What is finished is kept in results/intervals_dl2019.csv, and not computed again; all cells get 100
+repetitions before one gets more.
 """
 
 import glob
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 from _common import RESULTS, arguments, write_report
-from _intervals import Study, true_values
+from _intervals import Study, in_rounds, true_values
 
 from skfilterrank.estimation import RankedPool
 from skfilterrank.io import read_qrels
@@ -46,20 +48,20 @@ def judges(folder, qrels, runs):
     return {
         "people alone": None,
         **found,
-        "LabelPredictor": predicted(folder, qrels, rng),
+        "LabelPredictor": partial(predicted, folder, qrels),
         "all seven": dict(found),
         "chance": chance,
         "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
-        "runs' own scores": pseudo_qrels(runs),
+        "runs' own scores": partial(pseudo_qrels, runs),
     }
 
 
-def predicted(folder, qrels, rng):
+def predicted(folder, qrels):
     """Labels from those of a tenth of the documents; of that tenth, from those of another."""
     texts = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=False)
     table = qrels[["qid", "docno", "label"]].astype({"label": float})
     table = table.merge(texts[["docno", "text"]], how="left")
-    part = rng.permutation(len(table)) / len(table)
+    part = np.random.RandomState(0).permutation(len(table)) / len(table)
     halves = [
         LabelPredictor(one_class="pool", unjudged_topic="pool", output="soft").fit_transform(
             table.assign(label=table["label"].where(mine))
@@ -103,23 +105,25 @@ def main():
     qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
     labels = qrels.set_index(["qid", "docno"])["label"]
     machines = judges(folder, qrels, runs)
-    pools, truths = {}, {}
-    done = pd.read_csv(CELLS) if CELLS.exists() else pd.DataFrame(columns=KEY)
-    for cell in plan(machines):
-        judge, gains, measures, design, share = cell
-        if (done[KEY] == list(cell)).all(axis=1).any():
-            continue
-        if judge not in pools:
-            pools[judge] = RankedPool.read(runs, machines[judge], pool=qrels)
-        pool, names = pools[judge], tuple(measures.split())
-        if (gains, names) not in truths:
-            truths[gains, names] = true_values(runs, qrels, names, GAINS[gains], pool.runs)
-        study = Study(pool, labels, truths[gains, names])
-        rows = study.cell(names, GAINS[gains], design, share, args.repetitions)
-        rows = pd.DataFrame([dict(zip(KEY, cell)) | row for row in rows])
-        done = rows if done.empty else pd.concat([done, rows])
-        done.to_csv(CELLS, index=False, float_format="%.5g")
-        report(done)
+
+    @cache
+    def pool_of(judge):
+        machine = machines[judge]
+        return RankedPool.read(runs, machine() if callable(machine) else machine, pool=qrels)
+
+    @cache
+    def study(judge, gains, names):
+        return Study(pool_of(judge), labels, truth(gains, names))
+
+    @cache
+    def truth(gains, names):
+        return true_values(runs, qrels, names, GAINS[gains], pool_of(BEST).runs)
+
+    def figures(judge, gains, measures, design, share, seeds):
+        names = tuple(measures.split())
+        return study(judge, gains, names).figures(names, GAINS[gains], design, share, seeds)
+
+    in_rounds(CELLS, KEY, list(plan(machines)), args.repetitions, figures, report)
 
 
 def report(done):
@@ -133,8 +137,8 @@ def report(done):
     text = (
         "Means over repetitions and 37 runs (or 666 pairs), nominal 95 %. `no model`: half-width "
         "of people's labels of the same sample, divided by their probabilities, without any "
-        "prediction, with quantiles found in the same way, and with the normal one. `tau of values`: of the unbiased values "
-        "with the truth; `tau of order`: of what `order` ranks by. `people alone` draws and "
+        "prediction, with quantiles found in the same way, and with the normal one. `tau of "
+        "values`: of the unbiased values with the truth; `tau of order`: of what `order` ranks by. `people alone` draws and "
         "estimates without any machine. `LabelPredictor` learned from a tenth of the labels, "
         "none of which it predicts. `chance`, the `top 10 of a run` and the `runs' own scores` "
         "(pseudo-qrels) are judges to distrust.\n\n" + "\n".join(parts)

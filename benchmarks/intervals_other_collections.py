@@ -15,7 +15,7 @@ import time
 import numpy as np
 import pandas as pd
 from _common import RESULTS, arguments, write_report
-from _intervals import Study, true_values
+from _intervals import Study, in_rounds, true_values
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
@@ -24,6 +24,8 @@ from skfilterrank.io import read_letor, read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels
 
 CELLS = RESULTS / "intervals_other_collections.csv"
+KEY = ["collection", "judge", "share"]
+SHARES = {"TREC-COVID": 0.2, "MQ2007": 0.1}
 MEASURE = "dcg@10"
 ALONE = "people alone"
 
@@ -71,25 +73,21 @@ def speed(study, measures=("dcg@10", "ndcg@10", "ap"), share=0.2):
 
 def main():
     args = arguments(__doc__, repetitions=300)
-    done = pd.read_csv(CELLS) if CELLS.exists() else pd.DataFrame(columns=["collection", "judge"])
-    lines = []
-    for name, read, share in (("TREC-COVID", trec_covid, 0.2), ("MQ2007", mq2007, 0.1)):
-        runs, qrels, machines = read(args.data)
+    collections = {"TREC-COVID": trec_covid(args.data), "MQ2007": mq2007(args.data)}
+    studies = {}
+    for name, (runs, qrels, machines) in collections.items():
         labels = qrels.set_index(["qid", "docno"])["label"]
         for judge, machine in machines.items():
             pool = RankedPool.read(runs, machine, pool=qrels)
             truth = true_values(runs, qrels, (MEASURE,), None, pool.runs)
-            study = Study(pool, labels, truth)
-            if name == "TREC-COVID" and machine is not None:
-                lines = list(speed(study))
-            if (done[["collection", "judge"]] == [name, judge]).all(axis=1).any():
-                continue
-            (row,) = study.cell((MEASURE,), None, "differences", share, args.repetitions)
-            row = pd.DataFrame([{"collection": name, "judge": judge, "share": share} | row])
-            done = row if done.empty else pd.concat([done, row])
-            done.to_csv(CELLS, index=False, float_format="%.5g")
-            report(done, lines)
-    report(done, lines)
+            studies[name, judge] = Study(pool, labels, truth)
+    lines = list(speed(studies["TREC-COVID", "pseudo-qrels"]))
+
+    def figures(name, judge, share, seeds):
+        return studies[name, judge].figures((MEASURE,), None, "differences", share, seeds)
+
+    cells = [(name, judge, SHARES[name]) for name, judge in studies]
+    in_rounds(CELLS, KEY, cells, args.repetitions, figures, lambda table: report(table, lines))
 
 
 def report(done, lines):

@@ -262,6 +262,5 @@ def _check_design(form, rows, probability):
 
 def _worth(form):
     """How much the label of each row counts in the mean of the runs, by places alone."""
-    pool = form.pool
-    worth = np.bincount(pool.row, np.abs(form.first + form.slope), minlength=len(pool))
+    worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
     return worth / max(worth.sum(), 1e-300)

@@ -55,7 +55,11 @@ class SumOfLabels:
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._worth(form)
+        # Entries that count for nothing, such as those below the cut, are left out of all sums.
         shown = (self.first != 0) | (self.slope != 0)
+        self.first, self.slope = self.first[shown], self.slope[shown]
+        self.row, self.run = pool.row[shown], pool.run[shown]
+        self.segment = pool.segment[shown]
         self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
@@ -141,20 +145,20 @@ class SumOfLabels:
         if not self.is_linear:
             return np.ones(len(self.pool), dtype=bool)
         matters = np.zeros(len(self.pool), dtype=bool)
-        matters[self.pool.row[self.first != 0]] = True
+        matters[self.row[self.first != 0]] = True
         return matters
 
     def expand(self, prediction: Prediction) -> "Expansion":
         """Expected values and what labels change, given probabilities of each grade of each row."""
         pool, probabilities = self.pool, prediction.probabilities
         n_runs = len(pool.runs)
-        mine = (probabilities @ self.shares)[pool.row]
-        above = _sums_above(mine, pool.segment)
-        below = _sums_below(self.slope * mine, pool.segment)
+        mine = (probabilities @ self.shares)[self.row]
+        above = _sums_above(mine, self.segment)
+        below = _sums_below(self.slope * mine, self.segment)
         worth = self.first + self.slope * (1 + above)
-        total = _per_list(mine * worth, pool)
+        total = _per_list(mine * worth, self)
         # What changes when the share of a document goes from 0 to 1.
-        effect = sparse.csr_array((worth + below, (pool.row, pool.run)), shape=(len(pool), n_runs))
+        effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
         scales = self._scales(prediction)
         centred = _centred(scales.slope, probabilities, pool)
         # What the label of a document does to both the sum and its scale.
@@ -310,11 +314,11 @@ class Expansion:
         if form.slope.any():
             weights = np.zeros(len(pool))
             weights[rows] = more / probability
-            mine = weights[pool.row]
-            above = form.slope * _sums_above(mine, pool.segment)
-            total = total + self.scale * _per_list(mine * above, pool)
-            around = above + _sums_below(form.slope * mine, pool.segment)
-            around = sparse.csr_array((around, (pool.row, pool.run)), shape=self.effect.shape)
+            mine = weights[form.row]
+            above = form.slope * _sums_above(mine, form.segment)
+            total = total + self.scale * _per_list(mine * above, form)
+            around = above + _sums_below(form.slope * mine, form.segment)
+            around = sparse.csr_array((around, (form.row, form.run)), shape=self.effect.shape)
             effect += around[rows].toarray() * (more * self.scale[codes])[:, None]
         return total, effect
 
@@ -338,10 +342,10 @@ def _per_topic(effect, values, pool):
     return (topics @ effect).toarray().T
 
 
-def _per_list(values, pool):
+def _per_list(values, form):
     """Sums over the entries of each list: (n_runs, n_topics)."""
-    shape = len(pool.runs), len(pool.topics)
-    return np.bincount(pool.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
+    shape = len(form.pool.runs), len(form.pool.topics)
+    return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def _sums_above(values, segment):
