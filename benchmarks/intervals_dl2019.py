@@ -6,7 +6,7 @@ the values by all of NIST's labels, how wide they are, and how the order agrees 
 
     python benchmarks/intervals_dl2019.py --repetitions 300
 
-What is finished is kept in results/intervals_dl2019.csv, and not computed again; all cells get 100
+What is finished is kept in results/intervals_dl2019.csv, and not computed again; all cells get 50
 repetitions before one gets more.
 """
 
