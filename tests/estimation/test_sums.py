@@ -130,3 +130,16 @@ def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
     matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
     assert 0 < matters.sum() <= 3 * 3
     assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_enough"), [("ndcg@5", True), ("ndcg_f@5", True), ("ap", False)]
+)
+def test_labels_that_no_scale_looks_at_are_cut(parts, name, is_enough):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    assert form._is_depth_enough == is_enough
+    counts = np.random.RandomState(1).randint(0, 60, size=(40, len(grades)))
+    counts[:, 0] += 1
+    for cut, whole in zip(form.scale(counts), form._scale(counts)):
+        np.testing.assert_allclose(cut, whole, rtol=1e-12)
