@@ -1,6 +1,5 @@
 """Values with intervals from a sample."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -8,7 +7,7 @@ import pandas as pd
 import pytest
 
 from label_samples import collection, elimination_design, with_labels
-from skfilterrank.estimation import RankedPool, _calibration, draw_sample, estimate
+from skfilterrank.estimation import RankedPool, draw_sample, estimate
 from skfilterrank.estimation._sample import draw_by_folds
 from skfilterrank.estimation._shrinkage import shrink
 from skfilterrank.exceptions import InputError
@@ -244,21 +243,3 @@ def test_shrinkage_believes_what_is_not_contradicted():
     values = np.array([40.0, 3.0, -20.0, 10.0, 60.0, -5.0])
     far = shrink(values, covariance, steady)
     assert np.argsort(far).tolist() == np.argsort(values).tolist()
-
-
-@pytest.mark.parametrize("measure", ["ndcg@10", "ap", "ndcg_f@10"])
-def test_what_is_drawn_to_predict_hardly_moves_ratios(data, monkeypatch, measure):
-    """Values by other drawn coefficients: far nearer than their standard errors."""
-    people, machine, runs = data
-    gains = {0: -1, 1: 1, 2: 2, 3: 3} if measure == "ndcg_f@10" else None
-    drawn = draw_sample(runs, machine, measure, n_select=120, gains=gains)
-    pool, labels = RankedPool.read(runs, machine), with_labels(drawn, people)
-    normal, found = _calibration._normal, []
-    for seed in range(4):
-        numbers = partial(normal, random_state=np.random.RandomState(seed))
-        monkeypatch.setattr(_calibration, "_normal", lambda n, _, numbers=numbers: numbers(n))
-        found.append(estimate(pool, labels, measure, gains=gains).to_frame())
-    values = np.stack([frame["value"] for frame in found])
-    error = np.stack([frame["standard_error"] for frame in found]).mean(axis=0)
-    assert (values.std(axis=0) > 0).all()
-    assert (values.std(axis=0) / error).mean() < 0.3
