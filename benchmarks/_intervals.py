@@ -13,7 +13,7 @@ from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.estimation._variance import covariance_of_total, degrees_of_freedom
 from skfilterrank.trec import evaluate_runs
 
-ROUND = 100
+ROUND = 50
 
 
 def in_rounds(path, key, cells, repetitions, figures, report):

@@ -50,7 +50,7 @@ def mq2007(data):
     scores = {f"feature {i + 1}": test.X[:, i] for i in range(46)}
     scores["ridge"] = Ridge().fit(parts[3].X, parts[3].y).predict(test.X)
     X, y = (np.concatenate([getattr(part, name) for part in parts[:3]]) for name in "Xy")
-    guess = HistGradientBoostingRegressor(random_state=0).fit(X, y).predict(test.X)
+    guess = HistGradientBoostingRegressor(random_state=0).fit(X, y).predict(test.X).clip(0)
     runs = {name: rows.assign(score=score) for name, score in scores.items()}
     qrels = rows.assign(label=test.y.astype(int))
     return runs, qrels, {ALONE: None, "boosting": rows.assign(label=guess)}

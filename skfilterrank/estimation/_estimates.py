@@ -269,7 +269,8 @@ class Estimates(Result):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         labels = certain + (np.minimum(probability * high, 1.0) / probability).sum()
-        return int(min(np.ceil(labels), max(result.n_possible, self.n_judged)))
+        # What rounding adds to the labels that are there is no label more.
+        return int(min(np.ceil(labels - 1e-6), max(result.n_possible, self.n_judged)))
 
     def _of(self, measure):
         """Name and result of a measure."""

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from label_samples import collection, with_labels
+from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.estimation import RankedPool, draw_sample, estimate
+from skfilterrank.estimation._sample import _sizes
 from skfilterrank.exceptions import InputError
 from skfilterrank.trec import evaluate_runs
 
@@ -124,3 +126,23 @@ def test_without_a_machine_the_pool_is_given(data):
     sample = draw_sample(runs, None, "dcg@10", n_select=20, pool=people[["qid", "docno"]])
     assert len(sample) == 20
     assert isinstance(sample, pd.DataFrame)
+
+
+def test_a_useless_machine_costs_little_of_a_design(data):
+    """Width, by the formula of independent draws, where it says nothing and where there is none."""
+    people, machine, runs = data[:3]
+    chance = machine.assign(label=np.random.RandomState(0).randint(0, 4, len(machine)))
+    label = people.set_index(["qid", "docno"])["label"]
+    widths = []
+    for judge in (None, chance):
+        pool = RankedPool.read(runs, judge, pool=people)
+        sizes = _sizes(pool, parse_measures("dcg@10"), None, "values", None)
+        probability = 0.1 * np.count_nonzero(sizes) * sizes / sizes.sum()
+        gain = label.reindex(pool.index).to_numpy()
+        worth = np.zeros((len(pool), len(pool.runs)))
+        shown = pool.place <= 10
+        worth[pool.row[shown], pool.run[shown]] = 1 / np.log2(pool.place[shown] + 1)
+        error = (worth * (gain - gain.mean())[:, None])[sizes > 0]
+        inverse = 1 / probability[sizes > 0] - 1
+        widths.append(np.sqrt((error**2 * inverse[:, None]).sum(axis=0)).mean())
+    assert widths[1] < 1.05 * widths[0]

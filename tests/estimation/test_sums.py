@@ -130,3 +130,28 @@ def test_documents_that_no_list_shows_do_not_matter_to_a_linear_measure(parts):
     matters = SumOfLabels(parse_measure("dcg@1"), pool, grades).matters()
     assert 0 < matters.sum() <= 3 * 3
     assert SumOfLabels(parse_measure("ndcg@1"), pool, grades).matters().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_enough"), [("ndcg@5", True), ("ndcg_f@5", True), ("ap", False)]
+)
+def test_labels_that_no_scale_looks_at_are_cut(parts, name, is_enough):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    assert form._is_depth_enough == is_enough
+    counts = np.random.RandomState(1).randint(0, 60, size=(40, len(grades)))
+    counts[:, 0] += 1
+    for cut, whole in zip(form.scale(counts), form._scale(counts)):
+        np.testing.assert_allclose(cut, whole, rtol=1e-12)
+
+
+def test_labels_are_drawn_as_often_as_they_are_likely(parts):
+    _, _, pool, grades, _ = parts
+    probabilities = uncertain(pool, len(grades))
+    counts = Prediction.sure(pool, probabilities).counts
+    sizes = np.bincount(pool.codes)
+    assert (counts.sum(axis=2) == sizes).all()
+    expected = np.stack([np.bincount(pool.codes, column) for column in probabilities.T], axis=1)
+    # 256 numbers at equal distances: each label is drawn so often, but for one at each of its ends.
+    assert len(counts) == 256
+    assert (np.abs(counts.mean(axis=0) - expected) <= 2 * sizes[:, None] / 256).all()
