@@ -6,6 +6,7 @@ from collections import Counter
 
 from tqdm import tqdm
 
+from skfilterrank._core.results import counted
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
@@ -69,6 +70,16 @@ def read_judgments(arguments):
             return read_prels(source(arguments.qrels))
         except FileFormatError:
             raise error from None
+
+
+def without_machines(qrels, path):
+    """Judgments in which labels of machines, of which it is told, are missing."""
+    if "judged_by" not in qrels:
+        return qrels
+    is_machine = qrels["judged_by"] != "people"
+    if n_labels := int(qrels["label"][is_machine].notna().sum()):
+        tell(f"{path}: {counted(n_labels, 'label')} of machines, taken for not judged")
+    return qrels.drop(columns="judged_by").assign(label=qrels["label"].mask(is_machine))
 
 
 def read_filter_of_runs(path):

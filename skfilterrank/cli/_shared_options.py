@@ -114,6 +114,42 @@ _SHARED: dict[str, dict[str, Any]] = {
         "default": "confidence",
         "help": "keep the rates of --risk with --confidence, or on average",
     },
+    "--interval": {
+        "action": "store_true",
+        "help": "values with intervals, from a sample of people's labels (--prels), or, where "
+        "people judged all of QRELS, of the topics",
+    },
+    "--machine-qrels": {
+        "type": files.read,
+        "nargs": "+",
+        "action": "extend",
+        "default": [],
+        "metavar": "FILE",
+        "help": "labels of machines, a file for each, of all documents that count",
+    },
+    "--prels": {
+        "type": files.read,
+        "metavar": "FILE",
+        "help": "the sample that people judged, with its probabilities, as judge --strategy "
+        "sample writes it; labels that it lacks are those of QRELS",
+    },
+    "--pool": {
+        "type": files.read,
+        "metavar": "FILE",
+        "help": "judgments whose documents count, labels unread: all others have gain 0",
+        "shown": "those of --machine-qrels, else of QRELS",
+    },
+    "--unit": {
+        "choices": ("document", "query"),
+        "default": "document",
+        "help": "what was drawn: documents, or whole topics, which all measures can be had from",
+    },
+    "--target": {
+        "choices": ("these-topics", "new-topics"),
+        "help": "what intervals are of: the values that these topics would have, were all of the "
+        "pool judged by people; or the mean of all topics that these were drawn from",
+        "shown": "these-topics with a sample",
+    },
     "--baseline": {"metavar": "SYSTEM", "help": "the system that the others are compared with"},
     "--n-resamples": _COUNT | {"default": 10_000, "help": "resamples of tests that resample"},
     "--input-format": {
@@ -150,6 +186,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
 }
 _POSITIONAL = {"QRELS": "qrels", "RUN": "runs"}
+_SAMPLE = ("--interval", "--machine-qrels", "--prels", "--pool", "--unit", "--target")
 _READING = ("--gains", "--unjudged-label", "--predicted", "--unjudged", "--ties", "--precision")
 
 
@@ -182,6 +219,19 @@ def add_reading(parser, *, missing) -> None:
     add(reading, *_READING)
     add(reading, "--missing", default=missing)
     add(reading, "--undefined", "--n-items")
+
+
+def add_sample(parser):
+    """How values are estimated where people judged a sample; the group of these options."""
+    sample = parser.add_argument_group("values where people judged a sample")
+    add(sample, *_SAMPLE)
+    return sample
+
+
+def wants_sample(arguments) -> bool:
+    """Whether values are to be estimated."""
+    given = arguments.interval, arguments.machine_qrels, arguments.prels, arguments.pool
+    return any(given)
 
 
 def threshold_parameters(arguments) -> dict[str, Any]:

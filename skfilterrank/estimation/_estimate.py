@@ -8,6 +8,7 @@ from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.files import is_path
+from skfilterrank._warnings import warn_user
 from skfilterrank.estimation._calibration import LabelModel
 from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
 from skfilterrank.estimation._pool import judged_table, ranked_pool
@@ -16,13 +17,15 @@ from skfilterrank.estimation._sample import UNITS
 from skfilterrank.estimation._shrinkage import shrink
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.estimation._variance import covariance_of_total
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import read_prels
 
 TARGETS = ("these topics", "new topics")
 _MOST_GRADES = 20
 # Standard errors between the number of documents and its estimate that no chance explains.
 _SURPRISE = 5.0
+# Documents that a machine and people do not label alike throughout by chance.
+_MANY = 50
 
 
 def estimate(
@@ -77,8 +80,14 @@ def estimate(
     ------
     InputError
         If `qrels` has no inclusion probabilities, or they cannot be those of a sample of this
-        pool; if people judged documents outside the pool, less than two, or gave all the same
-        gain; if a measure has no interval from such a sample.
+        pool; if it holds labels of machines; if people judged documents outside the pool, less
+        than two, or gave all the same gain; if a measure has no interval from such a sample.
+
+    Warns
+    -----
+    DataWarning
+        If a machine's labels of 50 documents or more are all those of people, or a file of machine
+        labels says that some are people's: these are left out.
 
     See Also
     --------
@@ -134,11 +143,17 @@ def estimate(
     parsed = parse_measures(measures)
     ranked = ranked_pool(runs, machine_qrels, pool)
     sample = _sample(qrels)
+    if target == "new topics" and len(ranked.topics) < 2:
+        raise InputError(
+            "target='new topics' needs at least two topics, got one, from which nothing can be "
+            "said of others."
+        )
     if unit == "query":
         return estimate_from_queries(
             runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
         )
     rows = ranked.rows_of(sample.index, "qrels")
+    _warn_of_copies(ranked, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)
     forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
@@ -215,6 +230,22 @@ def _sample(qrels):
     if len(table) < 2:
         raise InputError(f"qrels has {len(table)} label(s): expected at least two.")
     return table
+
+
+def _warn_of_copies(pool, rows, labels):
+    """A machine that is never wrong has seen the answers, or people have seen its."""
+    for name, machine in pool.machine.items():
+        said = machine[rows]
+        known = ~np.isnan(said)
+        n_known = int(np.count_nonzero(known))
+        if n_known >= _MANY and (said == labels)[known].all() and len(np.unique(labels[known])) > 1:
+            warn_user(
+                f"machine_qrels, judge {brief(name)}, and qrels have the same label of all "
+                f"{n_known:,} documents that both judge. If some are copies of the others, as in a "
+                "file of completed judgments, or of a machine that learned from these labels, "
+                "intervals are too narrow: give what the machine said without knowing them.",
+                DataWarning,
+            )
 
 
 def _grades(labels, gains):

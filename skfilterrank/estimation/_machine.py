@@ -1,6 +1,6 @@
 """What the labels of a machine are worth, measured on a sample of people's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from skfilterrank._core.results import Result
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import Estimates
-from skfilterrank.estimation._pool import RankedPool, judged_table, ranked_pool
+from skfilterrank.estimation._pool import judged_table, ranked_pool
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError
 
@@ -117,7 +117,7 @@ def machine_report(
         raise InputError("there are no machine labels to report of: pass machine_qrels.")
     params = {"gains": gains, "confidence": confidence}
     estimates = estimate(ranked, qrels, measures, **params)
-    alone = RankedPool(ranked.index, {}, ranked.runs, ranked.run, ranked.row, ranked.place)
+    alone = replace(ranked, machine={})
     by_people = estimate(alone, qrels, measures, **params)
     table = judged_table(qrels)
     rows = ranked.rows_of(table.index, "qrels")

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,12 +12,14 @@ from skfilterrank._core.results import counted
 from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.objects import is_by_topic
-from skfilterrank.exceptions import InputError, SkfilterrankError, brief, brief_list
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 _HASHES = 2**32
+_PEOPLE = "people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,8 @@ class RankedPool:
     run, row, place : ndarray of shape (n_entries,), int
         Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
         by run, topic and place. Documents outside the pool have a place, but no entry.
+    missing_topics : dict of str to tuple of str
+        Topics of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
     """
 
     index: pd.MultiIndex
@@ -46,6 +50,7 @@ class RankedPool:
     run: np.ndarray
     row: np.ndarray
     place: np.ndarray
+    missing_topics: dict = field(default_factory=dict)
 
     @classmethod
     def read(cls, runs, machine_qrels, *, pool=None) -> "RankedPool":
@@ -171,7 +176,24 @@ def judges_of(machine_qrels) -> dict:
         str(name): _table(qrels, f"machine_qrels, judge {brief(name)}")
         for name, qrels in machine_qrels.items()
     }
-    return {name: table["label"].dropna() for name, table in tables.items()}
+    return {name: _of_machine(table, name) for name, table in tables.items()}
+
+
+def _of_machine(table, name):
+    """Labels of a judge; those of people are not the machine's, whose errors they would hide."""
+    labels = table["label"].dropna()
+    if "judged_by" not in table:
+        return labels
+    by_people = (table["judged_by"] == _PEOPLE).loc[labels.index]
+    if by_people.all() or not by_people.any():
+        return labels
+    warn_user(
+        f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
+        f"among {len(labels):,}: they are left out, and what the machine would have said of these "
+        "documents is not known. Give the machine's own labels of all documents.",
+        DataWarning,
+    )
+    return labels.mask(by_people)
 
 
 def _table(qrels, name):
@@ -179,7 +201,8 @@ def _table(qrels, name):
     if isinstance(qrels, pd.DataFrame) and not has_labels(list(qrels.columns)):
         qrels = qrels.assign(label=0)
     try:
-        index = QrelsIndex.of(qrels)
+        is_index = isinstance(qrels, QrelsIndex)
+        index = qrels if is_index else QrelsIndex(qrels, predicted="use")
     except (SkfilterrankError, ValueError, OSError) as error:
         error.add_note(f"This came up with {name}.")
         raise
@@ -187,16 +210,24 @@ def _table(qrels, name):
 
 
 def judged_table(qrels, name="qrels") -> pd.DataFrame:
-    """Judgments with labels, and where they say so, with probabilities."""
-    return _table(qrels, name).dropna(subset="label")
+    """People's labels, and where they say so, with probabilities."""
+    table = _table(qrels, name).dropna(subset="label")
+    if "judged_by" in table and (is_machine := table["judged_by"] != _PEOPLE).any():
+        raise InputError(
+            f"{name} holds {int(is_machine.sum()):,} labels of machines among {len(table):,}, such "
+            f"as of {brief(table['judged_by'][is_machine].iloc[0])}, where people's are expected: "
+            "read it by read_qrels(path, predicted='drop'), which takes them for not judged, and "
+            "pass a machine's labels as machine_qrels."
+        )
+    return table
 
 
 def _places(runs, index):
-    """Names of the runs, and number of run, row of the pool and place of each entry."""
+    """Names of the runs; number of run, row of the pool and place of each entry; missing topics."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
     # Each document's label is its row.
     rows_of = QrelsIndex(frame)
-    names, entries = [], []
+    names, entries, missing = [], [], {}
     for number, (name, run) in enumerate(named_runs(runs).items()):
         with errors_of(name, run, run):
             aligned = rows_of.align(run)
@@ -204,8 +235,10 @@ def _places(runs, index):
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
         retrieved = aligned.pooled & (aligned.y_score > -np.inf)
         names.append(str(name))
+        if aligned.missing_topics:
+            missing[str(name)] = aligned.missing_topics
         row = aligned.y_true[retrieved].astype(np.int64)
         entries.append((np.full(len(row), number), row, places[retrieved]))
     if len(set(names)) < len(names):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
-    return tuple(names), *(np.concatenate(column) for column in zip(*entries))
+    return tuple(names), *(np.concatenate(column) for column in zip(*entries)), missing

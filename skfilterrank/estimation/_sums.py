@@ -68,8 +68,8 @@ class SumOfLabels:
     def _refuse(self, why):
         raise InputError(
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
-            "draw whole queries by draw_queries, judge all their documents, and pass "
-            "unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
+            "draw whole queries by draw_sample(..., unit='query'), judge all their documents, and "
+            "pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
             "recall or rbp."
         )
 

@@ -73,8 +73,8 @@ def test_unjudged_rows_of_the_judgments(complete):
     ]  # fmt: skip
     assert err.splitlines() == [
         "predicted 3 labels of 10: 0: 1, 1: 1, 2: 1",
-        "warning: of 2 documents predicted relevant nothing says how many are: too few judged ones "
-        "of either kind; column 2 marks them",
+        "warning: of 2 documents predicted relevant nothing says how many are: too few are "
+        "judged; column 2 marks them",
         "1 topic with judged labels all 1 (copied): 2",
         "1 topic with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "

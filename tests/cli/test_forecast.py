@@ -123,7 +123,7 @@ def test_teams(forecast, runs, tmp_path, text):
 def test_judgments(forecast, runs):
     _, err = forecast("--out-qrels", "made.gz", "--method", "sakai")
     assert err == "made.gz: 5 of 15 pooled documents of 2 topics are taken for relevant\n"
-    assert gzip.decompress(Path("made.gz").read_bytes()).startswith(b"1 0 a 1\n")
+    assert gzip.decompress(Path("made.gz").read_bytes()).startswith(b"1 predicted:sakai a 1\n")
     pd.testing.assert_frame_equal(read_qrels("made.gz"), pseudo_qrels(runs, "sakai"))
     drawn = ["--method", "soboroff", "--n-trials", 1]
     assert forecast(*drawn, "--out-qrels", "drawn.txt")[0] == forecast(*drawn)[0]

@@ -89,6 +89,24 @@ def shown(text):
     return re.findall(r"\[(d\d)\]", text)
 
 
+def test_maxrep_starts_from_what_is_judged(ask, files):
+    """Of what one file has judged, near copies come last."""
+    texts = {"d1": "a wing in flight", "d2": "a wing in flight", "d3": "heat of slabs"}
+    texts["d5"] = "soup and bread"
+    with open("docs.jsonl", "w") as file:
+        for docid, text in texts.items():
+            file.write(json.dumps({"docid": docid, "text": text}) + "\n")
+    (files / "known.txt").write_text("1 0 d1 2\n2 0 d3 0\n")
+    arguments = ["--strategy", "maxrep", "--n-select", "3", "--judged", "known.txt"]
+    code, out, _ = ask(["1", "0", "1", "0"], *arguments)
+    assert code == 0
+    # Topic 1 knows of d1, whose copy d2 stands higher than d3 in the runs.
+    assert shown(out) == ["d5", "d3", "d1", "d5"]
+    asked = [(qid, docno) for qid, docno, _ in judged()]
+    assert set(asked[:3]) == {("1", "d1"), ("1", "d5"), ("1", "d3")}
+    assert set(asked[3:]) == {("2", "d3"), ("2", "d1"), ("2", "d5")}
+
+
 def test_grades_from_a_pipe(ask):
     code, out, err = ask(["2", "0", "1", "q"])
     assert code == 0

@@ -16,6 +16,7 @@ def data():
     return people, machine, runs, sample
 
 
+@pytest.mark.filterwarnings("ignore:machine_qrels, judge 'perfect', and qrels have the same")
 def test_a_report_of_two_judges(data):
     people, machine, runs, sample = data
     judges = {"praises": machine, "perfect": people}

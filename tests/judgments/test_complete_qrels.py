@@ -189,6 +189,7 @@ def test_expected_precision_without_enough_judgments():
     assert np.isnan(expected_precision(relevant, said, None, None))
     assert np.isnan(expected_precision(~relevant, said, None, None))
     relevant[4] = True
+    assert np.isnan(expected_precision(relevant, np.arange(13) < 4, None, None))
     assert 0 < expected_precision(relevant, said, None, None) < 1
     assert np.isnan(expected_precision(relevant, said, np.zeros(13), np.zeros(0)))
 
@@ -233,7 +234,7 @@ def test_quality_by_hand(collection):
 
 def test_few_judgments_say_nothing(collection):
     runs, qrels, texts, _ = collection
-    with pytest.warns(DataWarning, match="nothing says how many are: too few judged ones"):
+    with pytest.warns(DataWarning, match="nothing says how many are: too few are judged"):
         found = complete_qrels(runs, qrels.groupby("qid").head(2), texts)
     assert np.isnan(found.expected_precision)
 

@@ -316,7 +316,11 @@ def asked(estimator, data: Data) -> list:
     if isinstance(estimator, TopicSelector):
         return [estimator.ranking_, estimator.gains_, estimator.select(3)]
     if isinstance(estimator, LabelPredictor):
-        return [estimator.transform(data.args[0]).drop(columns=["text", "query"]).to_numpy(float)]
+        return [
+            estimator.transform(data.args[0])
+            .drop(columns=["text", "query", "judged_by"])
+            .to_numpy(float)
+        ]
     if hasattr(estimator, "transform"):
         features = estimator.transform(data.args[0])
         return [features.toarray() if hasattr(features, "toarray") else features]

@@ -15,6 +15,7 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
+from skfilterrank.cli._shared_options import wants_sample
 from skfilterrank.cli._streams import progress, results, tell
 from skfilterrank.cli.compare.options import MEASURES
 from skfilterrank.cli.compare.output import FORMATS, in_order, notes
@@ -51,6 +52,10 @@ class Lists(NamedTuple):
 def run(arguments) -> int:
     """Compare the systems and print, and write, what is found."""
     _check_page(arguments)
+    if wants_sample(arguments):
+        from skfilterrank.cli.compare.estimates import compare_estimates
+
+        return compare_estimates(_named_runs(arguments), arguments)
     scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
     # First, as whoever reads the output may have gone.
@@ -84,20 +89,31 @@ def _check_page(arguments):
         raise InputError("--docs has the texts of documents, and --scores knows of none.")
 
 
-def _measure(arguments):
-    """Values of runs against judgments."""
+def _named_runs(arguments):
+    """The runs by their names."""
+    if arguments.scores:
+        raise InputError(
+            "--scores has the values of topics, and a sample is of documents: leave out it, or "
+            "--interval, --machine-qrels, --prels and --pool."
+        )
     if len(arguments.files) < 2:
         raise InputError(
             "compare needs judgments and at least two runs: compare QRELS RUN RUN..., or values "
             "that were measured before: compare --scores FILE."
         )
     arguments.qrels, *paths = arguments.files
-    measures = parse_measures(arguments.measures or MEASURES)
     runs = named_runs(paths, arguments.qrels)
     if len(runs) < 2:
         raise InputError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
     _settle_baseline(arguments, runs)
     check_paths(runs.values())
+    return runs
+
+
+def _measure(arguments):
+    """Values of runs against judgments."""
+    measures = parse_measures(arguments.measures or MEASURES)
+    runs = _named_runs(arguments)
     qrels = read_judgments(arguments)
     gains = gains_of_labels(qrels["label"], arguments)
     for name, path in runs.items():

@@ -48,6 +48,15 @@ slices:
   value of a randomization test of its topics against all others, corrected for
   the number of slices (Holm). Topics in no slice have an empty field.
 
+intervals:
+  --interval prints the value of each run and its interval. People's labels of a
+  sample (--prels) make it, and a machine's labels of all documents narrower, as
+  far as these deserve (--machine-qrels). Measures: sums over documents such as
+  dcg@10, precision@10 and rbp, and ndcg, ndcg_f, ap and recall; others with
+  --unit query. Formats: table; csv: run,measure,value,low,high,standard_error;
+  json: an object for each run. Without a sample, where people judged all of
+  QRELS, intervals are those of the mean over topics like these.
+
 exit code:
   0; 1 if --keep-going went on without a run; 2 after an error.
 
@@ -56,6 +65,8 @@ examples:
   skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap --sort ap
   skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
   skfilterrank evaluate qrels.txt run.txt -m ndcg_f@10 --slices languages.csv
+  skfilterrank evaluate qrels.txt runs/* -m ndcg@10 --interval --prels sample.prels \
+      --machine-qrels llm.txt
   skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
 """
 
@@ -82,6 +93,13 @@ def add_arguments(parser) -> None:
     shared.add_output(parser, "table", "csv", "json", "trec", "latex", "markdown")
     parser.add_argument(
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
+    )
+    sample = shared.add_sample(parser)
+    shared.add(
+        sample,
+        "--confidence",
+        default=0.95,
+        help="how sure each interval is by itself",
     )
     shared.add_reading(parser, missing="empty")
     parser.add_argument(

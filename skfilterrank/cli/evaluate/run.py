@@ -16,6 +16,7 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     source,
 )
+from skfilterrank.cli._shared_options import wants_sample
 from skfilterrank.cli._streams import output_is_terminal, progress, results, say, tell
 from skfilterrank.cli.evaluate.options import MEASURES
 from skfilterrank.cli.evaluate.output import FORMATS, RunValues
@@ -39,6 +40,10 @@ def run(arguments) -> int:
         formats, per_query = formats_of_slices(arguments), True
     if not arguments.keep_going:
         check_paths(runs.values())
+    if wants_sample(arguments):
+        from skfilterrank.cli.evaluate.intervals import print_intervals
+
+        return print_intervals(runs, arguments)
     qrels = read_judgments(arguments)
     gains = gains_of_labels(qrels["label"], arguments)
     if STDIN in arguments.runs:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank._core.results import counted
 from skfilterrank.cli._documents import joined
-from skfilterrank.cli._run_files import named_paths
+from skfilterrank.cli._run_files import named_paths, without_machines
 from skfilterrank.cli._streams import tell
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_qrels
@@ -62,11 +62,7 @@ class Judged:
 def _read(path, arguments):
     """The judgments of a file, whose labels must be those that are given now."""
     qrels = read_qrels(path, unjudged_label=arguments.unjudged_label, predicted="use")
-    if "judged_by" in qrels:
-        is_machine = qrels["judged_by"] != "people"
-        if n_labels := int(qrels["label"][is_machine].notna().sum()):
-            tell(f"{path}: {counted(n_labels, 'label')} of machines, taken for not judged")
-        qrels["label"] = qrels["label"].mask(is_machine)
+    qrels = without_machines(qrels, path)
     labels = qrels["label"].dropna()
     others = np.unique(labels[~labels.isin(list(arguments.grades))])
     if len(others):

@@ -7,9 +7,10 @@ from skfilterrank.cli import _options as options
 from skfilterrank.cli import _shared_options as shared
 from skfilterrank.exceptions import brief
 
-STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap")
+STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
 GRADES = "0,1,2"
 DEPTH = 100
+MEASURES = ("ndcg_f@10",)
 
 _EPILOG = """\
 strategies:
@@ -22,6 +23,11 @@ strategies:
   statap   a random sample of --n-select, high in many runs more often; QRELS then holds
            its probabilities (qid docno label 1 probability), for stat_ap, and only topics
            of which the whole sample is judged
+  sample   a random sample of --n-select documents over all topics, those more often that
+           decide between --runs and of which the machine (--machine-qrels) is unsure.
+           QRELS then holds its probabilities, for evaluate --interval and compare --prels. A
+           larger --n-select, with the same --seed, goes on with the same sample; of what is
+           judged in part, the largest sample is written that is judged as a whole
   All but maxrep and random look at runs: --runs, or POOL if it is a run.
 
 judgments that are there (--judged):
@@ -60,6 +66,8 @@ examples:
   skfilterrank judge --runs runs/* --judged qrels.txt --docs docs.jsonl --out holes.txt
   skfilterrank judge --judged anna.txt bob.txt --docs docs.jsonl --out settled.txt
   skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-select 50 --out prels
+  skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \
+      --strategy sample --n-select 200 --out sample.prels
   skfilterrank judge pool.csv --docs docs.csv --out qrels.txt --grades=-1=spam,0=no,1=yes
 """
 
@@ -122,12 +130,16 @@ def add_arguments(parser) -> None:
         "--n-select",
         type=number_or_share,
         metavar="N|SHARE",
-        help="documents of each topic, or their share, as in 0.2 or 1.0 (default: all)",
+        help="documents of each topic, or with sample of all, or their share, as in 0.2 or 1.0 "
+        "(default: all)",
     )
     choice.add_argument(
         "--only", type=options.names, metavar="QID,...", help="topics to judge, in this order"
     )
     shared.add(choice, "--seed")
+    drawing = parser.add_argument_group("what a sample is for")
+    shared.add(drawing, "--measure", shown=MEASURES[0])
+    shared.add(drawing, "--machine-qrels", "--gains", "--unit")
 
 
 def grades(text):

@@ -37,8 +37,15 @@ def run(arguments) -> int:
         )
     _check_labels(arguments)
     judged = read_judged(arguments)
-    index, table = _pool(arguments, judged)
-    strategy = _strategy(arguments, table)
+    sample = None
+    if arguments.strategy == "sample":
+        from skfilterrank.cli.judge.sample import drawn_sample
+
+        strategy, sample = "sample", drawn_sample(arguments, judged)
+        index, table = sample.index, None
+    else:
+        index, table = _pool(arguments, judged)
+        strategy = _strategy(arguments, table)
     documents = read_document_texts(arguments.docs, text=arguments.text)
     judged = judged.doubted(documents, arguments)
     documents = documents[documents.index.isin(index.unique("docno"))]
@@ -46,21 +53,26 @@ def run(arguments) -> int:
     texts = joined(documents).reindex(index.get_level_values("docno")).fillna("")
     is_known = index.isin(judged.known.index)
     without = np.flatnonzero((texts.str.strip() == "").to_numpy() & ~is_known)
+    if sample is not None:
+        sample.check_texts(without, arguments.docs)
     _tell_of_missing_texts(index, without, arguments.docs)
     if strategy == "statap" and len(without):
         # A sample of what can be judged, by the priors of all.
         kept = np.delete(np.arange(len(index)), without)
         index, texts, without = index[kept], texts.iloc[kept], without[:0]
-    selector = _fitted(strategy, arguments, index, table, texts)
+    if sample is not None:
+        selector = sample.fitted()
+    else:
+        selector = _fitted(strategy, arguments, index, table, texts, is_known)
     assessor = TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks)
-    write = _writer(strategy, arguments, selector, index, judged, log, _tell_of_log(log))
+    write = _writer(strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample)
     with _signals_as_exits():
         try:
             judge(
                 selector,
                 assessor,
                 log=log,
-                n_select=arguments.n_select,
+                n_select=arguments.n_select if sample is None else None,
                 topics=arguments.only,
                 pool=index,
                 leave_out=without,
@@ -84,11 +96,15 @@ def _check_labels(arguments):
         raise InputError(
             f"--unjudged-label {arguments.unjudged_label:g} is one of --grades: choose another."
         )
-    if arguments.strategy == "statap" and arguments.unjudged_label is not None:
+    if arguments.strategy in ("statap", "sample") and arguments.unjudged_label is not None:
         raise InputError(
-            "--strategy statap writes probabilities, which say of the pool what is needed: leave "
-            "out --unjudged-label."
+            f"--strategy {arguments.strategy} writes probabilities, which say of the pool what is "
+            "needed: leave out --unjudged-label."
         )
+    for name in ("measures", "machine_qrels", "gains"):
+        if getattr(arguments, name) and arguments.strategy != "sample":
+            option = name.replace("measures", "measure").replace("_", "-")
+            raise InputError(f"--{option} says what a sample is for: add --strategy sample.")
     if arguments.second_look and not arguments.judged:
         raise InputError("--second-look looks at the labels of --judged: add it.")
 
@@ -192,7 +208,7 @@ def _strategy(arguments, table):
     return strategy
 
 
-def _fitted(strategy, arguments, index, table, texts):
+def _fitted(strategy, arguments, index, table, texts, is_known):
     """The strategy on the pool."""
     groups = index.get_level_values("qid")
     prior = None
@@ -202,7 +218,7 @@ def _fitted(strategy, arguments, index, table, texts):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # texts are counted above
             selector = judgments.MaxRepSelector(verbose=progress(arguments))
-            return selector.fit(texts.tolist(), groups=groups, prior=prior)
+            return selector.fit(texts.tolist(), groups=groups, prior=prior, judged=is_known)
     if strategy == "random":
         selector = judgments.RandomSelector(random_state=arguments.seed)
         return selector.fit(np.zeros((len(index), 1)), groups=groups)
@@ -235,7 +251,7 @@ def _n_judgments(log):
         return 0
 
 
-def _writer(strategy, arguments, selector, index, judged, log, n_before):
+def _writer(strategy, arguments, selector, index, judged, log, n_before, sample):
     """What writes the judgments of a log, and those that were there."""
     path = arguments.out
 
@@ -248,6 +264,8 @@ def _writer(strategy, arguments, selector, index, judged, log, n_before):
             # An earlier file would keep what has been undone.
             Path(path).unlink(missing_ok=True)
             tell(f"nothing is judged; {path} is not written")
+        elif sample is not None:
+            sample.write(path, labels)
         elif strategy == "statap":
             _write_sample(path, labels, selector, index, arguments)
         else:

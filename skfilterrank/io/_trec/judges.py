@@ -61,8 +61,8 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
     """The second column of a TREC file."""
     if judges is None:
         return np.full(n_rows, "0", dtype=object)
-    words = {PEOPLE: "0", PREDICTED: PREDICTED}
-    words = [words.get(name, f"{PREDICTED}:{name}") for name in judges.names]
+    known = {PEOPLE: "0", PREDICTED: PREDICTED}
+    words = [known.get(name, f"{PREDICTED}:{name}") for name in judges.names]
     return np.array(words, dtype=object)[judges.codes]
 
 

@@ -237,9 +237,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     lines = zip(*columns, strict=True)
     with open_for_writing(path) as write:
         for _ in _chunks(len(labels)):
-            write(
-                "".join([" ".join(line) + "\n" for line in itertools.islice(lines, _CHUNK_LINES)])
-            )
+            chunk = itertools.islice(lines, _CHUNK_LINES)
+            write("".join([" ".join(line) + "\n" for line in chunk]))
 
 
 def write_prels(path, prels) -> None:
@@ -297,10 +296,11 @@ def write_prels(path, prels) -> None:
         )
     if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
         row = int(is_machine.argmax())
+        name = rows.judges.names[rows.judges.codes[row]]
         raise InputError(
-            f"prels holds a label of the machine {brief(rows.judges.names[rows.judges.codes[row]])} "
-            f"in row {row}: samples are of people's labels, and this format says of none whose "
-            "it is; leave such rows out, and write them by write_qrels."
+            f"prels holds a label of the machine {brief(name)} in row {row}: samples are of "
+            "people's labels, and this format says of none whose it is; leave such rows out, and "
+            "write them by write_qrels."
         )
     columns = (_number_texts(rows.values), _number_texts(rows.probabilities))
     lines = zip(_topic_names(rows), docnos, *columns, strict=True)

@@ -90,7 +90,7 @@ class CompletedQrels(Result):
             return "none is predicted to be relevant"
         text = f"of {self.n_predicted_relevant:,} documents predicted relevant "
         if np.isnan(self.expected_precision):
-            return text + "nothing says how many are: too few judged ones of either kind"
+            return text + "nothing says how many are: too few are judged"
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
 
 

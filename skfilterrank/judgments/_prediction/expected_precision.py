@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-# Judged documents of either kind that a logistic regression of two parameters needs.
+# Judged documents of either kind, and of those said to be relevant, that are needed to tell.
 _MIN_ROWS = 5
 
 
@@ -22,17 +22,18 @@ def expected_precision(relevant, said, places, said_places) -> float:
     Returns
     -------
     float
-        From 0 to 1; NaN where there are too few judged documents of one kind, or none is said to be
-        relevant.
+        From 0 to 1; NaN where there are too few judged documents of one kind, or too few are said
+        to be relevant.
     """
-    if min(np.count_nonzero(relevant), np.count_nonzero(~relevant)) < _MIN_ROWS:
+    counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
+    if min(counts) < _MIN_ROWS:
         return np.nan
     if said_places is None:
         places, said_places = np.zeros(len(said)), np.zeros(1)
     if not len(said_places):
         return np.nan
-    # A weak penalty, for judged documents that one of the two tells apart without an error.
-    model = LogisticRegression(C=1e3).fit(np.column_stack([said, places]), relevant)
+    # With the usual penalty, few documents said to be relevant do not make a certainty.
+    model = LogisticRegression().fit(np.column_stack([said, places]), relevant)
     return float(
         model.predict_proba(np.column_stack([np.ones(len(said_places)), said_places]))[:, 1].mean()
     )

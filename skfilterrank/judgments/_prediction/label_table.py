@@ -198,7 +198,8 @@ def _labels_of_people(labels, judged_by):
 
 def judges_of(labels, is_predicted) -> np.ndarray:
     """Who gave each label; None where nobody did."""
-    judges = np.where(np.isnan(labels), None, PEOPLE)
+    judges = np.full(len(labels), PEOPLE, dtype=object)
+    judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED
     return judges
 

@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import skfilterrank
 from skfilterrank.cli._run_files import STDIN
+from skfilterrank.cli._shared_options import wants_sample
 from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
@@ -28,9 +29,12 @@ _READING = (
     *("gains", "unjudged_label", "predicted", "unjudged"),
     *("ties", "precision", "undefined", "n_items"),
 )
+_OF_SAMPLES = ("unit", "target", "correction", "baseline", "alpha", "seed")
 _WORDS = {
+    "target": "by the sample",
     "gains": "the label is the gain",
     "unjudged_label": "none",
+    "predicted": "use, with a warning",
     "test": "by the measure",
     "correction": "holm",
     "baseline": "none",
@@ -44,9 +48,16 @@ def made_from(arguments) -> dict:
     if not files:
         qrels, *runs = arguments.files
         files = [("judgments", qrels), *(("run", path) for path in runs)]
+    files += [("machine labels", path) for path in arguments.machine_qrels]
+    files += [("sample", arguments.prels)] if arguments.prels else []
+    files += [("pool", arguments.pool)] if arguments.pool else []
     files += [("topics", arguments.topics)] if arguments.topics else []
     files += [("documents", arguments.docs)] if arguments.docs else []
-    settings = ("missing", *_TESTING) if arguments.scores else (*_READING, "missing", *_TESTING)
+    settings: tuple[str, ...] = ("missing", *_TESTING)
+    if wants_sample(arguments):
+        settings = (*_READING, *_OF_SAMPLES)
+    elif not arguments.scores:
+        settings = (*_READING, *settings)
     return {
         "command": shlex.join(["skfilterrank", *arguments.argv]),
         "date": datetime.now(UTC).date().isoformat(),

@@ -1,13 +1,6 @@
 """The parts of the report, one after the other."""
 
-import base64
-import hashlib
-from importlib.resources import files
-from string import Template
-
-import skfilterrank
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli.compare.output import (
     contradictions,
     describe_agreement,
@@ -21,13 +14,13 @@ from skfilterrank.cli.compare.report.elements import (
     Html,
     element,
     isolated,
-    join,
     number_cell,
     section,
     table,
 )
 from skfilterrank.cli.compare.report.figures import Figures
 from skfilterrank.cli.compare.report.made import data_of, how_it_was_made, made_from, read_data
+from skfilterrank.cli.compare.report.page import write_page
 from skfilterrank.cli.compare.report.since import since
 from skfilterrank.exceptions import InputError, brief, brief_list
 
@@ -71,19 +64,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose, argu
         parts.insert(1, since(before, made, comparisons, alpha, arguments.before))
     names["made"] = "How this was made"
     parts += [how_it_was_made(made), data_of(comparisons, made, alpha)]
-    links = [element("li", element("a", name, href=f"#{key}")) for key, name in names.items()]
-    script = _text("js")
-    page = _template("html").substitute(
-        title="Comparison of " + counted(_n_systems(comparisons), "run"),
-        style=_text("css"),
-        script=script,
-        script_hash=_hash_of(script),
-        navigation=element("nav", element("ul", *links), aria_label="Contents"),
-        body=join(*parts),
-        footer=f"skfilterrank {skfilterrank.__version__}",
-    )
-    with open_for_writing(path) as write:
-        write(page)
+    write_page(path, "Comparison of " + counted(_n_systems(comparisons), "run"), names, parts)
 
 
 def _opened(pairs, systems):
@@ -92,21 +73,6 @@ def _opened(pairs, systems):
         if name not in systems:
             raise InputError(f"--open {brief(name)} is none of the runs: {brief_list(systems)}.")
     return pairs and {frozenset(pair) for pair in pairs}
-
-
-def _text(ending):
-    """A file beside this one."""
-    return (files(__package__) / f"report.{ending}").read_text(encoding="utf-8").strip()
-
-
-def _hash_of(script):
-    """By what a browser knows the one script of the page."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
-
-
-def _template(ending):
-    return Template(_text(ending) + "\n")
 
 
 def _n_systems(comparisons):

@@ -1,0 +1,197 @@
+"""Values with intervals from a sample of people's labels, as a command line asks for them."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from skfilterrank._core.results import counted, interval_text
+from skfilterrank.cli._label_gains import match_gains
+from skfilterrank.cli._run_files import (
+    STDIN,
+    named_paths,
+    read_judgments,
+    said_unjudged,
+    source,
+    without_machines,
+)
+from skfilterrank.cli._streams import tell
+from skfilterrank.estimation import Estimates, RankedPool, estimate
+from skfilterrank.exceptions import InputError, SkfilterrankError
+from skfilterrank.io import read_prels, read_qrels, read_run
+
+# What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
+MEASURES = ("ndcg_f@10",)
+# How lists are read where values are estimated.
+_READING = {
+    "unjudged": "zero",
+    "ties": "docno",
+    "precision": "double",
+    "undefined": 0.0,
+}
+_KEY = ["qid", "docno"]
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Estimates, and what they were made from."""
+
+    estimates: Estimates
+    pool: RankedPool
+    sample: pd.DataFrame
+    gains: object
+
+
+def estimated(runs, measures, arguments, *, confidence) -> Sampled:
+    """Estimates of the runs, which are paths by name."""
+    _check_options(arguments)
+    runs = {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
+    people = _people(arguments)
+    sample, unit, target = _sample(people, arguments)
+    judges = {
+        name: read_qrels(path, unjudged_label=said_unjudged(arguments), predicted="use")
+        for name, path in named_paths(arguments.machine_qrels).items()
+    }
+    documents = None
+    if arguments.pool is not None:
+        documents = read_qrels(arguments.pool, unjudged_label=None, predicted="use")
+    elif not judges:
+        documents = pd.concat([people[_KEY], sample[_KEY]]).drop_duplicates()
+    pool = RankedPool.read(runs, judges or None, pool=documents)
+    _tell_of_pool(pool, arguments)
+    gains = _gains(sample, arguments)
+    try:
+        estimates = estimate(
+            *((pool, sample, measures) if unit == "document" else (runs, sample, measures)),
+            **({} if unit == "document" else {"machine_qrels": judges or None, "pool": documents}),
+            unit=unit,
+            target=target,
+            gains=gains,
+            confidence=confidence,
+        )
+    except SkfilterrankError as error:
+        error.add_note(
+            f"(qrels: {arguments.prels or arguments.qrels}; 'skfilterrank judge --strategy sample' "
+            "draws samples)"
+        )
+        raise
+    return Sampled(estimates, pool, sample, gains)
+
+
+def describe_estimates(estimates) -> str:
+    """What the intervals are of, and what they were made from."""
+    return (
+        f"{interval_text(estimates.confidence)}s for {estimates.target}: "
+        f"{estimates.n_judged:,} of {estimates.n_possible:,} labels by people, "
+        f"{counted(len(estimates.topics), 'topic')}"
+    )
+
+
+def _check_options(arguments):
+    """Options that say how values are had where nothing is estimated."""
+    for name, only in _READING.items():
+        if getattr(arguments, name) != only:
+            raise InputError(
+                f"--{name} {getattr(arguments, name)}: values are estimated with --{name} {only:g}"
+                if isinstance(only, float)
+                else f"--{name} {getattr(arguments, name)}: values are estimated with --{name} "
+                f"{only} alone; leave it out."
+            )
+    if arguments.missing == "drop":
+        raise InputError(
+            "--missing drop: where values are estimated all runs have the topics of the pool; "
+            "--missing empty counts those that they lack as empty lists."
+        )
+    if arguments.predicted == "use":
+        raise InputError(
+            "--predicted use: a machine's labels are no sample of people's; give them by "
+            "--machine-qrels."
+        )
+
+
+def _people(arguments):
+    """The labels of QRELS that people gave."""
+    arguments.predicted = "use"  # settled below
+    return without_machines(read_judgments(arguments), arguments.qrels)
+
+
+def _sample(people, arguments):
+    """People's labels with probabilities, what was drawn, and what intervals are of."""
+    target = arguments.target and arguments.target.replace("-", " ")
+    if arguments.prels is not None:
+        sample = _with_labels(read_prels(arguments.prels), people, arguments)
+    elif "inclusion_probability" in people:
+        sample = people
+    elif arguments.machine_qrels or people["label"].isna().any():
+        n_judged = int(people["label"].notna().sum())
+        raise InputError(
+            f"nothing says with which probability the {n_judged:,} judged documents of "
+            f"{arguments.qrels} were drawn, and without it no interval is valid: labels that were "
+            "chosen say nothing of those that were not. Give --prels, the sample that "
+            f"'skfilterrank judge --strategy sample' writes; --judged {arguments.qrels} keeps "
+            "these labels, and draws from the rest."
+        )
+    else:
+        if target == "these topics":
+            raise InputError(
+                f"people judged all documents of {arguments.qrels}, so that the values of these "
+                "topics are known, and no interval is needed: --target new-topics gives those of "
+                "the topics that they were drawn from."
+            )
+        return people.assign(inclusion_probability=1.0), "query", "new topics"
+    return sample, arguments.unit, target or "these topics"
+
+
+def _with_labels(sample, people, arguments):
+    """The sample with the labels of both files, which must not differ."""
+    labels = people.set_index(_KEY)["label"]
+    given = sample.set_index(_KEY)["label"]
+    both = labels.reindex(given.index)
+    differ = given.notna() & both.notna() & (given != both)
+    if differ.any():
+        qid, docno = differ.index[differ.argmax()]
+        raise InputError(
+            f"{arguments.prels} and {arguments.qrels} have different labels of "
+            f"{counted(int(differ.sum()), 'document')}, such as {given[qid, docno]:g} and "
+            f"{both[qid, docno]:g} of document {docno} of topic {qid}: settle which they have."
+        )
+    if n_outside := int((labels.notna() & ~labels.index.isin(given.index)).sum()):
+        tell(
+            f"{counted(n_outside, 'label')} of {arguments.qrels} that are no part of the sample: "
+            "not used"
+        )
+    sample = sample.assign(label=given.fillna(both).to_numpy())
+    if n_open := int(sample["label"].isna().sum()):
+        raise InputError(
+            f"{counted(n_open, 'document')} of the sample {arguments.prels} "
+            f"{'has' if n_open == 1 else 'have'} no label in it or in {arguments.qrels}: judge all "
+            "of it, or draw a smaller sample, which is the begin of this one."
+        )
+    return sample
+
+
+def _gains(sample, arguments):
+    """Gains by label, those of labels that do not occur included."""
+    path = arguments.prels or arguments.qrels
+    gains = match_gains(arguments.gains, {path: sample["label"]})
+    if not isinstance(gains, dict):
+        return gains
+    # What people might have said counts for what they may say of the rest.
+    return gains | {float(label): gain for label, gain in arguments.gains.items()}
+
+
+def _tell_of_pool(pool, arguments):
+    """Documents without machine labels, and topics that runs lack."""
+    for name, labels in pool.machine.items():
+        if n_missing := int(pd.isna(labels).sum()):
+            tell(
+                f"{name} has no label of {n_missing:,} of {counted(len(pool), 'document')}: a "
+                "class of their own"
+            )
+    if lacking := pool.missing_topics:
+        shown = ", ".join(f"{name}: {len(lost)}" for name, lost in list(lacking.items())[:_SHOWN])
+        shown += ", ..." if len(lacking) > _SHOWN else ""
+        what = f"{len(lacking)} of {counted(len(pool.runs), 'run')} ({shown}) lack topics"
+        if arguments.missing == "raise":
+            raise InputError(f"{what}: --missing empty counts them as empty lists.")
+        tell(f"{what}: counted as empty lists")

@@ -1,0 +1,385 @@
+"""``evaluate``, ``compare`` and ``judge`` where people judge a sample and a machine the rest."""
+
+import doctest
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli.judge import run as judge_run
+from skfilterrank.estimation import draw_sample, estimate, machine_report
+from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
+from skfilterrank.judgments import Answer
+from skfilterrank.trec import evaluate_runs
+
+PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
+SAMPLED = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--machine-qrels", "llm.txt"]
+
+
+@pytest.fixture(scope="module")
+def world():
+    """The runs, people's and machine's labels of the page, made by its first examples."""
+    names: dict = {}
+    begin = PAGE.read_text(encoding="utf-8").partition("## What to judge")[0]
+    test = doctest.DocTestParser().get_doctest(begin, names, "page", None, 0)
+    assert not doctest.DocTestRunner().run(test, clear_globs=False).failed
+    return test.globs
+
+
+@pytest.fixture
+def folder(world, tmp_path, monkeypatch):
+    """What the page has in memory as files, and a sample of 150 documents."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    for name, run in world["runs"].items():
+        write_run(f"runs/{name}.txt", run, name=name)
+    write_qrels("all.txt", world["people"])
+    write_qrels("llm.txt", world["machine"])
+    docnos = world["people"]["docno"].unique()
+    pd.DataFrame({"docno": docnos, "text": "words"}).to_csv("docs.csv", index=False)
+    sample = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=150)
+    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
+    sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
+    write_prels("sample.prels", sample)
+    write_qrels("people.txt", sample)
+    return tmp_path
+
+
+@pytest.fixture
+def runs(folder):
+    """Paths of the runs."""
+    return sorted(map(str, Path("runs").iterdir()))
+
+
+@pytest.fixture
+def assessor(world, monkeypatch):
+    """Answers by people's labels, at most as many as told."""
+    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])["label"]
+
+    class Assessor:
+        most = None
+        asked: list = []
+
+        def __init__(self, *args, **kwargs):
+            self.n = 0
+
+        def __call__(self, question):
+            if self.n == Assessor.most:
+                return Answer.STOP
+            self.n += 1
+            Assessor.asked.append((question.topic, question.docno))
+            return int(truth[question.topic, question.docno])
+
+    monkeypatch.setattr(judge_run, "TerminalAssessor", Assessor)
+    return Assessor
+
+
+def _estimates(runs, measures="dcg@10", **params):
+    runs = {Path(path).stem: read_run(path) for path in runs}
+    params = {"machine_qrels": {"llm": read_qrels("llm.txt")}} | params
+    return estimate(runs, read_prels("sample.prels"), measures, **params)
+
+
+def test_evaluate_prints_what_python_returns(run, runs):
+    measures = ["dcg@10", "precision@10"]
+    arguments = [*SAMPLED, "-m", "precision@10"]
+    code, out, err = run("evaluate", "people.txt", *runs, *arguments, "--format", "csv")
+    assert (code, err) == (0, "")
+    found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"]).sort_index()
+    expected = _estimates(runs, measures).to_frame()
+    pd.testing.assert_frame_equal(found, expected.sort_index(), check_exact=True)
+    code, out, _ = run("evaluate", "people.txt", *runs, *arguments)
+    assert out.startswith("95 % intervals for these topics: 150 of 807 labels by people, 30 topics")
+    row = expected.loc["dcg@10", "alpha"]
+    assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
+
+
+def test_evaluate_of_new_topics_in_json_in_order(run, runs):
+    arguments = [*SAMPLED, "--target", "new-topics", "--confidence", "0.8", "--sort", "dcg@10"]
+    code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
+    expected = _estimates(runs, target="new topics", confidence=0.8).to_frame()
+    assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
+    assert (records[0]["target"], records[0]["confidence"]) == ("new topics", 0.8)
+
+
+def test_the_judgments_may_hold_the_probabilities(run, runs):
+    rest = ["-m", "dcg@10", "--interval", "--machine-qrels", "llm.txt"]
+    own = run("evaluate", "sample.prels", *runs, *rest)
+    assert own == run("evaluate", "people.txt", *runs, *SAMPLED)
+
+
+def test_labels_that_the_sample_lacks_are_those_of_the_judgments(run, runs):
+    read_prels("sample.prels").assign(label=np.nan).to_csv("sample.csv", index=False)
+    arguments = [*SAMPLED, "--prels", "sample.csv"]
+    assert run("evaluate", "people.txt", *runs, *arguments) == run(
+        "evaluate", "people.txt", *runs, *SAMPLED
+    )
+
+
+def test_several_machines_and_a_pool_without_any(run, runs):
+    read_qrels("llm.txt").assign(label=1).pipe(lambda q: write_qrels("ones.txt", q))
+    code, out, _ = run("evaluate", "people.txt", *runs, *SAMPLED, "ones.txt", "--format", "csv")
+    judges = {name: read_qrels(f"{name}.txt") for name in ("llm", "ones")}
+    expected = _estimates(runs, machine_qrels=judges).to_frame()
+    assert pd.read_csv(io.StringIO(out))["low"].tolist() == expected["low"].tolist()
+    alone = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--pool", "llm.txt"]
+    code, out, _ = run("evaluate", "people.txt", *runs, *alone, "--format", "csv")
+    expected = _estimates(runs, machine_qrels=None, pool=read_qrels("llm.txt")).to_frame()
+    assert pd.read_csv(io.StringIO(out))["low"].tolist() == expected["low"].tolist()
+
+
+def test_where_people_judged_all_topics_are_the_sample(run, runs):
+    code, out, _ = run(
+        "evaluate", "all.txt", *runs, "-m", "err,dcg@10", "--interval", "--format", "csv"
+    )
+    found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
+    values = evaluate_runs({Path(path).stem: path for path in runs}, "all.txt", ["err", "dcg@10"])
+    for measure in ("err", "dcg@10"):
+        topics = values[measure].groupby(level="run")
+        means, errors = topics.mean(), topics.std() / np.sqrt(30)
+        assert found.loc[measure, "value"].to_numpy() == pytest.approx(means.to_numpy())
+        assert found.loc[measure, "standard_error"].to_numpy() == pytest.approx(errors.to_numpy())
+
+
+def test_compare_prints_what_python_returns(run, runs):
+    arguments = ["people.txt", *runs, *SAMPLED]
+    code, out, err = run("compare", *arguments, "--format", "csv")
+    assert (code, err) == (0, "")
+    found = pd.read_csv(io.StringIO(out)).set_index(["first", "second"])
+    expected = _estimates(runs).compare().to_frame().set_index(["first", "second"])
+    for (first, second), row in expected.iterrows():
+        sign = 1 if row["difference"] > 0 else -1
+        line = found.loc[(first, second) if sign > 0 else (second, first)]
+        assert line["difference"] == sign * row["difference"]
+        assert line["p_adjusted"] == row["p_adjusted"]
+        assert {line["low"], line["high"]} == {sign * row["low"], sign * row["high"]}
+        assert line["low"] < line["difference"] < line["high"]
+        assert line["significant"] == (row["p_adjusted"] <= 0.05)
+    code, out, _ = run("compare", *arguments, "--format", "json", "--baseline", "beta")
+    record = json.loads(out)
+    order = _estimates(runs).order()
+    assert [each["run"] for each in record["systems"]] == order.index.tolist()
+    assert [each["rank_high"] for each in record["systems"]] == order["high"].tolist()
+    assert len(record["pairs"]) == 3
+    code, out, _ = run("compare", *arguments)
+    assert "3 of 6 pairs differ (p <= 0.05, holm)" in out
+
+
+def test_alpha_is_what_intervals_leave(run, runs):
+    arguments = ["people.txt", *runs, *SAMPLED, "--alpha", "0.2", "--correction", "none"]
+    code, out, _ = run("compare", *arguments, "--format", "json")
+    record = json.loads(out)
+    assert (record["confidence"], record["correction"]) == (0.8, None)
+    lows = {each["run"]: each["low"] for each in record["systems"]}
+    assert lows == _estimates(runs, confidence=0.8).to_frame().loc["dcg@10", "low"].to_dict()
+
+
+def test_the_report_says_what_the_machine_is_worth(run, runs):
+    pytest.importorskip("matplotlib")
+    code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--html", "report.html")
+    assert code == 0, err
+    page = Path("report.html").read_text(encoding="utf-8")
+    report = machine_report(
+        {Path(path).stem: path for path in runs},
+        read_prels("sample.prels"),
+        "dcg@10",
+        machine_qrels={"llm": read_qrels("llm.txt")},
+    )
+    assert "What the machine is worth" in page
+    assert f"{report.by_judge.loc['llm', 'kappa']:.3f}" in page
+    assert f"{report.by_run.loc[('llm', 'dcg@10', 'alpha'), 'believed']:.4f}" in page
+    assert page.count("sample.prels") >= 2  # the command, and the files with their hashes
+    assert "llm.txt" in page
+
+
+def test_judging_writes_the_sample(run, runs, assessor, folder):
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "150"]
+    code, _, err = run(*command, "--out", "own.prels")
+    assert code == 0
+    assert "a sample of 150 documents of 30 topics" in err
+    pd.testing.assert_frame_equal(read_prels("own.prels"), read_prels("sample.prels"))
+
+
+def test_a_larger_sample_goes_on_with_the_smaller(run, runs, assessor):
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample"]
+    assessor.asked.clear()
+    run(*command, "--n-select", "100")
+    assert len(assessor.asked) == 100
+    run(*command, "--n-select", "150")
+    assert len(set(assessor.asked)) == len(assessor.asked) == 150
+    pd.testing.assert_frame_equal(read_prels("own"), read_prels("sample.prels"))
+
+
+def test_what_is_judged_in_part(run, runs, assessor, world):
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "150"]
+    assessor.most = 3
+    code, _, err = run(*command)
+    assert "147 of 150 documents of the sample are not yet judged" in err
+    assert not Path("own").exists()
+    # All but the last topic's: the largest sample at the begin that is judged as a whole.
+    assessor.most = 145
+    code, _, err = run(*command)
+    found = read_prels("own")
+    assert 0 < len(found) < 150
+    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=len(found))
+    pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
+    expected = drawn["inclusion_probability"].to_numpy()
+    assert found["inclusion_probability"].to_numpy() == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assessor, world):
+    before = world["people"].head(40)
+    write_qrels("before.txt", before.assign(judged_by=["people"] * 25 + ["large"] * 15))
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
+    assessor.asked.clear()
+    code, _, err = run(*command, "--judged", "before.txt")
+    assert "before.txt: 15 labels of machines, taken for not judged" in err
+    assert "a sample of 60 documents" in err
+    found = read_prels("own").set_index(["qid", "docno"])
+    certain = found["inclusion_probability"] == 1
+    kept = before.head(25).astype(str)
+    assert set(zip(kept["qid"], kept["docno"])) <= set(found.index[certain])
+    assert len(found) == 85
+    assert len(assessor.asked) == 60
+
+
+_WRONG = {
+    "a machine without a sample": (
+        ["people.txt", "-m", "dcg@10", "--interval", "--machine-qrels", "llm.txt"],
+        "nothing says with which probability the 150 judged documents of people.txt were drawn",
+    ),
+    "a measure of whole topics": (
+        ["people.txt", *SAMPLED, "-m", "err"],
+        "'err' is no sum over the documents",
+    ),
+    "a measure that another sample is for": (
+        ["people.txt", *SAMPLED, "-m", "ap"],
+        "inclusion probabilities of qrels are not those of a sample for 'ap'.*sample.prels",
+    ),
+    "other labels": (
+        ["llm.txt", *SAMPLED],
+        "sample.prels and llm.txt have different labels of 59 documents",
+    ),
+    "these topics of which all is known": (
+        ["all.txt", "-m", "ap", "--interval", "--target", "these-topics"],
+        "the values of these topics are known",
+    ),
+    "a machine's labels as people's": (
+        ["people.txt", *SAMPLED, "--predicted", "use"],
+        "give them by --machine-qrels",
+    ),
+    "topics one by one": (["people.txt", *SAMPLED, "--per-query"], "leave out it or --per-query"),
+    "another order of ties": (["people.txt", *SAMPLED, "--ties", "best"], "--ties best: values"),
+    "a format of no intervals": (
+        ["people.txt", *SAMPLED, "--format", "trec"],
+        "printed as table, csv, json, not as trec",
+    ),
+    "no interval asked for": (
+        ["people.txt", "--prels", "sample.prels"],
+        "add --interval",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _WRONG)
+def test_what_gives_no_interval_is_one_sentence(run, runs, case):
+    (qrels, *rest), match = _WRONG[case]
+    code, out, err = run("evaluate", qrels, *runs, *rest)
+    assert (code, out) == (2, "")
+    assert re.search(match, err)
+    assert err.count("\n") == 1
+
+
+_LINES = {
+    "a probability of 0": ("1 d1 2 1 0\n", "bad.prels:1: .*above 0 and at most 1, got 0.0"),
+    "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .*at most 1, got 1.5"),
+    "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),
+    "a probability that is no number": ("9 599 2 1 x\n", "bad.prels:1: .*must be a number"),
+    "a document twice": ("9 599 2 1 .5\n9 599 2 1 .5\n", "bad.prels:2: .*a second time"),
+    "documents outside of the pool": (
+        "9 none 2 1 0.5\n9 599 2 1 0.5\n",
+        "1 of 2 documents outside the pool.*'none' of topic '9'.*bad.prels",
+    ),
+    "one label": ("9 599 2 1 0.5\n", r"1 label\(s\): expected at least two.*bad.prels"),
+}
+
+
+@pytest.mark.parametrize("case", _LINES)
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_samples_that_are_none_name_file_and_line(run, runs, case, command):
+    text, match = _LINES[case]
+    Path("bad.prels").write_text(text, encoding="utf-8")
+    write_qrels("none.txt", read_qrels("all.txt").head(5).assign(docno=list("abcde")))
+    code, out, err = run(command, "none.txt", *runs, *SAMPLED, "--prels", "bad.prels")
+    assert (code, out) == (2, "")
+    assert re.search(match, err)
+
+
+def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
+    write_prels("same.prels", read_prels("sample.prels").assign(label=1))
+    code, _, err = run("evaluate", "same.prels", *runs, *SAMPLED, "--prels", "same.prels")
+    assert code == 2
+    assert "all 150 labels of qrels have the gain 1" in err
+    sample = read_prels("sample.prels")
+    write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
+    code, out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
+    assert (code, err) == (0, "")
+
+
+def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, runs):
+    write_qrels("half.txt", read_qrels("llm.txt").iloc[::2])
+    code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED, "half.txt")
+    assert "half has no label of 900 of 1,800 documents" in err
+    lacking = read_run(runs[0])
+    write_run(runs[0], lacking[lacking["qid"] != "9"])
+    code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED)
+    assert "1 of 4 runs (alpha: 1) lack topics: counted as empty lists" in err
+    code, _, err = run("compare", "people.txt", *runs, *SAMPLED)
+    assert code == 2
+    assert "--missing empty counts them" in err
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_labels_of_machines_in_the_judgments_are_told(run, runs):
+    sample = read_prels("sample.prels")
+    rest = read_qrels("llm.txt").merge(sample, on=["qid", "docno"], how="left", indicator=True)
+    rest = rest[rest["_merge"] == "left_only"].rename(columns={"label_x": "label"})
+    marked = pd.concat([sample.assign(judged_by="people"), rest.assign(judged_by="large")])
+    write_qrels("mixed.txt", marked[["qid", "docno", "label", "judged_by"]])
+    code, out, err = run("evaluate", "mixed.txt", *runs, *SAMPLED)
+    assert "mixed.txt: 1,650 labels of machines, taken for not judged" in err
+    assert out == run("evaluate", "people.txt", *runs, *SAMPLED)[1]
+    err = run("evaluate", "mixed.txt", *runs, "-m", "ap")[2]
+    assert (
+        "warning: mixed.txt holds 1,800 labels, of which machines gave 1,650 (large: 1,650)" in err
+    )
+    assert run("evaluate", "mixed.txt", *runs, "-m", "ap", "--predicted", "use")[2] == ""
+    dropped = run("evaluate", "mixed.txt", *runs, "-m", "ap", "--predicted", "drop")
+    assert dropped == run("evaluate", "people.txt", *runs, "-m", "ap")
+
+
+def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
+    blocks = re.findall(r"```(sh|text)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert [kind for kind, _ in blocks] == ["sh", "sh", "text", "sh", "text"]
+    printed = None
+    for kind, text in blocks:
+        if kind == "text":
+            assert printed == text
+            continue
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(line)
+            assert words.pop(0) == "skfilterrank"
+            words = [each for word in words for each in (runs if word == "runs/*" else [word])]
+            code, printed, err = run(*words)
+            assert code == 0, err
