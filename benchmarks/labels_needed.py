@@ -295,7 +295,8 @@ their topic ({same:.0%} of such pairs have the same label); MAXREP 0.8 and the p
 ## With near-duplicates
 
 A third of the documents copied three times; in each copy 5 to 10 % of the tokens replaced by tokens
-drawn from the collection; all systems run again; a copy is relevant where its original is. Cells: tau / RMSE.
+drawn from the collection; all systems run again; a copy is relevant where its original is. Cells:
+tau / RMSE.
 
 {copies}
 
