@@ -87,7 +87,7 @@ def both(collection, repetitions, predict_repetitions):
         )
     ]
     table = pd.concat([curve.to_frame() for curve in curves], ignore_index=True)
-    needed = pd.concat([curve.share_needed(ENOUGH) for curve in curves], axis=1)
+    needed = pd.concat([curve.share_needed(tau=ENOUGH) for curve in curves], axis=1)
     return curves[0], table, needed
 
 
@@ -161,7 +161,7 @@ def near_duplicates(documents, queries, relevant, n_copies):
     curve = collection.curve(
         selections=["prior", "maxrep", "pooling"], mitigations=mitigations, shares=COPIES
     )
-    table, needed = curve.to_frame(), 100 * curve.share_needed(ENOUGH)
+    table, needed = curve.to_frame(), 100 * curve.share_needed(tau=ENOUGH)
     head = "| selection | mitigation | " + " | ".join(f"{s:.0%}" for s in COPIES) + " | needs % |"
     lines = [head, "| --- | --- |" + " ---: |" * (len(COPIES) + 1)]
     for mitigation in mitigations:
