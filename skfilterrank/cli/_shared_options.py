@@ -107,7 +107,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": options.share,
         "default": 0.9,
         "metavar": "P",
-        "help": "how sure all rates of --risk are",
+        "help": "how sure: all rates of --risk at once, or each interval by itself",
     },
     "--guarantee": {
         "choices": ("confidence", "expectation"),

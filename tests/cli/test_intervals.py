@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,7 @@ def assessor(world, monkeypatch):
 
     class Assessor:
         most = None
-        asked: list = []
+        asked: ClassVar[list] = []
 
         def __init__(self, *args, **kwargs):
             self.n = 0
@@ -101,7 +102,7 @@ def test_evaluate_prints_what_python_returns(run, runs):
 
 def test_evaluate_of_new_topics_in_json_in_order(run, runs):
     arguments = [*SAMPLED, "--target", "new-topics", "--confidence", "0.8", "--sort", "dcg@10"]
-    code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
+    _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
     records = [json.loads(line) for line in out.splitlines()]
     assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
     expected = _estimates(runs, target="new topics", confidence=0.8).to_frame()
@@ -125,18 +126,18 @@ def test_labels_that_the_sample_lacks_are_those_of_the_judgments(run, runs):
 
 def test_several_machines_and_a_pool_without_any(run, runs):
     read_qrels("llm.txt").assign(label=1).pipe(lambda q: write_qrels("ones.txt", q))
-    code, out, _ = run("evaluate", "people.txt", *runs, *SAMPLED, "ones.txt", "--format", "csv")
+    _, out, _ = run("evaluate", "people.txt", *runs, *SAMPLED, "ones.txt", "--format", "csv")
     judges = {name: read_qrels(f"{name}.txt") for name in ("llm", "ones")}
     expected = _estimates(runs, machine_qrels=judges).to_frame()
     assert pd.read_csv(io.StringIO(out))["low"].tolist() == expected["low"].tolist()
     alone = ["-m", "dcg@10", "--interval", "--prels", "sample.prels", "--pool", "llm.txt"]
-    code, out, _ = run("evaluate", "people.txt", *runs, *alone, "--format", "csv")
+    _code, out, _ = run("evaluate", "people.txt", *runs, *alone, "--format", "csv")
     expected = _estimates(runs, machine_qrels=None, pool=read_qrels("llm.txt")).to_frame()
     assert pd.read_csv(io.StringIO(out))["low"].tolist() == expected["low"].tolist()
 
 
 def test_where_people_judged_all_topics_are_the_sample(run, runs):
-    code, out, _ = run(
+    _code, out, _ = run(
         "evaluate", "all.txt", *runs, "-m", "err,dcg@10", "--interval", "--format", "csv"
     )
     found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
@@ -174,7 +175,7 @@ def test_compare_prints_what_python_returns(run, runs):
 
 def test_alpha_is_what_intervals_leave(run, runs):
     arguments = ["people.txt", *runs, *SAMPLED, "--alpha", "0.2", "--correction", "none"]
-    code, out, _ = run("compare", *arguments, "--format", "json")
+    _code, out, _ = run("compare", *arguments, "--format", "json")
     record = json.loads(out)
     assert (record["confidence"], record["correction"]) == (0.8, None)
     lows = {each["run"]: each["low"] for each in record["systems"]}
@@ -223,12 +224,12 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "150"]
     assessor.most = 3
-    code, _, err = run(*command)
+    _, _, err = run(*command)
     assert "147 of 150 documents of the sample are not yet judged" in err
     assert not Path("own").exists()
     # All but the last topic's: the largest sample at the begin that is judged as a whole.
     assessor.most = 145
-    code, _, err = run(*command)
+    _code, _, err = run(*command)
     found = read_prels("own")
     assert 0 < len(found) < 150
     drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=len(found))
@@ -243,7 +244,7 @@ def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assesso
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
     assessor.asked.clear()
-    code, _, err = run(*command, "--judged", "before.txt")
+    _code, _, err = run(*command, "--judged", "before.txt")
     assert "before.txt: 15 labels of machines, taken for not judged" in err
     assert "a sample of 60 documents" in err
     found = read_prels("own").set_index(["qid", "docno"])
@@ -333,7 +334,7 @@ def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
     assert "all 150 labels of qrels have the gain 1" in err
     sample = read_prels("sample.prels")
     write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
-    code, out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
+    code, _out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
     assert (code, err) == (0, "")
 
 
@@ -357,7 +358,7 @@ def test_labels_of_machines_in_the_judgments_are_told(run, runs):
     rest = rest[rest["_merge"] == "left_only"].rename(columns={"label_x": "label"})
     marked = pd.concat([sample.assign(judged_by="people"), rest.assign(judged_by="large")])
     write_qrels("mixed.txt", marked[["qid", "docno", "label", "judged_by"]])
-    code, out, err = run("evaluate", "mixed.txt", *runs, *SAMPLED)
+    _code, out, err = run("evaluate", "mixed.txt", *runs, *SAMPLED)
     assert "mixed.txt: 1,650 labels of machines, taken for not judged" in err
     assert out == run("evaluate", "people.txt", *runs, *SAMPLED)[1]
     err = run("evaluate", "mixed.txt", *runs, "-m", "ap")[2]
@@ -383,3 +384,15 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
             words = [each for word in words for each in (runs if word == "runs/*" else [word])]
             code, printed, err = run(*words)
             assert code == 0, err
+
+
+@pytest.mark.parametrize("has_machine", [True, False])
+def test_reports_say_that_judgments_are_a_machines(run, runs, has_machine):
+    pytest.importorskip("matplotlib")
+    judged_by = "large" if has_machine else "people"
+    write_qrels("qrels.txt", read_qrels("all.txt").assign(judged_by=judged_by))
+    command = ["compare", "qrels.txt", *runs[:2], "-m", "ap", "--predicted", "use"]
+    code, _, err = run(*command, "--html", "report.html")
+    assert code == 0, err
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert ("labels of machines: <bdi>large</bdi>: 1,800" in page) == has_machine

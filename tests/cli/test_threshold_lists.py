@@ -10,6 +10,7 @@ import pytest
 from skfilterrank.cli import _options
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_run, write_qrels, write_run
+from skfilterrank.plot import _answer_curve
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.ranking._filtering.abstention import CONFIDENCES
 from skfilterrank.ranking._filtering.parameters import CUTS
@@ -38,6 +39,7 @@ def data(tmp_path, monkeypatch):
 def test_names_are_those_of_the_library():
     assert set(_options.CUTS) == set(CUTS) - {"risk"}
     assert _options.CONFIDENCES == CONFIDENCES
+    assert _answer_curve.CONFIDENCES == CONFIDENCES
     with pytest.raises(argparse.ArgumentTypeError, match="expected tune, per_query, expected, fi"):
         _options.threshold("risk")
 

@@ -194,3 +194,14 @@ def test_a_column_qid_names_queries():
     table = pd.DataFrame({"qid": ["z", "y", "x"], "source": ["web", "web", "mail"]})
     found = compare_slices(scores, table).to_frame().set_index("slice")["value"]
     assert found.to_dict() == pytest.approx({"mail": 0.1, "web": 0.25})
+
+
+def test_missing_values_raise_are_dropped_or_are_a_number():
+    scores = pd.DataFrame({"a": VALUES, "b": [*VALUES[:-1], np.nan]}).T
+    with pytest.raises(InputError, match="missing"):
+        compare_slices(scores, NAMES)
+    dropped = compare_slices(scores, NAMES, missing="drop").to_frame()
+    same = compare_slices(scores.iloc[:, :-1], {query: NAMES[query] for query in range(8)})
+    pd.testing.assert_frame_equal(dropped, same.to_frame())
+    filled = compare_slices(scores, NAMES, missing=0.0).to_frame().set_index(["system", "slice"])
+    assert filled.loc[("b", "fr"), "value"] == pytest.approx((0.2 + 0.3 + 0.1) / 4)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
+from skfilterrank.ranking import fuse_learned
 from skfilterrank.trec import evaluate_run, evaluate_runs
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
@@ -59,8 +60,9 @@ def test_a_file_of_one_machine(n_rows):
 
 
 def test_a_name_that_is_empty_or_holds_colons():
-    qrels = _read("1 predicted: a 1\n1 predicted:a:b b 1\n", predicted="use")
-    assert qrels["judged_by"].tolist() == ["predicted", "a:b"]
+    text = "1 predicted: a 1\n1 predicted:a:b b 1\n1 predicted:people c 1\n"
+    qrels = _read(text, predicted="use")
+    assert qrels["judged_by"].tolist() == ["predicted", "a:b", "predicted"]
 
 
 def test_files_keep_the_marks():
@@ -189,6 +191,14 @@ def test_values_with_and_without_a_machines_labels():
     dropped = evaluate_run(RUN, io.StringIO(MIXED), "ap", predicted="drop")["ap"]
     assert used["1"] == pytest.approx(1.0)
     assert dropped["1"] == pytest.approx(0.5)
+
+
+def test_learning_to_fuse_asks_about_a_table():
+    frame = _read(MIXED, predicted="use")
+    frame.attrs.clear()
+    runs = {"r": RUN, "s": RUN.assign(score=-RUN["score"])}
+    with pytest.warns(DataWarning, match="machines gave 2"):
+        fuse_learned(runs, frame, cv=2)
 
 
 def test_what_is_joined_already_cannot_be_told():

@@ -59,6 +59,14 @@ def test_by_hand():
     assert found.agreed["label"].tolist() == [1, 1, 0, 0, 1]
 
 
+def test_gains_say_what_is_relevant_for_the_overlap():
+    labels = frames(anna=[2, 1, 1, 0], bob=[2, 2, 0, 0])
+    (pair,) = assessor_agreement(labels).pairs.to_dict("records")
+    assert pair["overlap"] == 2 / 3
+    (pair,) = assessor_agreement(labels, gains={0: 0, 1: 0, 2: 1}).pairs.to_dict("records")
+    assert pair["overlap"] == 1 / 2
+
+
 def test_the_greatest_disagreements_come_first():
     found = assessor_agreement(frames(a=[0, 1, 0], b=[1, 1, 2]))
     assert found.disagreements.index.get_level_values("docno").tolist() == ["d2", "d0"]

@@ -324,6 +324,14 @@ def test_bad_input(collection, change, message):
         complete_qrels(**arguments)
 
 
+def test_a_topic_with_one_label_is_held_out_without_one(collection):
+    runs, qrels, texts, _ = collection
+    one = qrels[(qrels["qid"] != "4") | (qrels["docno"] == "4-0")]
+    found = quietly(runs, one, texts, predictor=LabelPredictor(unjudged_topic="raise"))
+    assert found.quality["n_held_out"].sum() == len(one) - 1
+    assert found.qrels["label"].notna().all()
+
+
 def test_all_labels_equal(collection):
     runs, qrels, texts, _ = collection
     found = quietly(runs, qrels.assign(label=1), texts)

@@ -364,3 +364,25 @@ class TestRecallPairedPreference:
     def test_odd_weights(self):
         with pytest.raises(ValueError, match="weights must be one of"):
             recall_paired_preference([1], [1], [1], groups=["q"], weights="log")
+
+    def test_gains_ties_and_unjudged(self):
+        """One query: a has the good document first, b the tied or unjudged one."""
+        query = {"groups": ["q"] * 3}
+        a, b = [3, 2, 1], [1, 1, 3]
+        assert recall_paired_preference([1, 2, 0], a, b, **query).tolist() == [1]
+        # Of labels 1 and 2 only the second is relevant, which a has in place 2.
+        only = {0: 0, 1: 0, 2: 1}
+        assert recall_paired_preference([1, 2, 0], a, b, gains=only, **query).tolist() == [1]
+        only = {0: 1, 1: 0, 2: 0}
+        assert recall_paired_preference([1, 2, 0], a, b, gains=only, **query).tolist() == [-1]
+        # Tied with another, the relevant document is last of the two, or the first one.
+        tied = [1, 1, 0]
+        assert recall_paired_preference([1, 0, 0], [1, 2, 0], tied, **query).tolist() == [0]
+        best = recall_paired_preference([1, 0, 0], [1, 2, 0], tied, ties="best", **query)
+        assert best.tolist() == [-1]
+        # Unjudged documents hold a place, or none.
+        holes = [np.nan, 1, 0]
+        a, b = [3, 2, 1], [1, 2, 3]
+        assert recall_paired_preference(holes, a, b, **query).tolist() == [0]
+        dropped = recall_paired_preference(holes, a, b, unjudged="drop", **query)
+        assert dropped.tolist() == [1]

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import ndcg_score
 from skfilterrank.plot import AnswerCurveDisplay, PriceCurveDisplay, ThresholdCurveDisplay
 from skfilterrank.ranking import RankAndFilter, answer_curve, price_curve
 
@@ -49,6 +50,20 @@ class TestAnswers:
         np.testing.assert_array_equal(display.lines_[0].get_ydata(), curve.answered_values)
         assert not display.marked_
         assert len(AnswerCurveDisplay(curve).plot().lines_) == 1
+
+    @pytest.mark.parametrize(
+        ("measure", "k", "label"),
+        [("qwa", 3, "mean qwa"), ("ndcg", 3, "mean nDCG@3"), (ndcg_score, 2, "mean nDCG@2")],
+    )
+    def test_measures_are_named_with_a_cut_off_that_they_take(self, rows, measure, k, label):
+        y, scores, groups = rows
+        y = np.maximum(y, 0)
+        given = {"groups": groups, "k": k, "measure": measure}
+        display = AnswerCurveDisplay.from_predictions(y, scores, confidences="score_gap", **given)
+        assert display.ax_.get_ylabel() == label
+        if measure != "qwa":  # No sum over documents: it has no such curve.
+            display = ThresholdCurveDisplay.from_predictions(y, scores, **given)
+            assert display.ax_.get_ylabel() == label
 
     def test_bad_input(self, rows):
         y, scores, groups = rows

@@ -42,13 +42,14 @@ output:
   what it was made from. It needs matplotlib: pip install 'skfilterrank[plot]'.
 
 samples:
-  With --prels, the sample of people's labels, or --interval, values, differences
-  and ranks are estimated, with intervals; a machine's labels of all documents
-  (--machine-qrels) make them narrower, as far as they deserve. All differences
-  come from one sample, and are surer than values. p values are corrected by
-  --correction; intervals cover 1 - alpha by themselves, those of ranks together.
-  Measures and formats are those of evaluate --interval; csv has a line for each
-  pair. --html adds what the machine is worth.
+  With --prels, the sample of people's labels, or --interval, values,
+  differences and ranks are estimated, with intervals; a machine's labels of all
+  documents (--machine-qrels) make them narrower, as far as they deserve. All
+  differences come from one sample, and are surer than values. p values are
+  corrected by --correction; intervals cover 1 - alpha by themselves, those of
+  ranks together. Measures are those of evaluate --interval; formats are table,
+  csv, with a line for each pair, and json. --html adds what the machine is
+  worth.
 
 exit code:
   0; 2 after an error.
@@ -59,7 +60,7 @@ examples:
   skfilterrank compare qrels.txt runs/* --baseline bm25 --correction fdr_bh
   skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
   skfilterrank compare --scores ap.csv
-  skfilterrank compare qrels.txt runs/* -m ndcg@10 --prels sample.prels \
+  skfilterrank compare qrels.txt runs/* -m ndcg@10 --prels sample.prels \\
       --machine-qrels llm.txt --html report.html
 """
 

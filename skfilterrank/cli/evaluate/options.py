@@ -65,8 +65,8 @@ examples:
   skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap --sort ap
   skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
   skfilterrank evaluate qrels.txt run.txt -m ndcg_f@10 --slices languages.csv
-  skfilterrank evaluate qrels.txt runs/* -m ndcg@10 --interval --prels sample.prels \
-      --machine-qrels llm.txt
+  skfilterrank evaluate qrels.txt runs/* -m ndcg@10 --interval \\
+      --prels sample.prels --machine-qrels llm.txt
   skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
 """
 
@@ -95,12 +95,7 @@ def add_arguments(parser) -> None:
         "--sort", metavar="NAME", help="best runs by this measure first (default: as given)"
     )
     sample = shared.add_sample(parser)
-    shared.add(
-        sample,
-        "--confidence",
-        default=0.95,
-        help="how sure each interval is by itself",
-    )
+    shared.add(sample, "--confidence", default=0.95)
     shared.add_reading(parser, missing="empty")
     parser.add_argument(
         "--keep-going",

@@ -66,7 +66,7 @@ examples:
   skfilterrank judge --runs runs/* --judged qrels.txt --docs docs.jsonl --out holes.txt
   skfilterrank judge --judged anna.txt bob.txt --docs docs.jsonl --out settled.txt
   skfilterrank judge --runs runs/* --docs docs.jsonl --strategy statap --n-select 50 --out prels
-  skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \
+  skfilterrank judge --runs runs/* --machine-qrels llm.txt -m ndcg@10 --docs docs.jsonl \\
       --strategy sample --n-select 200 --out sample.prels
   skfilterrank judge pool.csv --docs docs.csv --out qrels.txt --grades=-1=spam,0=no,1=yes
 """

@@ -95,7 +95,9 @@ def settle_predicted(rows, predicted, name):
 
 def _judge_of_iteration(iteration):
     word, _, name = str(iteration).partition(":")
-    return (name or PREDICTED) if word == PREDICTED else PEOPLE
+    if word != PREDICTED:
+        return PEOPLE
+    return PREDICTED if name in ("", PEOPLE) else name
 
 
 def _merged(codes, names):

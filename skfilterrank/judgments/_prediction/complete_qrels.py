@@ -335,6 +335,9 @@ def _quality(predictor, table, fitted, places, random_state):
     read = predictor._read(table, needs_label=True)
     vectors = predictor._document_vectors.transform(table)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
+    if hard.unjudged_topic == "raise":
+        # A topic whose only label is held out has none, which is no fault of the judgments.
+        hard.set_params(unjudged_topic="leave")
     folds = dealt_folds(read.index, read.labels, random_state, lone=True)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
     found = fitted["label"].to_numpy()

@@ -210,7 +210,8 @@ def _checked_splits(cv, gains, numbers):
 
 def _labels(table, qrels):
     """Label of each row of a score table, NaN where unjudged."""
-    if not isinstance(qrels, pd.DataFrame) or "qid" not in [*qrels.columns, *qrels.index.names]:
+    is_frame = isinstance(qrels, pd.DataFrame)
+    if not is_frame or "qid" not in [*qrels.columns, *qrels.index.names] or "judged_by" in qrels:
         try:
             qrels = read_qrels(qrels)
         except InputTypeError as error:

@@ -44,7 +44,7 @@ def write_report(path, comparisons, lists, *, alpha, random_state, verbose, argu
     opened = _opened(arguments.open, next(iter(comparisons.values())).scores.systems)
     figures = Figures()
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
-    parts = [_summary(comparisons, alpha)]
+    parts = [_summary(comparisons, alpha, {} if lists is None else lists.qrels.n_predicted)]
     names = {}
     for place, (name, comparison) in enumerate(bar, 1):
         names[f"m{place}"] = isolated(name)
@@ -79,7 +79,7 @@ def _n_systems(comparisons):
     return next(iter(comparisons.values())).scores.n_systems
 
 
-def _summary(comparisons, alpha) -> Html:
+def _summary(comparisons, alpha, n_predicted) -> Html:
     """What was compared, and what came out, in a table with a row for each measure."""
     rows = []
     for name, comparison in comparisons.items():
@@ -106,6 +106,9 @@ def _summary(comparisons, alpha) -> Html:
         "mean",
     ]
     parts = [table("What was compared, by each measure", head, rows, sortable=False)]
+    if n_predicted:
+        shown = ", ".join(f"{isolated(name)}: {n:,}" for name, n in n_predicted.items())
+        parts.append(element("p", f"Among the judgments are labels of machines: {shown}."))
     first = next(iter(comparisons.values()))
     if first.baseline is not None:
         parts.append(element("p", f"Every run is compared with {isolated(first.baseline)} only."))
