@@ -90,8 +90,8 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
     judged, nDCG@10 of a ridge regression is 0.205 with unjudged rows left out, and 0.408 with the
     defaults here. Where they are a random sample, leave the others out: the defaults only add noise
     there (0.436 instead of 0.449). For features that mean the same in every topic, and estimators
-    that learn from expected labels, as regressors do, a shared model was at least as good as leaving
-    out in both cases (0.452 and 0.460 by ``LabelPredictor(HistGradientBoostingClassifier(),
+    that learn from expected labels, as regressors do, a shared model was at least as good as
+    leaving out in both cases (0.452 and 0.460 by ``LabelPredictor(HistGradientBoostingClassifier(),
     shared=True, output="soft")``; ``benchmarks/results/when_to_impute.md``).
 
     With the predictor's `n_select`, only the labels that its selector asks for first are learned
