@@ -14,7 +14,12 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.comparison import label_degradation, moved_documents, score_systems
+from skfilterrank.comparison import (
+    judging_curve,
+    label_degradation,
+    moved_documents,
+    score_systems,
+)
 from skfilterrank.estimation import draw_sample
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
@@ -50,6 +55,7 @@ ON_JUDGMENTS = {
     "two processes": lambda *args: evaluate_runs(*args, n_jobs=2),
     "score_systems": lambda *args: score_systems(*args)["ap"].to_frame(),
     "label_degradation": lambda *args: label_degradation(*args, n_samples=1).to_frame(),
+    "judging_curve": lambda *args: judging_curve(*args, n_samples=1).to_frame(),
 }
 ALONE = {
     "read_runs": lambda runs: pd.concat(read_runs(runs)),

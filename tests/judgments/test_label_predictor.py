@@ -19,10 +19,11 @@ from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
-from skfilterrank.exceptions import DataWarning
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import (
     LabelPredictor,
@@ -915,3 +916,42 @@ def test_better_than_unjudged_is_not_relevant(data_dir):
     errors = [np.sqrt(np.mean((maps(found) - maps(truth)) ** 2)) for found in (predicted, none)]
     assert errors[0] < errors[1]
     assert 0 < len(predictor.fallback_topics_) < len(queries)
+
+
+class TestShared:
+    """One model of all topics."""
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "y", "z"])
+    table["qid"] = np.repeat(["a", "b", "c"], 20)
+    truth = (table["x"] + 0.3 * rng.normal(size=60) > 0).astype(float)
+    # Nobody judged topic c, and topic b has one label alone.
+    table["label"] = truth.where((table.index % 2 == 0) & (table["qid"] != "c"))
+    table.loc[(table["qid"] == "b") & (truth == 0), "label"] = np.nan
+
+    def predictor(self, **options):
+        return LabelPredictor(
+            LogisticRegression(), text=None, features=["x", "y", "z"], shared=True, **options
+        )
+
+    def test_it_is_a_model_of_all_judged_rows(self):
+        X = StandardScaler().fit_transform(self.table[["x", "y", "z"]])
+        known = self.table["label"].notna()
+        model = LogisticRegression().fit(X[known], self.table["label"][known])
+        chance = model.predict_proba(X)[:, 1]
+        for output, expected in (("hard", (chance > 0.5).astype(float)), ("soft", chance)):
+            found = self.predictor(output=output).fit_transform(self.table)["label"]
+            assert found[~known].tolist() == pytest.approx(expected[~known].tolist())
+            assert (found[known] == self.table["label"][known]).all()
+
+    def test_topics_do_not_matter(self):
+        fitted = self.predictor().fit(self.table)
+        assert fitted.fallback_topics_ == {}
+        assert fitted.n_left_ == 0
+        other = self.table.drop(columns="label")
+        renamed = fitted.transform(other.assign(qid="never seen"))["label"]
+        assert renamed.tolist() == fitted.transform(other)["label"].tolist()
+
+    def test_flag(self):
+        with pytest.raises(InputError, match="shared must be True or False"):
+            LabelPredictor(shared="yes").fit(self.table.assign(text="a word"))

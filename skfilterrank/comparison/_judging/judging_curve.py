@@ -85,7 +85,7 @@ dtype float64
                 table[f"{name}_{end}"] = values.quantile(level, axis=1).where(several)
         return table
 
-    def share_needed(self, tau: float = 0.9) -> pd.DataFrame:
+    def share_needed(self, *, tau: float = 0.9) -> pd.DataFrame:
         """Smallest share from which on the mean tau stays above a value.
 
         Parameters

@@ -83,7 +83,7 @@ class Mitigations:
         if chances is not None:
             inclusion = np.zeros(len(labels))
             inclusion[rows] = chances
-        found = {}
+        found: dict[str, np.ndarray] = {}
         wanted = {
             name: each
             for name, each in self.measures.items()

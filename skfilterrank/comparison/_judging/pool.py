@@ -149,7 +149,7 @@ def _lacking(frames, judged, missing):
     if missing == "empty":
         return []
     topics = judged.index.unique("qid")
-    lacking: set = set()
+    lacking = set()
     for name, frame in frames.items():
         absent = topics.difference(frame["qid"].astype(str).unique())
         if len(absent) and missing == "raise":

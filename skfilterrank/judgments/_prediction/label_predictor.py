@@ -166,10 +166,12 @@ class LabelPredictor(TableImputer):
 
     Balanced classes move the margins' zero to where both classes are equally likely in the sample
     of equal parts, so that the logistic function of a margin is far above the chance of a rare
-    label. The pooled sigmoid repairs this where the judged rows were drawn at random: on Cranfield,
-    30 % judged, it expects 3.9 % of the unjudged documents to be relevant where 4.3 % are, and the
-    logistic function 23.4 %; where the likeliest 10 % are judged, 15.7 % where 2.4 % are
-    (``benchmarks/labels_needed_checks.py``). Its cost is up to five more fits per topic and label.
+    label. The pooled sigmoid repairs a part of this where the judged rows were drawn at random: on
+    Cranfield, 30 % judged, it expects 10.8 % of the unjudged documents to be relevant where 4.3 %
+    are, and the logistic function 33.4 %; where the likeliest 10 % are judged, 18.7 % where 2.4 %
+    are (``benchmarks/labels_needed.py``). It is fitted on the models of single topics, and too high
+    for the model of all topics that answers where a topic's judged documents have one label. Its
+    cost is up to five more fits per topic and label.
 
     .. warning::
        Soft labels are far too high where the judged rows were selected as likely to be relevant:
