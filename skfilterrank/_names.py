@@ -1,4 +1,4 @@
-"""Parts that are imported when first asked for, and where a name is that a part lacks."""
+"""Parts and names that are imported when first asked for, and where a name is that a part lacks."""
 
 import importlib
 import importlib.util
@@ -20,10 +20,19 @@ PARTS = (
 )
 
 
-def names_of(part):
-    """`__getattr__` of a part, or of the package: imports of a name it lacks say what is near."""
+def names_of(part, later=None):
+    """`__getattr__` of a part, or of the package: imports of a name it lacks say what is near.
+
+    `later` names files of the part with what they hold that is imported when first asked for:
+    scikit-learn takes longer to import than most runs to measure.
+    """
+    files = {name: file for file, names in (later or {}).items() for name in names}
 
     def __getattr__(name):
+        if name in files:
+            found = getattr(importlib.import_module(f"{part}.{files[name]}"), name)
+            setattr(sys.modules[part], name, found)
+            return found
         if part == "skfilterrank" and name in PARTS:
             return importlib.import_module(f"{part}.{name}")
         # Only "from part import name" is told: hasattr() and pickle want an AttributeError of

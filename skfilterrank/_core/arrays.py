@@ -8,7 +8,6 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
-from scipy import sparse
 
 from skfilterrank.exceptions import InputError, brief
 
@@ -97,12 +96,18 @@ def as_number_array(values, name: str) -> np.ndarray | None:
         return np.column_stack(numbers) if numbers else np.empty((len(values), 0))
     if isinstance(values, pd.Series | pd.Index | ExtensionArray):
         return as_numbers(as_column(values, name), name)
-    if sparse.issparse(values):
+    if is_sparse(values):
         raise InputError(f"{name} is a sparse matrix: pass a dense array, such as its toarray().")
     if not isinstance(values, np.ndarray):
         values = _nested(values, name)
     flat = as_numbers(as_column(values.reshape(-1), name), name)
     return None if flat is None else flat.reshape(values.shape)
+
+
+def is_sparse(values) -> bool:
+    """Whether this is a sparse matrix, of which there is none where nobody imported them."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(values)
 
 
 def label_array(y) -> np.ndarray:
@@ -156,7 +161,7 @@ def _known_container(values, name, entry):
     no_rows = str | bytes | Mapping | Set | Iterator | type | pd.MultiIndex
     if is_array and not isinstance(values, no_rows):
         return _of_foreign(values, name, entry)
-    if isinstance(values, no_rows) or not hasattr(values, "__len__") or sparse.issparse(values):
+    if isinstance(values, no_rows) or not hasattr(values, "__len__") or is_sparse(values):
         raise InputError(
             f"{name} must hold one {entry} per row, got {brief(values)}: pass a list "
             "or a 1-D array."

@@ -9,11 +9,9 @@ from typing import overload
 
 import numpy as np
 import pandas as pd
-import sklearn.utils
 
 from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._sklearn_compat import num_samples
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 QID = "qid"
@@ -207,6 +205,8 @@ def refuse_query_column(names) -> None:
 
 def count_rows(X, name: str = "X") -> int:
     """Number of rows of X, which must not be masked."""
+    from skfilterrank._sklearn_compat import num_samples
+
     refuse_mask(X, name)
     try:
         return num_samples(X)
@@ -283,6 +283,8 @@ def check_number(
 
 def check_random_state(random_state) -> np.random.RandomState:
     """A generator of random numbers, of whatever scikit-learn takes as random_state."""
+    import sklearn.utils
+
     try:
         return sklearn.utils.check_random_state(random_state)
     except (TypeError, ValueError) as error:

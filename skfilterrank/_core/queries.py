@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy import sparse
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank.exceptions import InputError, brief
@@ -260,6 +259,8 @@ def _count(codes, n_codes):
 
 def _order_by_code(codes, sizes):
     """Row numbers sorted by code, ascending within a code: a counting sort in chunks."""
+    from scipy import sparse
+
     n_rows, n_codes = len(codes), len(sizes)
     index_type = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
     order = np.empty(n_rows, dtype=index_type)

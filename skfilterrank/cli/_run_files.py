@@ -4,8 +4,6 @@ import errno
 import os
 from collections import Counter
 
-from tqdm import tqdm
-
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
@@ -37,6 +35,8 @@ def named_paths(paths, name_of=name_of_path) -> dict[str, str]:
 
 def read_named_runs(paths, arguments) -> dict:
     """The runs by their names."""
+    from tqdm import tqdm
+
     bar = tqdm(named_paths(paths).items(), unit="run", disable=not progress(arguments), leave=False)
     return {name: read_run(path) for name, path in bar}
 

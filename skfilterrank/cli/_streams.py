@@ -47,6 +47,9 @@ def show(text) -> None:
 
 def say(text) -> None:
     """Print a message of one line on standard error, apart from the output."""
+    if "tqdm" not in sys.modules:
+        print(printable(text), file=sys.stderr)
+        return
     from tqdm import tqdm
 
     # Above the progress bars, if there are any.

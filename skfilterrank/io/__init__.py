@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
-from skfilterrank.io._letor import LetorData, read_letor, write_letor
-from skfilterrank.io._models import load_model, save_model
 from skfilterrank.io._runs import read_runs
 from skfilterrank.io._tables import read_judged_table
 from skfilterrank.io._trec.align import QrelsIndex, align
@@ -31,5 +29,14 @@ __all__ = [
     "write_run",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
-    __getattr__ = names_of(__name__)
+if TYPE_CHECKING:
+    from skfilterrank.io._letor import LetorData, read_letor, write_letor
+    from skfilterrank.io._models import load_model, save_model
+else:  # it would take any name for one that is there
+    __getattr__ = names_of(
+        __name__,
+        {
+            "_letor": ("LetorData", "read_letor", "write_letor"),
+            "_models": ("load_model", "save_model"),
+        },
+    )

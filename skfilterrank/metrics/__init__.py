@@ -31,7 +31,6 @@ from skfilterrank.metrics._robustness.preferences import (
     preference_matrix,
     recall_paired_preference,
 )
-from skfilterrank.metrics._scorer import RankingScorer, RankingScorers, make_ranking_scorer
 
 __all__ = [
     "PreferenceMatrix",
@@ -61,13 +60,18 @@ __all__ = [
     "unjudged_bounds",
 ]
 
+_LATER = {"_scorer": ("RankingScorer", "RankingScorers", "make_ranking_scorer")}
+if TYPE_CHECKING:
+    from skfilterrank.metrics._scorer import RankingScorer, RankingScorers, make_ranking_scorer
+else:  # it would take any name for one that is there
+    __getattr__ = names_of(__name__, _LATER)
+
 # Whatever a file of this folder declares as a measure is public, under its function's name.
 for _file in pkgutil.walk_packages(__path__, f"{__name__}."):
-    importlib.import_module(_file.name)
+    if _file.name.rpartition(".")[2] not in _LATER:
+        importlib.import_module(_file.name)
 for _measure in MEASURES.values():
     if _measure.function.__module__.startswith(f"{__name__}."):
         globals()[_measure.function.__name__] = _measure.function
         __all__ += [_measure.function.__name__]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
-    __getattr__ = names_of(__name__)

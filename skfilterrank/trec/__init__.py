@@ -9,7 +9,6 @@ from skfilterrank.trec._evaluate import (
     evaluate_runs,
     iter_evaluations,
 )
-from skfilterrank.trec._ir_measures import register_with_ir_measures
 
 __all__ = [
     "RunEvaluation",
@@ -19,5 +18,7 @@ __all__ = [
     "register_with_ir_measures",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
-    __getattr__ = names_of(__name__)
+if TYPE_CHECKING:
+    from skfilterrank.trec._ir_measures import register_with_ir_measures
+else:  # it would take any name for one that is there
+    __getattr__ = names_of(__name__, {"_ir_measures": ("register_with_ir_measures",)})

@@ -1,13 +1,13 @@
 """Measures of runs, one after the other or side by side."""
 
+import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed, effective_n_jobs
-from tqdm import tqdm
 
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.measure import warn_of_forbidden
@@ -248,21 +248,30 @@ def iter_evaluations(
         # Here, and not for each run, nor in other processes.
         measures = parse_measures(measures)
         warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
-    with tqdm(total=len(named), unit="run", disable=not verbose, leave=False) as bar:
-        for evaluation in _evaluations(named, qrels, measures, n_jobs, params):
+    evaluations = _evaluations(named, qrels, measures, n_jobs, params)
+    with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
+        for evaluation in found:
             if evaluation.error is not None and on_error == "raise":
                 raise evaluation.error
-            bar.update()
             yield evaluation
+
+
+def _shown(evaluations, n_runs):
+    """The evaluations behind a progress bar."""
+    from tqdm import tqdm
+
+    return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
 
 
 def _evaluations(named, index, measures, n_jobs, params):
     """Evaluate runs in order, in several processes where asked for."""
-    if effective_n_jobs(n_jobs) == 1 or len(named) == 1:
+    if _is_one_process(n_jobs) or len(named) == 1:
         measures = parse_measures(measures)
         for name, run in named:
             yield _evaluate_named(name, run, index, measures, params, run)
         return
+    from joblib import Parallel, delayed
+
     batches = (
         delayed(_evaluate_batch)(
             # A process that joblib uses again may stand in another folder.
@@ -282,6 +291,16 @@ def _evaluations(named, index, measures, n_jobs, params):
             # Whoever stops early knows that what is left is not wanted.
             warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
             finished.close()
+
+
+def _is_one_process(n_jobs):
+    """Whether joblib would start no other process."""
+    if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
+        # None is what joblib's contexts say, of which there is none before it is imported.
+        return True
+    from joblib import effective_n_jobs
+
+    return effective_n_jobs(n_jobs) == 1
 
 
 def _evaluate_batch(runs, index, measures, params):

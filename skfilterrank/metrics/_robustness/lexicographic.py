@@ -6,7 +6,6 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln
 
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.checks import check_share, one_of
@@ -65,6 +64,8 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
     n = collection_sizes(facts)
     if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
         return None
+    from scipy.special import gammaln
+
     sizes, m = n.astype(np.int64), facts.m.astype(np.int64)
     factorial = gammaln(np.arange(1.0, sizes.max() + 3))
 
