@@ -187,6 +187,41 @@ def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib")
+
+
+def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n1 Q0 b 2 0.25 x\n")
+    code = (
+        "import sys, pandas\n"
+        "from skfilterrank.cli import main\n"
+        "assert main(['evaluate', 'qrels.txt', 'run.txt']) == 0\n"
+        "from skfilterrank.io import align, read_qrels, read_run, read_runs, write_run\n"
+        "from skfilterrank.trec import evaluate_run, evaluate_runs\n"
+        "write_run('again.txt', read_run('run.txt'))\n"
+        "evaluate_runs(['run.txt', 'again.txt'], 'qrels.txt', ['ndcg_f@10', 'bpref', 'rbp'])\n"
+        f"print(*[name for name in {LATE} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split("\n")[-2].split() == []
+    assert done.stdout.split()[:2] == ["run", "ndcg_f@10"]
+
+
+@pytest.mark.parametrize("name", ["metrics", "io", "trec"])
+def test_names_that_are_imported_late_are_there_as_all_others(name):
+    code = (
+        f"import skfilterrank.{name} as part, sys\n"
+        "late = sorted(set(part.__all__) - set(vars(part)))\n"
+        "assert late and set(late) <= set(dir(part)), late\n"
+        f"exec('from skfilterrank.{name} import *')\n"
+        "assert all(name in vars(part) and name in globals() for name in late)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_folder_is_a_package():
     """A folder without `__init__.py` imports where it stands, and may be left out of a wheel."""
     folders = {path.parent for path in ROOT.rglob("*.py")}
