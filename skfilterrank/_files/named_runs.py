@@ -2,12 +2,13 @@
 
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from skfilterrank._core.checks import as_list
 from skfilterrank._files.files import is_path, read_bytes
 from skfilterrank._files.objects import as_table, is_by_topic, is_table
+from skfilterrank._files.run_folders import StoredRun, is_run_folder, stored_runs
 from skfilterrank._files.tables import table_stem
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
@@ -25,7 +26,7 @@ def named_runs(runs, *, least: int = 1) -> dict:
         raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
     else:
         named = {}
-        for run in (
+        for run in _each(
             [runs] if is_path(runs) else as_list(runs, "runs", "paths, or a dict {name: run}")
         ):
             name = name_of_path(run) if is_path(run) else getattr(run, "name", None)
@@ -50,8 +51,19 @@ def named_runs(runs, *, least: int = 1) -> dict:
     return named
 
 
+def _each(runs) -> Iterator:
+    """Runs of a list, and in place of a folder of runs all that it holds."""
+    for run in runs:
+        if is_path(run) and is_run_folder(run):
+            yield from stored_runs(run).values()
+        else:
+            yield run
+
+
 def _is_one(runs) -> bool:
     """Whether this is one run that nothing names, rather than several."""
+    if isinstance(runs, StoredRun):
+        return True
     if isinstance(runs, list | tuple) or is_path(runs):
         return False
     return is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
@@ -85,6 +97,8 @@ def for_any_process(run) -> tuple:
     """A path as it was given, and what a process in another folder can read."""
     if is_path(run):
         return run, os.path.abspath(run)
+    if isinstance(run, StoredRun):
+        return None, run
     if hasattr(run, "read"):
         return None, io.BytesIO(read_bytes(run))
     # An iterator, or what cannot be copied into another process.

@@ -203,11 +203,7 @@ def read_feather(data, name, ids):
 
 def _read_by_pyarrow(data, name, kind, read):
     """Table of bytes that pyarrow knows to read."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise MissingPackageError(
-            f"reading {name} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
-        )
+    check_pyarrow(name)
     try:
         table = read(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
@@ -219,6 +215,15 @@ def _read_by_pyarrow(data, name, kind, read):
             f"the file is not a {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
+
+
+def check_pyarrow(name, doing="reading"):
+    """Raise where pyarrow is not there to read or write a file."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise MissingPackageError(
+            f"{doing} {name} needs pyarrow, which is not installed; "
+            'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
+        )
 
 
 def text_ids(values, what, name, line_of):

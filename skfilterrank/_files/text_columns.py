@@ -12,12 +12,17 @@ def text_column(tokens):
     dtype = _arrow_strings()
     if dtype is None:
         return np.array(tokens.tolist(), dtype=object)
+    return dtype.__from_arrow__(arrow_texts(tokens))
+
+
+def arrow_texts(tokens):
+    """The texts as a pyarrow array of large strings."""
     import pyarrow as pa
 
     offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum(tokens.lengths, out=offsets[1:])
     buffers = pa.py_buffer(offsets), pa.py_buffer(tokens.packed())
-    return dtype.__from_arrow__(pa.LargeStringArray.from_buffers(len(tokens), *buffers))
+    return pa.LargeStringArray.from_buffers(len(tokens), *buffers)
 
 
 def distinct_column(codes, texts):

@@ -9,11 +9,13 @@ from skfilterrank.io._trec.align import QrelsIndex, align
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.read import read_prels, read_qrels, read_run
 from skfilterrank.io._trec.write import write_prels, write_qrels, write_run
+from skfilterrank.io._write_runs import WrittenRuns, write_runs
 
 __all__ = [
     "AlignedRun",
     "LetorData",
     "QrelsIndex",
+    "WrittenRuns",
     "align",
     "load_model",
     "read_judged_table",
@@ -27,6 +29,7 @@ __all__ = [
     "write_prels",
     "write_qrels",
     "write_run",
+    "write_runs",
 ]
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
+import secrets
 from functools import cached_property
 
 import numpy as np
@@ -9,10 +10,16 @@ from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._files.run_folders import Documents
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.pairs import are_distinct, pair_keys
 from skfilterrank.io._trec.read import qrels_rows, run_rows
+
+
+# Pairs by numbers of documents, in each process: judgments come to another with every few runs.
+_NUMBERED: dict = {}
+_MOST_NUMBERED = 4
 
 
 def align(
@@ -159,6 +166,7 @@ class QrelsIndex:
         while not are_distinct(keys := self._keys(self._codes, self._docnos)):
             self._salt += 1 << 32
         self._index = pd.Index(keys)
+        self._id = secrets.token_hex(8)
 
     @classmethod
     def of(
@@ -343,6 +351,9 @@ class QrelsIndex:
 
     def _match(self, codes, docnos):
         """Row of the judgments of each pair of the run, -1 where there is none."""
+        if isinstance(docnos, Documents):
+            pairs = self._numbered(docnos.folder)
+            return pairs.get_indexer(codes * docnos.folder.n_documents + docnos.numbers)
         matches = self._index.get_indexer(self._keys(codes, docnos))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
@@ -351,6 +362,20 @@ class QrelsIndex:
         )
         matches[hits[~same]] = -1
         return matches
+
+
+    def _numbered(self, folder):
+        """The pairs with the numbers that a folder of runs gives to documents."""
+        key = self._id, folder.id
+        if key not in _NUMBERED:
+            numbers = folder.numbers_of(self._docnos)
+            keys = self._codes * folder.n_documents + numbers
+            # What the folder has not is found by nothing.
+            keys = np.where(numbers < 0, -1 - np.arange(self.n_pooled), keys)
+            while len(_NUMBERED) >= _MOST_NUMBERED:
+                _NUMBERED.pop(next(iter(_NUMBERED)))
+            _NUMBERED[key] = pd.Index(keys)
+        return _NUMBERED[key]
 
 
 def _lacking_topics(name, topics):

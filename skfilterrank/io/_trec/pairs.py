@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.run_folders import Documents
 from skfilterrank._files.tokens import Tokens, mix
 
 
@@ -17,7 +18,7 @@ class Rows(NamedTuple):
 
     topics: list[str]
     codes: np.ndarray
-    docnos: Tokens
+    docnos: Tokens | Documents
     values: np.ndarray
     name: str | None = None
     probabilities: np.ndarray | None = None

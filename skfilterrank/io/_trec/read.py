@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.run_folders import StoredRun, as_stored
 from skfilterrank._files.text_columns import distinct_column, text_column
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
@@ -262,6 +263,7 @@ def read_run(source) -> pd.DataFrame:
 
 def run_frame(source, argument) -> pd.DataFrame:
     """A run in any form as a data frame."""
+    source = as_stored(source)
     content = opened(source, RUN, argument, also=("rank",))
     rows = _rows_of_run(content)
     columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
@@ -278,6 +280,10 @@ def run_frame(source, argument) -> pd.DataFrame:
 
 def run_rows(source) -> Rows:
     """Rows of a run in any form."""
+    source = as_stored(source)
+    if isinstance(source, StoredRun):
+        topics, codes, documents, scores, tag = source.rows()
+        return Rows(topics, codes, documents, scores, tag)
     return _rows_of_run(opened(source, RUN, "run"))
 
 
