@@ -284,10 +284,9 @@ class QrelsIndex:
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
         """Put the retrieved rows and the judged ones that were not retrieved in their places."""
-        matches = self._match(codes, docnos)
-        is_judged = matches >= 0
+        hits, judged = self._match(codes, docnos)
         is_absent = np.ones(self.n_pooled, dtype=bool)
-        is_absent[matches[is_judged]] = False
+        is_absent[judged] = False
         if not keep_missing:
             is_absent &= in_run[self._codes]
         absent = np.flatnonzero(is_absent)
@@ -300,32 +299,32 @@ class QrelsIndex:
         n_rows = int(sizes.sum())
 
         order = _order(codes, scores, None if counts["ties"] == "stable" else docnos)
-        rank = np.arange(len(codes)) - np.repeat(np.cumsum(retrieved) - retrieved, retrieved)
+        before = np.cumsum(retrieved) - retrieved
         places = np.empty(len(codes), dtype=np.int64)
-        places[order] = np.repeat(starts, retrieved) + rank
+        places[order] = np.repeat(starts - before, retrieved) + np.arange(len(codes))
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
         y_true = np.full(n_rows, np.nan)
-        y_true[places[is_judged]] = self._labels[matches[is_judged]]
+        found = places[hits]
+        y_true[found] = self._labels[judged]
         y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
         y_score[places] = scores
         pooled = np.zeros(n_rows, dtype=bool)
-        pooled[places[is_judged]] = True
+        pooled[found] = True
         pooled[absent_places] = True
 
         probabilities = None
         if self._probabilities is not None:
             probabilities = np.full(n_rows, np.nan)
-            probabilities[places[is_judged]] = self._probabilities[matches[is_judged]]
+            probabilities[found] = self._probabilities[judged]
             probabilities[absent_places] = self._probabilities[absent]
 
         filled = sizes > 0
         return AlignedRun(
             y_true=y_true,
             y_score=y_score,
-            groups=np.repeat(self.topics, sizes),
             pooled=pooled,
             inclusion_probability=probabilities,
             index=GroupIndex(
@@ -338,7 +337,7 @@ class QrelsIndex:
             ),
             missing_topics=tuple(self.topics[~in_run]),
             n_retrieved=len(codes),
-            n_retrieved_unjudged=int(np.count_nonzero(np.isnan(y_true[places]))),
+            n_retrieved_unjudged=len(codes) - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
             keeps_missing_topics=keep_missing,
             _documents=((docnos, places), (self._docnos.take(absent), absent_places)),
@@ -350,22 +349,25 @@ class QrelsIndex:
         return pair_keys(codes, docnos, self._salt)
 
     def _match(self, codes, docnos):
-        """Row of the judgments of each pair of the run, -1 where there is none."""
+        """Rows of a run whose pair is in the judgments, and its row there."""
         if isinstance(docnos, Documents):
-            pairs = self._numbered(docnos.folder)
-            return pairs.get_indexer(codes * docnos.folder.n_documents + docnos.numbers)
+            pairs, is_pooled = self._numbered(docnos.folder)
+            rows = np.flatnonzero(is_pooled[docnos.numbers])
+            keys = codes[rows] * docnos.folder.n_documents + docnos.numbers[rows]
+            matches = pairs.get_indexer(keys)
+            hits = np.flatnonzero(matches >= 0)
+            return rows[hits], matches[hits]
         matches = self._index.get_indexer(self._keys(codes, docnos))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
         same = (self._codes[judged] == codes[hits]) & docnos.take(hits).equal(
             self._docnos.take(judged)
         )
-        matches[hits[~same]] = -1
-        return matches
+        return hits[same], judged[same]
 
 
     def _numbered(self, folder):
-        """The pairs with the numbers that a folder of runs gives to documents."""
+        """The pairs by the numbers that a folder of runs gives documents, and which have any."""
         key = self._id, folder.id
         if key not in _NUMBERED:
             numbers = folder.numbers_of(self._docnos)
@@ -374,7 +376,9 @@ class QrelsIndex:
             keys = np.where(numbers < 0, -1 - np.arange(self.n_pooled), keys)
             while len(_NUMBERED) >= _MOST_NUMBERED:
                 _NUMBERED.pop(next(iter(_NUMBERED)))
-            _NUMBERED[key] = pd.Index(keys)
+            is_pooled = np.zeros(folder.n_documents, dtype=bool)
+            is_pooled[numbers[numbers >= 0]] = True
+            _NUMBERED[key] = pd.Index(keys), is_pooled
         return _NUMBERED[key]
 
 
@@ -397,6 +401,7 @@ def _order(codes, scores, docnos):
     tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
     if docnos is None or not tied.any():
         return order
+    order = np.arange(len(codes))[order]
     # Only rows that share their score with another are sorted by document.
     members = np.zeros(len(codes), dtype=bool)
     members[1:] = tied
@@ -409,11 +414,16 @@ def _order(codes, scores, docnos):
 
 
 def _order_of_stretches(codes, scores):
-    """Rows by topic and score, where each topic's rows stand together in order; else None."""
+    """Rows by topic and score, where each topic's rows stand together in order; else None.
+
+    A slice of all rows where the topics stand in order, too.
+    """
     new_topic = codes[1:] != codes[:-1]
     if ((scores[1:] > scores[:-1]) & ~new_topic).any():
         return None
     heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
+    if (codes[heads[1:]] > codes[heads[:-1]]).all():
+        return slice(None)
     by_topic = np.argsort(codes[heads])
     heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
     if (np.diff(codes[heads]) == 0).any():

@@ -65,7 +65,6 @@ class AlignedRun(Result):
 
     y_true: np.ndarray
     y_score: np.ndarray
-    groups: np.ndarray
     pooled: np.ndarray
     inclusion_probability: np.ndarray | None
     index: GroupIndex
@@ -87,6 +86,11 @@ class AlignedRun(Result):
 
     def __iter__(self):
         return iter((self.y_true, self.y_score, self.groups))
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """Topic of each row."""
+        return np.repeat(self.index.query_ids, self.index.sizes)
 
     @cached_property
     def docnos(self) -> np.ndarray:
