@@ -298,19 +298,21 @@ class QrelsIndex:
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
 
+        # Few rows are judged: only these are looked for, the others come in one piece.
         order = _order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
-        places = np.empty(len(codes), dtype=np.int64)
-        places[order] = np.repeat(starts - before, retrieved) + np.arange(len(codes))
+        found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
+        is_retrieved = np.repeat(
+            np.tile([True, False], n_topics), np.column_stack((retrieved, missed)).ravel()
+        )
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
         y_true = np.full(n_rows, np.nan)
-        found = places[hits]
         y_true[found] = self._labels[judged]
         y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
-        y_score[places] = scores
+        y_score[is_retrieved] = scores[order]
         pooled = np.zeros(n_rows, dtype=bool)
         pooled[found] = True
         pooled[absent_places] = True
@@ -340,7 +342,10 @@ class QrelsIndex:
             n_retrieved_unjudged=len(codes) - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
             keeps_missing_topics=keep_missing,
-            _documents=((docnos, places), (self._docnos.take(absent), absent_places)),
+            _documents=(
+                (docnos, order, is_retrieved),
+                (self._docnos, absent, absent_places),
+            ),
             **counts,
         )
 
@@ -392,24 +397,39 @@ def _lacking_topics(name, topics):
     )
 
 
+def _positions(order, rows, n_rows):
+    """Where some rows stand in an order of all."""
+    if isinstance(order, slice):
+        return rows
+    positions = np.empty(n_rows, dtype=np.int64)
+    positions[order] = np.arange(n_rows)
+    return positions[rows]
+
+
 def _order(codes, scores, docnos):
-    """Rows by topic, score descending, and document id descending or, without ids, as they come."""
+    """Rows by topic, score descending, and document id descending or, without ids, as they come.
+
+    A slice of all rows where they stand so.
+    """
     order = _order_of_stretches(codes, scores)
     if order is None:
         order = np.lexsort((-scores, codes))
+    if docnos is None:
+        return order
     codes, scores = codes[order], scores[order]
     tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
-    if docnos is None or not tied.any():
+    second = np.flatnonzero(tied) + 1
+    if not second.size:
+        return order
+    # Only rows that share their score with another are sorted by document.
+    members = np.union1d(second, second - 1)
+    spans = np.cumsum((members == 0) | ~tied[members - 1])
+    rows = members if isinstance(order, slice) else order[members]
+    by_document = np.lexsort([*(~key for key in docnos.take(rows).sort_keys()), spans])
+    if (by_document == np.arange(len(rows))).all():
         return order
     order = np.arange(len(codes))[order]
-    # Only rows that share their score with another are sorted by document.
-    members = np.zeros(len(codes), dtype=bool)
-    members[1:] = tied
-    members[:-1] |= tied
-    spans = np.cumsum(np.concatenate(([True], ~tied)))[members]
-    rows = order[members]
-    keys = [~key for key in docnos.take(rows).sort_keys()]
-    order[members] = rows[np.lexsort([*keys, spans])]
+    order[members] = rows[by_document]
     return order
 
 

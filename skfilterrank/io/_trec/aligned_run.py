@@ -78,7 +78,7 @@ class AlignedRun(Result):
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
-    # Pairs (tokens, places in the rows): few callers want the documents as text.
+    # (Tokens, their rows, places in ours): few callers want the documents as text.
     _documents: tuple
 
     def _table(self) -> None:
@@ -96,8 +96,8 @@ class AlignedRun(Result):
     def docnos(self) -> np.ndarray:
         """Document of each row."""
         docnos = np.empty(len(self.y_true), dtype=object)
-        for tokens, places in self._documents:
-            docnos[places] = np.array(tokens.tolist(), dtype=object)
+        for tokens, rows, places in self._documents:
+            docnos[places] = np.array(tokens.take(rows).tolist(), dtype=object)
         return docnos
 
     def to_series(self) -> tuple[pd.Series, pd.Series]:
