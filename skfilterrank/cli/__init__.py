@@ -7,7 +7,7 @@ import warnings
 
 import skfilterrank
 from skfilterrank.cli._errors import message_of
-from skfilterrank.cli._file_options import NOTE, OUTPUTS, overwritten
+from skfilterrank.cli._file_options import NOTE, REPLACING, overwritten
 from skfilterrank.cli._shared_options import add_talk
 from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
@@ -19,6 +19,7 @@ COMMANDS = {
     "apply": "rank and filter documents with a saved model",
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
+    "convert": "write TREC runs into a folder that is read fast",
     "fuse": "make one TREC run of several",
     "threshold": "find from which score on a reranker's documents are shown",
     "filter": "leave out of a run what a saved filter leaves out",
@@ -57,7 +58,7 @@ class CommandParser(_Parser):
             return
         _module_of(command, "options").add_arguments(self)
         add_talk(self)
-        if any(action.type in OUTPUTS for action in self._actions):
+        if any(action.type in REPLACING for action in self._actions):
             self.epilog = f"{self.epilog or ''}\n{NOTE}"
 
     def parse_known_args(self, args=None, namespace=None):

@@ -35,6 +35,16 @@ def written_or_shown(text):
     return text if text == "-" else written(text)
 
 
+def new_folder(text):
+    """A folder to make, told before hours of work whether it can be."""
+    path = Path(text.rstrip(f"/{os.sep}"))
+    if os.path.lexists(path):
+        raise argparse.ArgumentTypeError(
+            f"{text} is there already; remove it first, or name another folder"
+        )
+    return written(str(path))
+
+
 def written_with_log(text):
     """A file to write, and beside it its log."""
     return written(text)
@@ -78,10 +88,13 @@ other output.
 OUTPUTS = {
     written: ("",),
     written_or_shown: ("",),
+    new_folder: ("",),
     written_with_log: ("", ".log"),
     page: ("",),
     picture: ("",),
 }
+# Which of them take the place of what is there.
+REPLACING = set(OUTPUTS) - {new_folder}
 
 
 def overwritten(actions, arguments) -> str | None:

@@ -4,7 +4,9 @@ import errno
 import os
 from collections import Counter
 
+from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
+from skfilterrank._files.run_folders import is_run_folder, stored_runs
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import progress, standard_input, tell
@@ -21,16 +23,30 @@ def named_runs(paths, qrels) -> dict:
     return named_paths(paths, lambda path: "stdin" if path == STDIN else name_of_path(path))
 
 
-def named_paths(paths, name_of=name_of_path) -> dict[str, str]:
-    """Each path by its name, or by the whole path where several have one name."""
+def named_paths(paths, name_of=name_of_path) -> dict:
+    """Each path by its name, or by the whole path where several have one name.
+
+    A folder of runs stands for those that it holds.
+    """
     for path, count in Counter(paths).items():
         if count > 1:
             raise InputError(f"{path} is given {count} times as a run: give it once.")
-    names = list(map(name_of, paths))
-    counts = Counter(names)
+    found = [(name, path, run) for path in paths for name, run in _runs_of(path, name_of)]
+    counts = Counter(name for name, *_ in found)
     return {
-        name if counts[name] == 1 else text_of_path(path): path for name, path in zip(names, paths)
+        name if counts[name] == 1 else _longer_name(name, path, run): run
+        for name, path, run in found
     }
+
+
+def _runs_of(path, name_of):
+    """Names and runs of a path: those of a folder of runs, or itself."""
+    return stored_runs(path).items() if is_run_folder(path) else [(name_of(path), path)]
+
+
+def _longer_name(name, path, run):
+    """Name of a run that is one of several with its name: its path."""
+    return text_of_path(path if run is path else os.path.join(path, name))
 
 
 def read_named_runs(paths, arguments) -> dict:
@@ -44,13 +60,13 @@ def read_named_runs(paths, arguments) -> dict:
 def check_paths(paths) -> None:
     """A file that is not there is told before thousands of others are read."""
     for path in paths:
-        if path != STDIN and not os.path.exists(path):
+        if is_path(path) and path != STDIN and not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 def source(path):
     """What to read."""
-    if path != STDIN:
+    if not is_path(path) or path != STDIN:
         return path
     stdin = standard_input()
     return getattr(stdin, "buffer", stdin)

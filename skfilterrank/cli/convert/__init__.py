@@ -1,0 +1,1 @@
+"""The command `convert`: its options and its work."""
