@@ -36,13 +36,13 @@ def written_or_shown(text):
 
 
 def new_folder(text):
-    """A folder to make, told before hours of work whether it can be."""
-    path = Path(text.rstrip(f"/{os.sep}"))
-    if os.path.lexists(path):
+    """A folder to make."""
+    path = text.rstrip(os.sep) or text
+    if os.path.isdir(path):
         raise argparse.ArgumentTypeError(
-            f"{text} is there already; remove it first, or name another folder"
+            f"{text} is a folder already; remove it first, or name another one"
         )
-    return written(str(path))
+    return written(path)
 
 
 def written_with_log(text):

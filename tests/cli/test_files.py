@@ -244,6 +244,10 @@ def test_what_may_be_named_twice(tmp_path, monkeypatch, run, no_work, words):
 def test_what_cannot_be_written(
     tmp_path, monkeypatch, run, no_work, command, output, name, message
 ):
+    if command == "convert":  # which makes a folder
+        if name == "new.png/":
+            return
+        message = message.replace("folder; name a file in it", "folder already; remove it first")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "file").touch()
