@@ -131,7 +131,7 @@ class RunFolder:
         if (
             len(codes) != entry["n_rows"]
             or not len(codes)
-            or not (0 <= numbers.min() and numbers.max() < self.n_documents)
+            or not (numbers.min() >= 0 and numbers.max() < self.n_documents)
             or not scores.max() < np.inf
             or codes.dtype.kind != "i"
         ):

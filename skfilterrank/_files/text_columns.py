@@ -51,7 +51,7 @@ def id_tokens(column, name):
             f"column {brief(name)} holds no id in row {int(missing.argmax())}; every row needs one."
         )
     array = column.array
-    if _is_arrow_text(column.dtype):
+    if is_arrow_text(column.dtype):
         array = array.__arrow_array__()
         array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
         if str(array.type) in ("string", "large_string"):
@@ -65,7 +65,7 @@ def id_tokens(column, name):
     return Tokens.from_texts(texts)
 
 
-def _is_arrow_text(dtype):
+def is_arrow_text(dtype):
     """Whether a column type keeps strings in Arrow buffers."""
     storage = getattr(dtype, "storage", "")
     return str(storage).startswith("pyarrow") or (

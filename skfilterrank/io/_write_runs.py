@@ -128,9 +128,7 @@ def _folder_replacing_nothing(path) -> Iterator[str]:
     if os.path.lexists(path):
         raise InputError(f"{path} is there already: remove it first, or name another folder.")
     parent, name = os.path.split(path)
-    partial = os.path.join(
-        parent, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
-    )
+    partial = os.path.join(parent, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
     os.mkdir(partial)
     try:
         yield partial
@@ -154,18 +152,18 @@ class _Writer:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        known = pa.array([], type=pa.large_string())
+        self._known = pa.array([], type=pa.large_string())
         first = os.path.join(self._folder, "first.parquet")
         with pq.ParquetWriter(first, _schema(), **_HOW) as writer:
-            for batch in _batches(named, lambda: len(known)):
+            for batch in _batches(named, lambda: len(self._known)):
                 texts = [arrow_texts(rows.docnos) for _, rows in batch]
-                numbered = pa.chunked_array([known, *texts]).dictionary_encode()
-                known = numbered.chunk(numbered.num_chunks - 1).dictionary
+                numbered = pa.chunked_array([self._known, *texts]).dictionary_encode()
+                self._known = numbered.chunk(numbered.num_chunks - 1).dictionary
                 # Where nothing is known yet, there is no chunk of it.
                 chunks = numbered.chunks[-len(batch) :]
                 for (name, rows), chunk in zip(batch, chunks, strict=True):
                     self._add(writer, name, rows, chunk.indices)
-        return self._in_order(first, known)
+        return self._in_order(first, self._known)
 
     def _add(self, writer, name, rows, numbers):
         """Write a run."""

@@ -74,4 +74,3 @@ for _measure in MEASURES.values():
     if _measure.function.__module__.startswith(f"{__name__}."):
         globals()[_measure.function.__name__] = _measure.function
         __all__ += [_measure.function.__name__]
-

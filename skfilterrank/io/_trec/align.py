@@ -13,9 +13,9 @@ from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank._files.run_folders import Documents
 from skfilterrank.exceptions import InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
+from skfilterrank.io._trec.order import rank_order
 from skfilterrank.io._trec.pairs import are_distinct, pair_keys
 from skfilterrank.io._trec.read import qrels_rows, run_rows
-
 
 # Pairs by numbers of documents, in each process: judgments come to another with every few runs.
 _NUMBERED: dict = {}
@@ -299,7 +299,7 @@ class QrelsIndex:
         n_rows = int(sizes.sum())
 
         # Few rows are judged: only these are looked for, the others come in one piece.
-        order = _order(codes, scores, None if counts["ties"] == "stable" else docnos)
+        order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
         found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
         is_retrieved = np.repeat(
@@ -339,7 +339,8 @@ class QrelsIndex:
             ),
             missing_topics=tuple(self.topics[~in_run]),
             n_retrieved=len(codes),
-            n_retrieved_unjudged=len(codes) - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
+            n_retrieved_unjudged=len(codes)
+            - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
             keeps_missing_topics=keep_missing,
             _documents=(
@@ -369,7 +370,6 @@ class QrelsIndex:
             self._docnos.take(judged)
         )
         return hits[same], judged[same]
-
 
     def _numbered(self, folder):
         """The pairs by the numbers that a folder of runs gives documents, and which have any."""
@@ -404,48 +404,3 @@ def _positions(order, rows, n_rows):
     positions = np.empty(n_rows, dtype=np.int64)
     positions[order] = np.arange(n_rows)
     return positions[rows]
-
-
-def _order(codes, scores, docnos):
-    """Rows by topic, score descending, and document id descending or, without ids, as they come.
-
-    A slice of all rows where they stand so.
-    """
-    order = _order_of_stretches(codes, scores)
-    if order is None:
-        order = np.lexsort((-scores, codes))
-    if docnos is None:
-        return order
-    codes, scores = codes[order], scores[order]
-    tied = (scores[1:] == scores[:-1]) & (codes[1:] == codes[:-1])
-    second = np.flatnonzero(tied) + 1
-    if not second.size:
-        return order
-    # Only rows that share their score with another are sorted by document.
-    members = np.union1d(second, second - 1)
-    spans = np.cumsum((members == 0) | ~tied[members - 1])
-    rows = members if isinstance(order, slice) else order[members]
-    by_document = np.lexsort([*(~key for key in docnos.take(rows).sort_keys()), spans])
-    if (by_document == np.arange(len(rows))).all():
-        return order
-    order = np.arange(len(codes))[order]
-    order[members] = rows[by_document]
-    return order
-
-
-def _order_of_stretches(codes, scores):
-    """Rows by topic and score, where each topic's rows stand together in order; else None.
-
-    A slice of all rows where the topics stand in order, too.
-    """
-    new_topic = codes[1:] != codes[:-1]
-    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
-        return None
-    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
-    if (codes[heads[1:]] > codes[heads[:-1]]).all():
-        return slice(None)
-    by_topic = np.argsort(codes[heads])
-    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
-    if (np.diff(codes[heads]) == 0).any():
-        return None
-    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, entry_types, is_missing
+from skfilterrank._core.arrays import as_column, is_missing
 from skfilterrank._core.checks import check_number, check_scores
 from skfilterrank._core.results import Result
 from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._files.objects import as_table, is_frame
+from skfilterrank._files.text_columns import id_tokens, is_arrow_text
+from skfilterrank._files.tokens import Tokens
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.io._trec.frames import Table, columns_of, qrels_rows_of_table, run_scores
+from skfilterrank.io._trec.order import rank_order
+from skfilterrank.io._trec.pairs import find_repeated, pair_keys
+from skfilterrank.io._trec.run_lines import run_lines
 
 _DEFAULT_NAME = "skfilterrank"
 # Lines that are text in memory at a time.
@@ -120,8 +125,8 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
             "run must be a data frame, or the query of each row with docnos= and y_score=, got "
             f"{type(run).__name__} without them."
         )
-    groups = np.asarray(as_column(groups, "run", "query id"))
-    docnos = np.asarray(as_column(docnos, "docnos", "document id"), dtype=object)
+    groups = as_column(groups, "run", "query id")
+    docnos = as_column(docnos, "docnos", "document id")
     y_score = check_scores(y_score).astype(np.float64, copy=False)
     lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
     if len(set(lengths.values())) != 1 or not y_score.size:
@@ -130,34 +135,27 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
             f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
             "one entry per row."
         )
-    names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
+    name_codes, names = _run_names(_DEFAULT_NAME if names is None else names, len(groups))
 
-    query_codes, queries = _factorize(groups, "run")
-    docno_codes, documents = _factorize(docnos, "docnos")
-    _check_unique(query_codes, docno_codes, queries, documents)
+    codes, queries = _sorted_queries(groups)
+    documents = _tokens(docnos, "docnos")
+    _check_tokens(documents, "docnos")
+    _check_unique(codes, documents, queries)
 
     kept = np.flatnonzero(y_score > -np.inf)
-    kept = kept[np.lexsort((-docno_codes[kept], -y_score[kept], query_codes[kept]))]
-    codes = query_codes[kept]
-    sizes = np.bincount(codes, minlength=len(queries))
-    ranks = np.arange(1, len(kept) + 1) - (np.cumsum(sizes) - sizes)[codes]
+    rows = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
+    sizes = np.bincount(codes[kept], minlength=len(queries))
+    ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     with open_for_writing(path) as write:
         for chunk in _chunks(len(kept)):
-            rows = kept[chunk]
-            columns = zip(
-                queries[codes[chunk]].tolist(),
-                documents[docno_codes[rows]].tolist(),
-                ranks[chunk].tolist(),
-                y_score[rows].tolist(),
-                names[rows].tolist(),
-                strict=True,
-            )
+            of = rows[chunk]
             write(
-                "".join(
-                    [
-                        f"{qid} Q0 {doc} {rank} {score!r} {name}\n"
-                        for qid, doc, rank, score, name in columns
-                    ]
+                run_lines(
+                    (codes[of], queries),
+                    documents.take(of),
+                    ranks[chunk],
+                    y_score[of],
+                    (name_codes[of], names),
                 )
             )
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
@@ -325,26 +323,61 @@ def _chunks(n_lines):
 
 
 def _run_names(names, n_rows):
-    """Name of the run of each row, from one name or a column of them."""
+    """Number of the name of the run of each row, and the names, of one name or a column."""
     if not isinstance(names, pd.Series):
-        names = pd.Series([names] * n_rows, dtype=object)
-    for name in names.tolist() if entry_types(names.to_numpy()) != {str} else names.unique():
+        codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
+    else:
+        try:
+            codes, found = pd.factorize(names, use_na_sentinel=False)
+            distinct = list(found)
+        except TypeError:  # none that can be a key
+            codes, distinct = None, names.tolist()
+    for name in distinct:
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
             raise InputError(f"name must be a name without white space, got {brief(name)}.")
-    return names.to_numpy(dtype=object)
+    return codes, distinct
 
 
-def _factorize(ids, name):
-    """Codes in sorted order of the ids, and the ids as text; objects sort as text."""
+def _sorted_queries(groups):
+    """Codes in sorted order of the query ids, and these as text; what is no number sorts so."""
+    if getattr(groups.dtype, "kind", "O") in "OUST":
+        tokens = _tokens(groups, "run")
+        codes, texts = tokens.factorize()
+        order = np.argsort(np.array(texts, dtype=object), kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        codes, texts = places[codes], [texts[i] for i in order]
+    else:
+        groups = np.asarray(groups)
+        _check_missing(groups, "run")
+        codes, distinct = pd.factorize(groups, sort=True)
+        texts = [str(item) for item in distinct]
+    _check_ids(texts, "run", begins_line=True)
+    return codes, texts
+
+
+def _tokens(ids, name) -> Tokens:
+    """Ids as text."""
+    if is_arrow_text(ids.dtype):
+        _check_missing(ids, name)
+        return id_tokens(pd.Series(ids), name)
+    ids = np.asarray(ids, dtype=object)
+    _check_missing(ids, name)
+    return Tokens.from_texts([item if type(item) is str else str(item) for item in ids])
+
+
+def _check_missing(ids, name):
     missing = is_missing(ids, name)
     if missing.any():
         raise InputError(f"{name} holds no id in row {int(missing.argmax())}; every row needs one.")
-    if ids.dtype == object:
-        ids = np.array([str(item) for item in ids], dtype=object)
-    codes, uniques = pd.factorize(ids, sort=True)
-    texts = np.array([str(item) for item in uniques], dtype=object)
-    _check_ids(texts, name, begins_line=name == "run")
-    return codes, texts
+
+
+def _check_tokens(tokens, name):
+    """Raise on the first id that would not be one column of a line."""
+    text = np.frombuffer(tokens.packed(), dtype=np.uint8)
+    # ASCII is looked at as a whole, other letters one id after the other.
+    if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:
+        _check_ids(tokens.tolist(), name)
 
 
 def _check_ids(texts, name, *, begins_line=False):
@@ -365,13 +398,13 @@ def _check_ids(texts, name, *, begins_line=False):
             )
 
 
-def _check_unique(query_codes, docno_codes, queries, documents):
+def _check_unique(codes, documents, queries):
     """Raise on the first document that is a second time in its query."""
-    twice = pd.DataFrame({"query": query_codes, "docno": docno_codes}).duplicated().to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
+    repeated = find_repeated(codes, documents, pair_keys(codes, documents))
+    if repeated is not None:
+        row = repeated[0]
         raise InputError(
-            f"document {brief(documents[docno_codes[row]])} is twice in query "
-            f"{brief(queries[query_codes[row]])} (again in row {row}); "
+            f"document {brief(documents.take([row]).tolist()[0])} is twice in query "
+            f"{brief(queries[codes[row]])} (again in row {row}); "
             "a run holds a document once per query."
         )
