@@ -62,7 +62,9 @@ def score_texts(scores):
     size = np.abs(scores)
     is_whole = (size < _MOST) & (np.floor(scores) == scores)
     if is_whole.any():
-        with_point = pc.binary_join_element_wise(texts, pa.scalar(".0", texts.type), "")
+        with_point = pc.binary_join_element_wise(
+            texts, pa.scalar(".0", texts.type), pa.scalar("", texts.type)
+        )
         texts = pc.if_else(pa.array(is_whole), with_point, texts)
     is_other = ~is_whole & ((size < _LEAST) | (size >= _MOST))
     if is_other.any():
