@@ -218,7 +218,7 @@ def _opened(path, **how):
     import pyarrow.parquet as pq
 
     with _errors_of(path):
-        opened = pq.ParquetFile(path, memory_map=True, **how)
+        opened = pq.ParquetFile(path, **how)
         said = (opened.metadata.metadata or {}).get(KEY, b"{}")
         return opened, json.loads(said)
 

@@ -16,6 +16,7 @@ from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.run_folders import DOCUMENTS, KEY, RUNS, VERSION
 from skfilterrank._files.tables import check_pyarrow
 from skfilterrank._files.text_columns import arrow_texts
+from skfilterrank._files.tokens import Tokens
 from skfilterrank.exceptions import InputError
 from skfilterrank.io._trec.read import run_rows
 
@@ -156,7 +157,7 @@ class _Writer:
         first = os.path.join(self._folder, "first.parquet")
         with pq.ParquetWriter(first, _schema(), **_HOW) as writer:
             for batch in _batches(named, lambda: len(self._known)):
-                texts = [arrow_texts(rows.docnos) for _, rows in batch]
+                texts = [_texts(rows.docnos) for _, rows in batch]
                 numbered = pa.chunked_array([self._known, *texts]).dictionary_encode()
                 self._known = numbered.chunk(numbered.num_chunks - 1).dictionary
                 # Where nothing is known yet, there is no chunk of it.
@@ -212,7 +213,7 @@ class _Writer:
                 writer.write_table(pa.table([part], schema=schema))
 
         path = os.path.join(self._folder, RUNS)
-        opened = pq.ParquetFile(first, memory_map=True, read_dictionary=["run", "qid"])
+        opened = pq.ParquetFile(first, read_dictionary=["run", "qid"])
         schema = _schema(_metadata(said | {"runs": self._entries}))
         with opened, pq.ParquetWriter(path, schema, **_HOW) as writer:
             for group in range(opened.num_row_groups):
@@ -229,6 +230,11 @@ class _Writer:
                 os.fsync(handle.fileno())
         n_rows = sum(entry["n_rows"] for entry in self._entries)
         return WrittenRuns(len(self._entries), n_rows, len(known))
+
+
+def _texts(docnos):
+    """Ids of documents as a pyarrow array; those of another folder have other numbers."""
+    return arrow_texts(docnos if isinstance(docnos, Tokens) else Tokens.from_texts(docnos.tolist()))
 
 
 def _batches(named, n_known) -> Iterator[list]:
