@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,7 @@ def compare(paths, qrels, stored, repeats):
     }
     rows = [reading(paths, stored, repeats)]
     for name, work in works.items():
-        text, folder = cpu(lambda: work(paths), repeats), cpu(lambda: work(stored), repeats)
+        text, folder = (cpu(partial(work, runs), repeats) for runs in (paths, stored))
         rows.append(f"| {name} | {text:.2f} | {folder:.3f} | {text / folder:.1f} |")
     same = evaluate_runs(paths, index, DEFAULT).equals(evaluate_runs(stored, index, DEFAULT))
     begin = ["| | text, CPU s | folder, CPU s | times |", "| --- | --- | --- | --- |"]
@@ -125,8 +126,8 @@ def covid(data, folder):
 {compare(paths, data / "qrels.txt.gz", stored, 2)}
 
 The command `evaluate` with two measures, its start included: {text:.2f} CPU s for text,
-{fast:.2f} for the folder, {text / fast:.1f} times. Converting took {seconds:.1f} CPU s; {size(paths):.0f}
-MB of text (gzip) are {size(stored.iterdir()):.0f} MB.
+{fast:.2f} for the folder, {text / fast:.1f} times. Converting took {seconds:.1f} CPU s;
+{size(paths):.0f} MB of text (gzip) are {size(stored.iterdir()):.0f} MB.
 """
 
 

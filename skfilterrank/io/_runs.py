@@ -18,7 +18,8 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
     ----------
     runs : path, list of paths, or dict {name: path, open file, data frame or other run}
         The runs, each in any form that `read_run` takes. Paths are named by their files' names
-        without endings such as ".gz", ".txt" and ".parquet"; runs of ranx by their own names. A
+        without endings such as ".gz", ".txt" and ".parquet"; runs of ranx by their own names. The
+        path of a folder that `write_runs` made stands for all runs in it, by their names there. A
         data frame, of pandas or polars, has the columns or index levels "qid" (or "query_id"),
         "docno" (or "doc_id") and "score".
 
@@ -37,6 +38,7 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
     See Also
     --------
     read_run : One run.
+    write_runs : Write runs into a folder that is read fast.
 
     Examples
     --------

@@ -52,6 +52,10 @@ def _written():
     return os.path.join(tempfile.gettempdir(), f"odd-arguments-{os.getpid()}")
 
 
+def _new_folder():
+    return os.path.join(tempfile.mkdtemp(), "runs")
+
+
 # Arguments of a valid call. What is not named here keeps its default.
 CALLS = {
     "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},
@@ -153,6 +157,7 @@ CALLS = {
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },
+    "io.write_runs": {"path": _new_folder, "runs": RUNS},
     "ranking.answer_curve": _LISTS,
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.compare_rankers": {
