@@ -214,7 +214,8 @@ def main():
         folder = Path(name)
         os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
         text = f"""\
-CPU seconds, least of three for the folder, of one or two for text, on a busy machine. "text" reads, unzips, checks and joins.
+CPU seconds, least of three for the folder, of one or two for text, on a busy machine. "text"
+reads, unzips, checks and joins.
 
 ## The start of the command
 
