@@ -99,9 +99,9 @@ def write_runs(path, runs, *, verbose: int = 0) -> WrittenRuns:
     >>> runs = {"bm25": io.StringIO("1 Q0 d7 1 12.5 x\n1 Q0 d2 2 11 x\n")}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "runs.parquet")
-    ...     print(write_runs(path, runs))
+    ...     write_runs(path, runs)
     ...     read_runs(path)["bm25"]
-    WrittenRuns: runs 1, rows 2, documents 2
+    <WrittenRuns: runs 1, rows 2, documents 2>
       qid docno  score
     0   1    d7   12.5
     1   1    d2   11.0

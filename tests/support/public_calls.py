@@ -300,7 +300,10 @@ def valid_arguments(path) -> dict:
     if path not in CALLS:
         assert path.startswith("metrics."), f"{path} has no valid call in public_calls.CALLS"
     arguments = dict(CALLS.get(path, _LISTS if "y_score" in _parameters(function) else _ROWS))
-    return {name: value() if value is _written else value for name, value in arguments.items()}
+    return {
+        name: value() if value is _written or value is _new_folder else value
+        for name, value in arguments.items()
+    }
 
 
 @functools.cache

@@ -356,7 +356,7 @@ def _prepare(name, run, index, precision, ties, gains):
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))
     # Nobody asks for text again.
-    aligned = replace(aligned, name=name, groups=topics[:0], _documents=())
+    aligned = replace(aligned, name=name, _documents=())
     return _Prepared(aligned, rows[order], topics[order])
 
 
