@@ -12,6 +12,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.own_reading import OwnReading
 from skfilterrank._core.queries import Block, GroupIndex
 from skfilterrank._core.relevant_cells import RelevantCells
+from skfilterrank._core.sorting import sort_rows
 from skfilterrank._core.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
@@ -190,7 +191,7 @@ class ListBlock:
                     block.sort_key = np.where(block.judged, self.sort_key, np.inf)
                     block._lists.has_filtered = True
                 elif self.tie_rule not in ("worst", "best"):
-                    block.order = self.order
+                    block.cells, block._tied = self.cells, self._tied
             self._with_reading[own] = block
         return self._with_reading[own]
 
@@ -207,7 +208,7 @@ class ListBlock:
         lists = self._lists.with_ties(ties or self._lists.ties)
         lists.has_filtered = True
         # What depends on the judgments alone need not be made again.
-        same = [*_OF_JUDGMENTS, *([] if ties else ["order"])]
+        same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
         block = ListBlock(lists, self.layout)
         block.__dict__.update({name: getattr(self, name) for name in same})
         block.sort_key = sort_key
@@ -269,23 +270,35 @@ class ListBlock:
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
     @cached_property
-    def order(self) -> np.ndarray:
-        """Columns of each list from the best score down; filtered rows and padding last."""
-        lists, key = self._lists, self.sort_key
+    def cells(self) -> np.ndarray:
+        """Flat positions, in a matrix of the block, of each list from the best score down.
+
+        Filtered rows and padding come last; shape (n_queries, width), int64.
+        """
         if self._is_sorted:
-            return np.broadcast_to(np.arange(self.width), key.shape)
-        if lists.ties == "average":
-            return np.argsort(key, axis=1)
-        if lists.ties == "stable":
-            return np.argsort(key, axis=1, kind="stable")
-        order = np.argsort(key, axis=1)
-        # Only the lists that have ties are sorted by two keys, which takes several times as long.
-        ranked = np.take_along_axis(key, order, axis=1)
-        tied = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)
-        tied = np.flatnonzero(tied.any(axis=1))
-        if tied.size:
-            order[tied] = np.lexsort((self._second_key(tied), key[tied]), axis=1)
-        return order
+            return np.arange(self.sort_key.size).reshape(self.sort_key.shape)
+        cells, tied = self._sorted
+        if tied.size and self.tie_rule not in ("average", "stable"):
+            # Only the lists that have ties are sorted by two keys, which takes several times as
+            # long.
+            order = np.lexsort((self._second_key(tied), self.sort_key[tied]), axis=1)
+            cells[tied] = order + self.width * tied[:, None]
+        return cells
+
+    @cached_property
+    def _sorted(self):
+        return sort_rows(self.sort_key)
+
+    @cached_property
+    def _tied(self):
+        """The lists in which documents may have equal scores."""
+        if not self._is_sorted:
+            return self._sorted.tied
+        key = self.sort_key
+        same = key[:, 1:] == key[:, :-1]
+        if self._lists.has_filtered or self.is_padded:
+            same &= key[:, 1:] < np.inf
+        return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
         """What orders documents of equal scores, ascending, for some lists of the block."""
@@ -298,7 +311,10 @@ class ListBlock:
     def _is_sorted(self):
         """Whether the rows stand in list order already, as those of a retrieval run do."""
         key = self.sort_key
-        return self.tie_rule in ("average", "stable") and bool((key[:, 1:] >= key[:, :-1]).all())
+        # The first list alone says no for most.
+        return self.tie_rule in ("average", "stable") and all(
+            (part[:, 1:] >= part[:, :-1]).all() for part in (key[:1], key)
+        )
 
     def column(self, name: str, fill) -> np.ndarray | None:
         """An option that holds one entry per row, as a padded matrix; None where not given."""
@@ -333,13 +349,12 @@ class ListBlock:
         depth = self.depth(k)
         if self._is_sorted:
             return values[:, :depth].copy()
-        return values.take(self._cells(depth))
+        return values.take(self._first_cells(depth))
 
-    def _cells(self, depth):
-        """Flat positions, in a matrix of the block, of the first places of each list."""
+    def _first_cells(self, depth):
+        """The cells of the first places of each list."""
         if depth not in self._cells_of_depth:
-            begins = self.width * np.arange(len(self.order))[:, None]
-            self._cells_of_depth[depth] = self.order[:, :depth] + begins
+            self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
         return self._cells_of_depth[depth]
 
     def ties(self, k: int | None = None) -> Ties | None:
@@ -351,17 +366,13 @@ class ListBlock:
             return None
         depth = self.depth(k)
         if depth not in self._ties:
-            # One place more than asked for, to see whether a tie runs over the cut-off.
-            keys = self.in_order(self.sort_key, depth + 1)
-            tied = keys[:, 1:] == keys[:, :-1]
-            if self._lists.has_filtered or self.is_padded:
-                tied &= keys[:, 1:] < np.inf
             self._ties[depth] = None
-            if tied.any():
-                lists = np.flatnonzero(tied.any(axis=1))
-                self._ties[depth] = find_ties(
-                    lists, self.sort_key.take(self._cells(self.width)[lists])
-                )
+            # One place more than asked for, to see whether a tie runs over the cut-off.
+            keys = self.sort_key.take(self.cells[self._tied, : depth + 1])
+            tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
+            lists = self._tied[tied.any(axis=1)]
+            if lists.size:
+                self._ties[depth] = find_ties(lists, self.sort_key.take(self.cells[lists]))
         return self._ties[depth]
 
     def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
@@ -373,7 +384,7 @@ class ListBlock:
         """
         top = self.in_order(values, k)
         if (ties := self.ties(k)) is not None:
-            tied = values.take(self._cells(self.width)[ties.lists])
+            tied = values.take(self.cells[ties.lists])
             top[ties.lists] = (ties.sums(tied) / ties.length)[:, : top.shape[1]]
         return self.only_retained(top)
 
@@ -386,7 +397,7 @@ class ListBlock:
         top_left, top_right = self.in_order(left, k), self.in_order(right, k)
         products = top_left * (np.cumsum(top_right, axis=1) - top_right)
         if (ties := self.ties(k)) is not None:
-            cells = self._cells(self.width)[ties.lists]
+            cells = self.cells[ties.lists]
             means = mean_products(ties, left.take(cells), right.take(cells))
             products[ties.lists] = means[:, : products.shape[1]]
         return self.only_retained(products)

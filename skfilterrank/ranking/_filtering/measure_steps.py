@@ -146,7 +146,7 @@ def values_at_prefixes(block, kernel, k):
     # Later ones begin below the cut-off.
     n_steps = int(number[:, : block.depth(k)].max(initial=0, where=is_shown[:, : block.depth(k)]))
     number_of_row = np.empty_like(number)
-    np.put_along_axis(number_of_row, block.order, number, axis=1)
+    number_of_row.put(block.cells, number)
     values = np.empty((len(keys), n_steps + 1))
     for step in range(n_steps + 1):
         shown = np.where(number_of_row <= step, block.sort_key, np.inf)
