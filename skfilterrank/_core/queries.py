@@ -1,28 +1,36 @@
 """The rows of each query, indexed once and shared by everything that works per query."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy import sparse
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank.exceptions import InputError, brief
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
-_CHUNK_ROWS = 1 << 18
-_NARROW = 16
+# What a block costs besides its cells, in cells.
+_BLOCK_OVERHEAD = 1 << 13
+# Rows whose columns the third-level cache holds while they are laid out in blocks.
+_PART_ROWS = 1 << 20
+_CHUNK_ROWS = 1 << 17
+_NARROW = 32
 
 
-class Block(NamedTuple):
+class Block:
     """Some queries of about the same size, to be laid out as one padded matrix."""
 
-    queries: np.ndarray
-    sizes: np.ndarray
-    width: int
+    __slots__ = ("queries", "rows", "sizes", "width")
+
+    def __init__(self, queries: np.ndarray, sizes: np.ndarray, width: int):
+        self.queries = queries
+        self.sizes = sizes
+        self.width = width
+        # Of each cell; the index fills it in when it is first asked for.
+        self.rows: np.ndarray | None = None
 
 
 class GroupIndex:
@@ -65,6 +73,9 @@ class GroupIndex:
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
         if n_runs > n_rows // 2:
+            if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
+                del changes
+                return cls._scattered_integers(values, *span)
             codes, query_ids = _factorize(values, name)
             if codes is None:
                 return cls(
@@ -92,9 +103,19 @@ class GroupIndex:
     @classmethod
     def _scattered(cls, codes, query_ids):
         """Index queries whose rows do not stand together."""
-        sizes = _count(codes, len(query_ids))
-        order = _order_by_code(codes, sizes)
+        order, sizes = _order_by_code(codes.__getitem__, len(codes), len(query_ids))
         return cls(query_ids, sizes, _offsets(sizes), order, len(codes))
+
+    @classmethod
+    def _scattered_integers(cls, values, first, last):
+        """The same of integers that fill much of their range: their codes need no memory."""
+        order, sizes = _order_by_code(
+            lambda rows: _distance(values[rows], first), len(values), last - first + 1
+        )
+        present = np.flatnonzero(sizes)
+        query_ids = present.astype(values.dtype) + values.dtype.type(first)
+        sizes = sizes[present]
+        return cls(query_ids, sizes, _offsets(sizes), order, len(values))
 
     @property
     def n_queries(self) -> int:
@@ -125,45 +146,71 @@ class GroupIndex:
         return codes
 
     def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[Block]:
-        """Yield all queries, smallest first, in blocks of at most `max_cells` padded cells."""
+        """Yield all queries in blocks of at most `max_cells` padded cells.
+
+        One part of the rows after the other, and in each the smallest queries first.
+        """
         # numpy sorts 16-bit integers by radix, several times faster than longer ones.
         small = self.sizes.max() <= np.iinfo(np.int16).max
-        by_size = np.argsort(self.sizes.astype(np.int16) if small else self.sizes, kind="stable")
-        sizes = self.sizes[by_size]
-        begin = 0
-        while begin < len(by_size):
-            last = min(begin + max(1, max_cells // sizes[begin]), len(by_size)) - 1
-            end = min(begin + max(1, max_cells // sizes[last]), len(by_size))
-            yield Block(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
-            begin = end
+        for part in self._parts():
+            sizes = self.sizes[part]
+            by_size = np.argsort(sizes.astype(np.int16) if small else sizes, kind="stable")
+            sizes = sizes[by_size]
+            by_size += part.start
+            begin = 0
+            while begin < len(sizes):
+                end = begin + _block_length(sizes[begin:], max_cells)
+                yield Block(by_size[begin:end], sizes[begin:end], int(sizes[end - 1]))
+                begin = end
+
+    def _parts(self):
+        """Slices of the queries, of about as many rows each."""
+        edges = [0, self.n_queries]
+        if self.n_rows > _PART_ROWS:
+            rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)
+            edges[1:1] = np.searchsorted(np.cumsum(self.sizes), rows).tolist()
+        return (slice(first, last) for first, last in pairwise(edges) if first < last)
 
     def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
         """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
-        source = values if self.order is None else self.order
-        starts = self.starts[block.queries]
-        if block.width <= _NARROW:
-            # One place of all queries at a time: fewer, longer copies.
-            columns = np.empty((block.width, len(starts)), dtype=source.dtype)
-            for place in range(block.width):
-                source.take(starts + place, out=columns[place], mode="clip")
-            taken = np.ascontiguousarray(columns.T)
-        elif starts.max() + block.width <= self.n_rows:
-            taken = sliding_window_view(source, block.width)[starts]
+        width = block.width
+        if self.order is None and width > _NARROW:
+            starts = self.starts[block.queries]
+            if starts.max() + width <= self.n_rows:
+                taken = sliding_window_view(values, width)[starts]
+            else:
+                taken = values.take(self._rows(block), mode="clip")
         else:
-            columns = starts[:, None] + np.arange(block.width)
-            taken = source[np.minimum(columns, self.n_rows - 1)]
-        if self.order is not None:
-            taken = values[taken]
-        if block.sizes[0] != block.width:
-            taken[np.arange(block.width) >= block.sizes[:, None]] = fill
+            taken = values.take(self._rows(block), mode="clip")
+        if block.sizes[0] != width:
+            taken[np.arange(width) >= block.sizes[:, None]] = fill
         return taken
+
+    def _rows(self, block):
+        """The row of each cell of a block; where it is padding, some other or none."""
+        if block.rows is None:
+            block.rows = self.starts[block.queries][:, None] + np.arange(block.width)
+            if self.order is not None:
+                block.rows = self.order.take(block.rows, mode="clip")
+        return block.rows
 
     def put(self, target: np.ndarray, block: Block, values: np.ndarray) -> None:
         """Write a padded matrix of the block's queries back to the rows it came from."""
         inside = np.arange(block.width) < block.sizes[:, None]
-        positions = (self.starts[block.queries][:, None] + np.arange(block.width))[inside]
-        rows = positions if self.order is None else self.order[positions]
-        target[rows] = values[inside]
+        target[self._rows(block)[inside]] = values[inside]
+
+
+def _block_length(sizes, max_cells):
+    """How many of some queries, smallest first, to lay out together."""
+    same = int(np.searchsorted(sizes, sizes[0], side="right"))
+    if 4 * same * sizes[0] >= max_cells:
+        # Enough without padding.
+        n_blocks = -(-same // max(1, max_cells // sizes[0]))
+        return -(-same // n_blocks)
+    sizes = sizes[: max_cells // sizes[0]]
+    cells = sizes * np.arange(1, len(sizes) + 1)
+    sizes = sizes[: np.searchsorted(cells, max_cells, side="right")]
+    return 1 + int(np.argmax(np.cumsum(sizes) / (cells[: len(sizes)] + _BLOCK_OVERHEAD)))
 
 
 def _offsets(sizes):
@@ -208,10 +255,8 @@ def _factorize(values, name):
         and bool((values[1:] > values[:-1]).all())
     ):
         return None, values
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        first, last = int(values.min()), int(values.max())
-        if last - first < 2 * len(values):
-            return _factorize_dense(values, first, last)
+    if (span := _dense_span(values)) is not None:
+        return _factorize_dense(values, *span)
     try:
         codes, distinct = pd.factorize(values, sort=True)
     except Exception as error:
@@ -231,10 +276,25 @@ def _factorize(values, name):
     return codes, distinct
 
 
+def _dense_span(values):
+    """The first and the last of integers that fill much of the range between; or None."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
+        return None
+    first, last = int(values.min()), int(values.max())
+    return (first, last) if last - first < 2 * len(values) else None
+
+
+def _distance(values, first):
+    """How far integers are from the first one, as int64."""
+    wide = np.uint64 if values.dtype.kind == "u" else np.int64
+    return (values.astype(wide) - wide(first)).astype(np.int64)
+
+
 def _factorize_dense(values, first, last):
     """The same for integers that fill much of their range: faster, and 4 bytes a row."""
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
-    np.subtract(values, values.dtype.type(first), out=codes, casting="unsafe")
+    for rows in _chunks(len(codes)):
+        codes[rows] = _distance(values[rows], first)
     present = _count(codes, last - first + 1) > 0
     query_ids = np.flatnonzero(present).astype(values.dtype) + values.dtype.type(first)
     if len(query_ids) < len(present):
@@ -258,25 +318,44 @@ def _count(codes, n_codes):
     return counts
 
 
-def _order_by_code(codes, sizes):
-    """Row numbers sorted by code, ascending within a code: a counting sort in chunks."""
-    n_rows, n_codes = len(codes), len(sizes)
-    index_type = np.int32 if n_rows < np.iinfo(np.int32).max else np.int64
-    order = np.empty(n_rows, dtype=index_type)
-    cursor = _offsets(sizes)
-    for rows in _chunks(n_rows, n_codes):
-        chunk = codes[rows].astype(index_type)
-        # One entry per row: turning the matrix column-wise is scipy's counting sort.
-        marks = sparse.csr_array(
-            (
-                np.ones(len(chunk), dtype=np.int8),
-                chunk,
-                np.arange(len(chunk) + 1, dtype=index_type),
-            ),
-            shape=(len(chunk), n_codes),
-        ).tocsc()
-        counts = np.diff(marks.indptr)
-        target = np.repeat(cursor - marks.indptr[:-1], counts) + np.arange(len(chunk))
-        order[target] = marks.indices + rows.start
-        cursor += counts
-    return order
+def _order_by_code(codes_of, n_rows, n_codes):
+    """Row numbers sorted by code, ascending within a code, and the number of rows of each code.
+
+    ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
+    bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
+    numpy sorts up to 16 of them by radix.
+    """
+    n_bits = (n_codes - 1).bit_length()
+    n_leading = max(n_bits - 16, min(8, n_bits, (n_rows >> 16).bit_length()))
+    shift, n_parts = n_bits - n_leading, 1 << n_leading
+    part_type = np.uint8 if n_leading <= 8 else np.uint16 if n_leading <= 16 else np.int64
+    ends = np.zeros(n_parts, dtype=np.int64)
+    for rows in _chunks(n_rows):
+        ends += np.bincount(codes_of(rows) >> shift, minlength=n_parts)
+    np.cumsum(ends, out=ends)
+    cursor = [0, *ends[:-1].tolist()]
+    order = np.empty(n_rows, dtype=np.int32 if n_rows < np.iinfo(np.int32).max else np.int64)
+    rest = np.empty(n_rows, dtype=np.uint16)
+    for rows in _chunks(n_rows, n_parts):
+        codes = codes_of(rows)
+        parts = (codes >> shift).astype(part_type)
+        by_part = np.argsort(parts, kind="stable")
+        counts = np.bincount(parts, minlength=n_parts)
+        of_chunk = codes.astype(np.uint16).take(by_part)
+        by_part += rows.start
+        begin = 0
+        for part in np.flatnonzero(counts).tolist():
+            end = begin + int(counts[part])
+            target = slice(cursor[part], cursor[part] + end - begin)
+            order[target], rest[target] = by_part[begin:end], of_chunk[begin:end]
+            cursor[part], begin = target.stop, end
+    sizes = np.zeros(n_codes, dtype=np.int64)
+    for part, (begin, end) in enumerate(pairwise([0, *ends.tolist()])):
+        if begin < end:
+            codes = rest[begin:end]
+            first = part << shift
+            counts = np.bincount(codes & np.uint16((1 << shift) - 1))
+            sizes[first : first + len(counts)] = counts
+            if len(counts) > 1:
+                order[begin:end] = order[begin:end].take(np.argsort(codes, kind="stable"))
+    return order, sizes
