@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.lib.stride_tricks import sliding_window_view
 
 from skfilterrank._core.arrays import as_column, entry_types, is_missing
 from skfilterrank.exceptions import InputError, brief
@@ -17,7 +16,6 @@ _BLOCK_OVERHEAD = 1 << 13
 # Rows whose columns the third-level cache holds while they are laid out in blocks.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
-_NARROW = 32
 
 
 class Block:
@@ -29,7 +27,7 @@ class Block:
         self.queries = queries
         self.sizes = sizes
         self.width = width
-        # Of each cell; the index fills it in when it is first asked for.
+        # Of each cell, where rows come in any order; made once, for all columns.
         self.rows: np.ndarray | None = None
 
 
@@ -173,31 +171,37 @@ class GroupIndex:
 
     def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
         """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
-        width = block.width
-        if self.order is None and width > _NARROW:
-            starts = self.starts[block.queries]
-            if starts.max() + width <= self.n_rows:
-                taken = sliding_window_view(values, width)[starts]
-            else:
-                taken = values.take(self._rows(block), mode="clip")
+        if self.order is None:
+            taken = _stretches(values, self.starts[block.queries], block.width)
         else:
-            taken = values.take(self._rows(block), mode="clip")
-        if block.sizes[0] != width:
-            taken[np.arange(width) >= block.sizes[:, None]] = fill
+            taken = values.take(self._rows(block))
+        if block.sizes[0] != block.width:
+            taken[np.arange(block.width) >= block.sizes[:, None]] = fill
         return taken
 
     def _rows(self, block):
-        """The row of each cell of a block; where it is padding, some other or none."""
+        """The row of each cell of a block, some other where it is padding; rows in any order."""
         if block.rows is None:
-            block.rows = self.starts[block.queries][:, None] + np.arange(block.width)
-            if self.order is not None:
-                block.rows = self.order.take(block.rows, mode="clip")
+            block.rows = _stretches(self.order, self.starts[block.queries], block.width)
         return block.rows
 
     def put(self, target: np.ndarray, block: Block, values: np.ndarray) -> None:
         """Write a padded matrix of the block's queries back to the rows it came from."""
         inside = np.arange(block.width) < block.sizes[:, None]
-        target[self._rows(block)[inside]] = values[inside]
+        rows = self.starts[block.queries][:, None] + np.arange(block.width)
+        rows = rows[inside] if self.order is None else self.order[rows[inside]]
+        target[rows] = values[inside]
+
+
+def _stretches(values, starts, width):
+    """As many values from each start on, one stretch a row; some other behind the last value."""
+    if starts.max() + width > len(values) or not values.flags.c_contiguous:
+        return values.take(starts[:, None] + np.arange(width), mode="clip")
+    # As records, that are copied whole.
+    size = values.itemsize
+    shape = (len(values) - width + 1,)
+    records = np.ndarray(shape, dtype=f"V{width * size}", buffer=values, strides=(size,))
+    return records[starts].view(values.dtype).reshape(len(starts), width)
 
 
 def _block_length(sizes, max_cells):

@@ -21,27 +21,24 @@ def sort_rows(keys: np.ndarray) -> SortedRows:
     """Sort each row of a matrix of floats without NaN, ascending, equal values by column.
 
     About twice as fast as numpy's argsort along rows: what is sorted are 64-bit integers that hold
-    the leading bits of a value and its column, and what the lost bits confused is mended.
+    the leading bits of a value and its cell, and what the lost bits confused is mended.
     """
-    n_rows, width = keys.shape
-    n_bits = max(width - 1, 0).bit_length()
-    columns = np.int64((1 << n_bits) - 1)
+    n_bits = max(keys.size - 1, 0).bit_length()
+    mask = np.int64((1 << n_bits) - 1)
     # Adding 0.0 makes -0.0 to 0.0, and copies.
-    packed = np.add(keys, 0.0, dtype=np.float64).view(np.int64)
+    packed = np.add(keys, 0.0, dtype=np.float64, order="C").view(np.int64)
     # Flipping all but the sign of negative floats makes their bits ascend with their value.
     packed ^= (packed >> 63) & _ALL_BUT_SIGN
-    packed &= ~columns
-    packed |= np.arange(width)
+    packed &= ~mask
+    packed.reshape(-1)[:] |= np.arange(keys.size)
     packed.sort(axis=1)
-    cells = packed & columns
-    if n_rows > 1:
-        cells += width * np.arange(n_rows)[:, None]
+    cells = packed & mask
     packed >>= n_bits
-    same = packed[:, 1:] == packed[:, :-1]
-    # Sorted: where there is a +inf, it is the last.
-    if width and packed[:, -1].max(initial=0) == _INF_BITS >> n_bits:
-        same &= packed[:, 1:] < _INF_BITS >> n_bits
-    tied = np.flatnonzero(same.any(axis=1)) if same.any() else np.empty(0, dtype=np.intp)
+    values = packed.reshape(-1)
+    if not (values[1:] == values[:-1]).any():
+        return SortedRows(cells, np.empty(0, dtype=np.intp))
+    same = (packed[:, 1:] == packed[:, :-1]) & (packed[:, 1:] < _INF_BITS >> n_bits)
+    tied = np.flatnonzero(same.any(axis=1))
     if len(tied):
         _mend(keys, cells, tied, same[tied])
     return SortedRows(cells, tied)
