@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.lists import ListBlock
+from skfilterrank.metrics._robustness import counted
 from skfilterrank.metrics._robustness.colex import (
     Levels,
     Share,
@@ -73,26 +74,59 @@ class Placements(NamedTuple):
 
     def lexirecall(self, scale: str) -> np.ndarray:
         """Values by the last relevant item, then by the one before it, and so on."""
-        sets = self.from_the_end()
-        return self._scored(sets.following, sets.preceding, scale)
+        return self._scored(Placements.from_the_end, True, scale)
 
     def lexiprecision(self, scale: str) -> np.ndarray:
         """Values by the first relevant item, then by the next one, and so on."""
-        sets = self.from_the_top()
-        return self._scored(sets.preceding, sets.following, scale)
+        return self._scored(Placements.from_the_top, False, scale)
 
-    def _scored(self, worse, better, scale):
+    def _scored(self, as_sets, first_is_best, scale):
         """Value of each placement; 1 for the ideal one, and where there is no other."""
-        if scale == "share":
-            values = as_share(worse())
-        elif scale == "log":
-            values = as_log_share(worse())
+        are_few = self.n <= counted.MOST_COUNTED
+        if are_few.any() and not are_few.all():
+            values = np.empty(len(self.n))
+            for part in (are_few, ~are_few):
+                values[part] = self._of(part)._scored(as_sets, first_is_best, scale)
+            return values
+        sets = as_sets(self)
+        if are_few.all():
+            values = _scored_by_count(sets, first_is_best, scale)
         else:
-            values = (as_log_share(worse()) + (1 - as_log_share(better()))) / 2
-            values[self.positions[self.first] == self.n - self.m + 1] = 0.0
+            worse, better = sets.following, sets.preceding
+            values = _scored_by_share(*(worse, better) if first_is_best else (better, worse), scale)
+            if scale == "log_odds":
+                values[self.positions[self.first] == self.n - self.m + 1] = 0.0
         is_ideal = self.positions[self.first + self.sizes - 1] == self.m
         values[is_ideal] = 1.0
         return values
+
+    def _of(self, queries):
+        """Those of some queries, which a bool array marks."""
+        return Placements(
+            self.positions[np.repeat(queries, self.sizes)], self.m[queries], self.n[queries]
+        )
+
+
+def _scored_by_share(worse, better, scale):
+    """Value of each placement of many items, level by level."""
+    if scale == "share":
+        return as_share(worse())
+    log_worse = as_log_share(worse())
+    return log_worse if scale == "log" else (log_worse + (1 - as_log_share(better()))) / 2
+
+
+def _scored_by_count(sets, first_is_best, scale):
+    """The same of a few items, by the numbers of placements."""
+    n_sets, worse = sets.count()
+    better = n_sets - 1 - worse
+    if first_is_best:
+        worse, better = better, worse
+    if scale == "share":
+        return counted.as_share(worse, n_sets)
+    log_worse = counted.as_log_share(worse, n_sets)
+    return (
+        log_worse if scale == "log" else (log_worse + (1 - counted.as_log_share(better, n_sets))) / 2
+    )
 
 
 class Sets(NamedTuple):
@@ -110,6 +144,17 @@ class Sets(NamedTuple):
     """Size of each set, float64."""
     n: np.ndarray
     """The highest position possible, float64."""
+
+    def count(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many sets there are, and how many precede each one; of a few items."""
+        m = self.m.astype(np.int64)
+        n_before = counted.n_preceding(
+            self.position.astype(np.int64),
+            self.level.astype(np.int64),
+            np.repeat(np.arange(len(m)), m),
+            len(m),
+        )
+        return counted.n_all(self.n.astype(np.int64), m), n_before
 
     def following(self) -> Share:
         """How many sets follow each one."""
