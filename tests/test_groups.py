@@ -221,7 +221,8 @@ def test_blocks_of_one_part_of_the_rows_after_the_other(contiguous, monkeypatch)
     assert sorted(seen) == list(range(150))
     # No part begins before the last is through.
     part = np.cumsum(index.sizes)[seen] // 100
-    assert (np.diff(part) >= -1).all() and part[-1] > 4
+    assert (np.diff(part) >= -1).all()
+    assert part[-1] > 4
 
 
 def test_enough_queries_of_one_size_are_not_padded():

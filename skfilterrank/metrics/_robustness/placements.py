@@ -125,7 +125,9 @@ def _scored_by_count(sets, first_is_best, scale):
         return counted.as_share(worse, n_sets)
     log_worse = counted.as_log_share(worse, n_sets)
     return (
-        log_worse if scale == "log" else (log_worse + (1 - counted.as_log_share(better, n_sets))) / 2
+        log_worse
+        if scale == "log"
+        else (log_worse + (1 - counted.as_log_share(better, n_sets))) / 2
     )
 
 
