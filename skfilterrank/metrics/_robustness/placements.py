@@ -117,7 +117,7 @@ def _scored_by_share(worse, better, scale):
 
 def _scored_by_count(sets, first_is_best, scale):
     """The same of a few items, by the numbers of placements."""
-    n_sets, worse = sets.count()
+    n_sets, worse = sets.counted()
     better = n_sets - 1 - worse
     if first_is_best:
         worse, better = better, worse
@@ -147,7 +147,7 @@ class Sets(NamedTuple):
     n: np.ndarray
     """The highest position possible, float64."""
 
-    def count(self) -> tuple[np.ndarray, np.ndarray]:
+    def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """How many sets there are, and how many precede each one; of a few items."""
         m = self.m.astype(np.int64)
         n_before = counted.n_preceding(
