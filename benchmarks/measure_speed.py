@@ -83,9 +83,10 @@ def main():
         for text, row in ratios.items()
     )
     text = f"""
-{options.rows:,} rows, sizes of queries from a Poisson distribution. Best of {options.repeats};
-in multiples of one `np.argsort(axis=1)` of the scores as a matrix padded to the longest query,
-which took {" and ".join(f"{seconds:.2f} s" for seconds in argsorts)}. Labels 0, 1 and 2, no ties.
+{options.rows:,} rows, sizes of queries from a Poisson distribution. CPU seconds,
+best of {options.repeats}; in multiples of one `np.argsort(axis=1)` of the scores as a matrix
+padded to the longest query, which took
+{" and ".join(f"{seconds:.2f} s" for seconds in argsorts)}. Labels 0, 1 and 2, no ties.
 
 | measure | {" | ".join(f"{mean} documents per query" for mean in means)} |
 |{" --- |" * (1 + len(means))}

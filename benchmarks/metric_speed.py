@@ -91,10 +91,11 @@ def main():
         "extra memory / input | shuffled rows: ratio | shuffled rows: extra memory / input |"
     )
     text = f"""
-Best of 3 in one run. *One padded argsort* is `np.argsort(axis=1)` of the scores as a matrix with
-one row per query, padded to the longest. The loop over queries with scikit-learn's `ndcg_score` is
-timed on 2,000 of them and multiplied. Extra memory is the peak that Python traces above the input
-arrays. *Shuffled* rows come in random order, so that each query's rows are first brought together.
+CPU seconds, best of 3 in one run. *One padded argsort* is `np.argsort(axis=1)` of the scores as a
+matrix with one row per query, padded to the longest. The loop over queries with scikit-learn's
+`ndcg_score` is timed on 2,000 of them and multiplied. Extra memory is the peak that Python traces
+above the input arrays. *Shuffled* rows come in random order, so that each query's rows are first
+brought together.
 
 {head}
 |{" --- |" * 11}

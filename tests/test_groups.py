@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._core.checks import check_groups, find_groups, query_ids_of_index
-from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.queries import GroupIndex, _order_by_code
 from skfilterrank.exceptions import InputError
 
 # The same pattern in every type: each entry is the place of the id among IDS, sorted.
@@ -181,6 +181,61 @@ def test_a_huge_query_beside_many_small_ones(contiguous):
     assert blocks[-1].width == 40_000
     assert blocks[-1].queries.tolist() == [0]
     np.testing.assert_array_equal(index.take(groups, blocks[-1], -1), np.zeros((1, 40_000)))
+
+
+@pytest.mark.parametrize("n_codes", [1, 2, 300, 70_000, 2**26])
+@pytest.mark.parametrize("n_rows", [1, 5000])
+def test_rows_in_the_order_of_their_codes(n_codes, n_rows, monkeypatch):
+    # Leading bits of 0, 1 and 2 bytes, and more codes than rows.
+    monkeypatch.setattr("skfilterrank._core.queries._CHUNK_ROWS", 777)
+    codes = np.random.default_rng(0).integers(0, n_codes, n_rows)
+    order, sizes = _order_by_code(codes.__getitem__, n_rows, n_codes)
+    np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
+    np.testing.assert_array_equal(sizes, np.bincount(codes, minlength=n_codes))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "first"), [(np.int8, -128), (np.uint64, 2**64 - 200), (np.int64, -(2**63))]
+)
+def test_integers_at_the_ends_of_their_type(dtype, first):
+    codes = np.random.default_rng(0).integers(0, 200, 600)
+    groups = np.array([first + int(code) for code in codes], dtype=dtype)
+    index = GroupIndex.from_groups(groups)
+    assert_indexes(index, codes.tolist())
+    assert index.query_ids.tolist() == np.unique(groups).tolist()
+    assert_indexes(GroupIndex.from_groups(np.sort(groups)), np.sort(codes).tolist())
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_blocks_of_one_part_of_the_rows_after_the_other(contiguous, monkeypatch):
+    monkeypatch.setattr("skfilterrank._core.queries._PART_ROWS", 100)
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(150), rng.integers(1, 9, 150))
+    groups = groups if contiguous else rng.permutation(groups)
+    index, seen = GroupIndex.from_groups(groups), []
+    for block in index.blocks(60):
+        taken = index.take(groups, block, -1)
+        inside = np.arange(block.width) < block.sizes[:, None]
+        assert (taken == np.where(inside, block.queries[:, None], -1)).all()
+        seen.extend(block.queries)
+    assert sorted(seen) == list(range(150))
+    # No part begins before the last is through.
+    part = np.cumsum(index.sizes)[seen] // 100
+    assert (np.diff(part) >= -1).all()
+    assert part[-1] > 4
+
+
+def test_enough_queries_of_one_size_are_not_padded():
+    index = GroupIndex.from_groups(np.repeat(np.arange(900), np.repeat([5, 6, 7], 300)))
+    blocks = [(block.width, len(block.queries)) for block in index.blocks(1000)]
+    assert blocks == [(5, 150)] * 2 + [(6, 150)] * 2 + [(7, 100)] * 3
+
+
+def test_columns_with_steps_between_their_entries():
+    table = np.arange(40.0).reshape(20, 2)
+    index = GroupIndex.from_groups(np.repeat([1, 2], [7, 13]))
+    taken = [index.take(table[:, 1], block, -1.0) for block in index.blocks(1)]
+    assert [row for matrix in taken for row in matrix.ravel()] == table[:, 1].tolist()
 
 
 def test_many_rows_in_several_chunks(monkeypatch):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from skfilterrank._core.sorting import argsort_floats
+from skfilterrank._core.sorting import argsort_floats, sort_rows
 
 
 @given(
@@ -30,6 +30,39 @@ def test_values_that_differ_in_their_last_bits_only(scale):
 
 def test_zeros_of_either_sign():
     values = np.array([0.0, -0.0, 5e-324, -5e-324, 0.0])
-    order = argsort_floats(values)
-    assert sorted(order) == [0, 1, 2, 3, 4]
-    assert values[order].tolist() == [-5e-324, 0, 0, 0, 5e-324]
+    assert argsort_floats(values).tolist() == [3, 0, 1, 4, 2]
+
+
+# Neighbours among the floats, and of one leading part only.
+CLOSE = [1.0, 1.0 + 2**-52, 1.0 + 2**-51, 1.0 + 2**-40, -1.0, -1.0 - 2**-52, 0.0, -0.0, np.inf]
+
+
+@given(
+    hnp.arrays(
+        np.float64,
+        st.tuples(st.integers(1, 7), st.integers(1, 9)),
+        elements=st.floats(allow_nan=False) | st.sampled_from(CLOSE),
+    )
+)
+def test_rows_are_sorted_as_numpy_sorts_them(keys):
+    cells, tied = sort_rows(keys)
+    order = np.argsort(keys, axis=1, kind="stable")
+    np.testing.assert_array_equal(cells, order + keys.shape[1] * np.arange(len(keys))[:, None])
+    # No tie goes unseen; +inf is what is not in the list.
+    ranked = np.take_along_axis(keys, order, axis=1)
+    same = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] < np.inf)
+    assert set(np.flatnonzero(same.any(axis=1))) <= set(tied)
+
+
+def test_rows_far_apart_have_no_ties():
+    keys = np.random.default_rng(0).normal(size=(500, 20))
+    keys[::3, -2:] = np.inf
+    assert sort_rows(keys).tied.size == 0
+    keys[7, 3] = keys[7, 11]
+    assert sort_rows(keys).tied.tolist() == [7]
+
+
+def test_keys_are_left_alone():
+    keys = np.array([[2.0, 1.0], [-0.0, 0.0]])
+    sort_rows(keys)
+    assert str(keys.tolist()) == "[[2.0, 1.0], [-0.0, 0.0]]"

@@ -213,7 +213,9 @@ def make_ranking_scorer(
     Notes
     -----
     The names of a list are those that ``cross_validate`` shows, as in "test_ndcg@10", and that a
-    search is told to refit by, as in ``refit="ndcg@10"``.
+    search is told to refit by, as in ``refit="ndcg@10"``. A list predicts once for all measures. A
+    dict of single scorers predicts once for each: scikit-learn shares predictions among scorers of
+    its own ``make_scorer`` only.
 
     Query ids reach the scorer in one of two ways. `y` is a Series whose index has a level named
     "qid": scikit-learn keeps it through every split. Or metadata routing is on and `groups` is

@@ -11,10 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.recall import n_worse_precision, n_worse_recall
+from skfilterrank.metrics._robustness import counted
 from skfilterrank.metrics._robustness.colex import _stirling_rest, log_choose, log_choose_ratio
 from skfilterrank.metrics._robustness.placements import SCALES, Placements
 
 N_WORSE = {"recall": n_worse_recall, "precision": n_worse_precision}
+
+
+@pytest.fixture(autouse=True, scope="module", params=["counted", "level by level"])
+def _both_ways(request):
+    """Few items are counted; what serves for many must say the same of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param != "counted":
+            patch.setattr(counted, "MOST_COUNTED", 0)
+        yield
 
 
 def scores(placements, n, kind, scale):
@@ -259,6 +269,19 @@ def test_log_odds_by_hand(kind):
     worse = {"recall": 7, "precision": 28}[kind]
     expected = 1 / 2 + (log(1 + worse) - log(45 - worse)) / log(45) / 2
     assert scores([(2, 10)], 10, kind, "log_odds")[0] == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", N_WORSE)
+def test_few_and_many_items_side_by_side(kind, scale):
+    sizes = [(3, 7), (2, 60), (5, 48), (4, 49), (1, 1), (6, 300)]
+    placed = Placements(
+        np.concatenate([np.arange(m) * (n // m) + 1 for m, n in sizes]),
+        *np.array(sizes, dtype=float).T,
+    )
+    together = placed.lexirecall(scale) if kind == "recall" else placed.lexiprecision(scale)
+    alone = [scores([np.arange(m) * (n // m) + 1], n, kind, scale)[0] for m, n in sizes]
+    np.testing.assert_array_equal(together, alone)
 
 
 def test_shares_below_the_normal_numbers_are_zero():

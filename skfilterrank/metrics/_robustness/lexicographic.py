@@ -163,9 +163,9 @@ def lexirecall_score(*, n_items: int | None = None, scale: str = "log_odds"):
     ``lexirecall_scales`` compares them. The exact order of several systems is that of
     :func:`skfilterrank.comparison.order_systems`.
 
-    The values are computed level by level, so that a preferred ranking never has the lower one;
-    two rankings have the same value where float64 cannot tell theirs apart, and share values
-    below 1e-300 are 0.
+    Placements of up to 48 items are counted; beyond, the values are computed level by level, so
+    that a preferred ranking never has the lower one; two rankings have the same value where
+    float64 cannot tell theirs apart, and share values below 1e-300 are 0.
 
     Relevant items that were not retrieved stand at the last positions of all, where they leave
     worse placements only to what was retrieved. Filtered documents count as not retrieved.

@@ -117,7 +117,7 @@ def _scored_by_share(worse, better, scale):
 
 def _scored_by_count(sets, first_is_best, scale):
     """The same of a few items, by the numbers of placements."""
-    n_sets, worse = sets.count()
+    n_sets, worse = sets.counted()
     better = n_sets - 1 - worse
     if first_is_best:
         worse, better = better, worse
@@ -125,7 +125,9 @@ def _scored_by_count(sets, first_is_best, scale):
         return counted.as_share(worse, n_sets)
     log_worse = counted.as_log_share(worse, n_sets)
     return (
-        log_worse if scale == "log" else (log_worse + (1 - counted.as_log_share(better, n_sets))) / 2
+        log_worse
+        if scale == "log"
+        else (log_worse + (1 - counted.as_log_share(better, n_sets))) / 2
     )
 
 
@@ -145,7 +147,7 @@ class Sets(NamedTuple):
     n: np.ndarray
     """The highest position possible, float64."""
 
-    def count(self) -> tuple[np.ndarray, np.ndarray]:
+    def counted(self) -> tuple[np.ndarray, np.ndarray]:
         """How many sets there are, and how many precede each one; of a few items."""
         m = self.m.astype(np.int64)
         n_before = counted.n_preceding(
