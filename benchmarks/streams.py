@@ -36,7 +36,7 @@ def frames(n_rows):
         ids = np.arange(first, min(first + FRAME_QUERIES, n_queries))
         size = len(ids) * PER_QUERY
         label = rng.choice(np.array([-1.0, 0.0, 1.0, 2.0]), size, p=[0.2, 0.4, 0.3, 0.1])
-        score = rng.random(size) + 0.1 * label
+        score = rng.random(size) + 0.5 * label
         yield {"qid": np.repeat(ids, PER_QUERY), "label": label, "score": score}
 
 
@@ -120,7 +120,7 @@ def by_duckdb(path):
         from ranked group by qid)
     select avg(case when ideal > low then (dcg - low) / (ideal - low) else 0 end) from sums
     """
-    return duckdb.sql(query).fetchone()[0]
+    return duckdb.connect().execute(query).fetchone()[0]
 
 
 def write(path, n_rows):
@@ -193,7 +193,13 @@ def exponent(sizes, seconds):
 
 def main():
     options = arguments(
-        __doc__, rows=10_000_000, in_files=10_000_000, others=10_000_000, part="", file=""
+        __doc__,
+        rows=10_000_000,
+        in_files=10_000_000,
+        others=10_000_000,
+        repeats=3,
+        part="",
+        file="",
     )
     if options.part:
         run_part(options.part, options.file, options.rows)
@@ -201,7 +207,7 @@ def main():
     sizes = [10**power for power in range(6, 11) if 10**power <= options.rows]
     lines, times = [], []
     for size in sizes:
-        repeats = 3 if size <= 10**7 else 1
+        repeats = options.repeats if size <= 10**7 else 1
         alone, whole = (part(what, "", size, repeats) for what in ("generate", "generated"))
         times.append(whole["seconds"] - alone["seconds"])
         lines.append(
@@ -210,9 +216,8 @@ def main():
         )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.parquet")
-        in_files = [
-            in_parquet(path, size, options.others) for size in sizes if size <= options.in_files
-        ]
+        size = min(options.in_files, options.rows)
+        in_files = in_parquet(path, size, options.others, options.repeats)
     slope = ""
     if len(sizes) > 1:
         slope = (
@@ -220,7 +225,7 @@ def main():
             f"{sizes[-1]:,} rows."
         )
     text = f"""
-CPU seconds of all threads, best of 3 processes up to 1e7 rows and one beyond; every figure of a
+CPU seconds of all threads, best of {options.repeats} processes up to 1e7 rows and one beyond; every figure of a
 table from one run, on a machine that others used at the same time: compare ratios. Queries have
 100 documents and are sorted together. Memory is the peak of the whole process in MB, the
 interpreter and its packages included (about 150).
@@ -241,15 +246,15 @@ interpreter and its packages included (about 150).
 `metrics.evaluate` of arrays that are in memory, up to {options.others:,} rows. The ratio is the
 stream's time over decoding plus arrays.
 
-{chr(10).join(in_files)}
+{in_files}
 """
     write_report("streams", "Streams of rows", text)
 
 
-def in_parquet(path, size, others):
+def in_parquet(path, size, others, repeats):
     """A table for one size."""
     part("write", path, size, 1)
-    repeats = 3 if size <= 10**7 else 1
+    repeats = repeats if size <= 10**7 else 1
     found = {what: part(what, path, size, repeats) for what in ("decode", "stream", "stream one")}
     found["threshold"] = part("threshold", path, size, repeats)
     compared = ["arrays", "arrays one", "threshold of arrays", "polars"]
