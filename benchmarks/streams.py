@@ -225,10 +225,10 @@ def main():
             f"{sizes[-1]:,} rows."
         )
     text = f"""
-CPU seconds of all threads, best of {options.repeats} processes up to 1e7 rows and one beyond; every figure of a
-table from one run, on a machine that others used at the same time: compare ratios. Queries have
-100 documents and are sorted together. Memory is the peak of the whole process in MB, the
-interpreter and its packages included (about 150).
+CPU seconds of all threads, best of {options.repeats} processes up to 1e7 rows and one beyond; all
+from one run, on a machine that others used at the same time: compare ratios. Queries have 100
+documents and are sorted together. Memory is the peak of the whole process in MB, the interpreter
+and its packages included (about 200).
 
 ## Rows that are made on the fly: 10 measures
 
