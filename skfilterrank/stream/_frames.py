@@ -72,6 +72,11 @@ def slices_of(frame, n_rows: int):
 
 def _sliceable(values):
     """A column of which slices are rows."""
+    if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
+        raise InputTypeError(
+            f"rows must be frames, or dicts of columns, and a column is {brief(values)}: expected "
+            "an array or a list."
+        )
     return values.array if isinstance(values, pd.Series | pd.Index) else values
 
 

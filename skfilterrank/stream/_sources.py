@@ -1,6 +1,5 @@
 """Whatever rows come as, as parts that are read one after the other."""
 
-import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -96,8 +95,8 @@ def _is_read_once(source):
 def _length(source):
     """Number of rows, where a table knows it."""
     if isinstance(source, Mapping):
-        lengths = [len(values) for values in itertools.islice(source.values(), 1)]
-        return lengths[0] if lengths else 0
+        first = next(iter(source.values()), ())
+        return len(first) if hasattr(first, "__len__") else None
     if isinstance(source, pd.DataFrame):
         return len(source)
     n_rows = getattr(source, "num_rows", getattr(source, "height", None))

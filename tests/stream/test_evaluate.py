@@ -406,6 +406,8 @@ def test_odd_calls():
         evaluate(Rows([COLUMNS, 3]), "ap")
     with pytest.raises(InputError, match="no column 'nothing'"):
         evaluate(Rows(COLUMNS, score="nothing"), "ap")
+    with pytest.raises(InputTypeError, match="a column is 3: expected an array"):
+        evaluate(Rows({"qid": 3}), "ap")
     with pytest.raises(InputError, match="columns of different lengths"):
         evaluate(Rows(COLUMNS | {"label": [1]}), "ap")
     with pytest.raises(InputError, match="persistence is not an option"):
