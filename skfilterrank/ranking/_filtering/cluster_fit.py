@@ -1,0 +1,251 @@
+"""RankAndFilter on a Dask DataFrame: whatever has a value per row stays on the cluster."""
+
+import time
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+from tqdm.auto import tqdm
+
+from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._dask.frames import numbered_partitions
+from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
+from skfilterrank._response import document_scores, final_step
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
+from skfilterrank.ranking._fitting.cluster_estimators import (
+    check_cluster_estimator,
+    in_memory,
+)
+from skfilterrank.ranking._fitting.partitioned_rows import (
+    GAIN,
+    QUERY,
+    Folds,
+    PartitionedRows,
+)
+from skfilterrank.ranking._fitting.ranker_input import tell_unjudged
+from skfilterrank.ranking._fitting.score_scale import SAMPLE_ROWS, needs_rescaling
+from skfilterrank.ranking._fitting.targets import learns_labels, resolve_target
+from skfilterrank.ranking._fitting.training_data import check_two_kinds
+
+SCORE, FOLD = "skfilterrank score", "skfilterrank fold"
+
+
+def fit_on_partitions(model, X, y, groups, fit_params) -> None:
+    """Fit a RankAndFilter whose parameters are checked; `tuned_measure_` is set.
+
+    What has a value for each threshold, the curves, would have one for each row, and is not kept.
+    """
+    inner, is_prefit = model._unfitted_inner(), model._is_prefit()
+    _check_supported(model, inner, fit_params)
+    if not is_prefit:
+        check_cluster_estimator(inner)
+    groups = find_query_ids(groups, y, X)
+    model.fitted_with_groups_ = True
+    model._remember_columns(X._meta)
+    refuse_query_column(vars(model).get("feature_names_in_"))
+    kind = "gain" if is_prefit else resolve_target(inner, model.target)
+    wanted = None if is_prefit else group_parameter(inner)
+    rows = PartitionedRows(
+        X,
+        y,
+        groups,
+        gains=model.gains,
+        kind=kind,
+        folds=Folds.of(None if is_prefit else model.cv),
+        with_levels=kind == "grade" or wanted is not None,
+    )
+    n_rows, n_judged = rows.total("n_rows"), rows.total("n_judged")
+    model.n_unjudged_ = tell_unjudged(n_rows - n_judged, n_rows)
+    if kind == "binary" and not is_prefit:
+        check_two_kinds(inner, rows.total("n_good"), n_judged)
+    if wanted is not None:
+        check_grades(inner, rows.encoder.encode(rows.encoder.levels, None), wanted)
+    as_labels = learns_labels(inner, model.target, prefit=is_prefit)
+    model._score_gains = model.gains if as_labels else None
+    if model.threshold == "tune":
+        _tune(model, inner, rows, fit_params)
+    else:
+        model.threshold_ = None if model.threshold is None else float(model.threshold)
+        model.estimator_ = in_memory(inner) if is_prefit else rows.fit(inner, fit_params)
+
+
+def _check_supported(model, inner, fit_params):
+    """Raise for what only rows in memory can have."""
+    if isinstance(model.threshold, str) and model.threshold != "tune":
+        raise InputError(
+            f"threshold={model.threshold!r} needs whole lists in memory; where X is a Dask "
+            "DataFrame, threshold must be 'tune', a number or None."
+        )
+    for name in ("abstain", "max_shown", "min_shown"):
+        if getattr(model, name) is not None:
+            raise InputError(
+                f"{name}={brief(getattr(model, name))} is not possible where X is a Dask "
+                "DataFrame: leave it out, or fit on rows in memory."
+            )
+    if model.target == "label":
+        raise InputError(
+            "target='label' is not possible where X is a Dask DataFrame: use 'auto', 'binary', "
+            "'gain' or 'grade'."
+        )
+    if isinstance(inner, Pipeline):
+        raise InputError(
+            "estimator is a Pipeline, whose steps do not learn from Dask DataFrames: transform X "
+            f"first, and give {brief(final_step(inner))} alone."
+        )
+    for name, value in fit_params.items():
+        if np.ndim(value) or hasattr(value, "npartitions"):
+            raise InputError(
+                f"{name} has entries of its own, which are not brought together with the queries "
+                "of a Dask DataFrame: leave it out, or fit on rows in memory."
+            )
+
+
+def _tune(model, inner, rows, fit_params):
+    """Find the threshold from out-of-fold scores, and fit the final model."""
+    folds, is_prefit = rows.folds, model._is_prefit()
+    fit_times = []
+    if is_prefit:
+        models, scales = [in_memory(inner)], None
+        model.estimator_ = models[0]
+    else:
+        refit = model.refit is not False
+        if not refit and folds.share is None:
+            raise InputError(
+                f"refit=False keeps the model of the only split, but cv makes {folds.n}: use "
+                "cv=0.2, or refit=True."
+            )
+        models = []
+        for fold in tqdm(range(folds.n), desc="folds", unit="fold", disable=not model.verbose):
+            begin = time.perf_counter()
+            models.append(rows.fit(inner, fit_params, without=fold))
+            fit_times.append(time.perf_counter() - begin)
+        model.estimator_ = rows.fit(inner, fit_params) if refit else models[0]
+        rescale = refit and needs_rescaling(model.rescale, inner)
+        scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
+    scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
+    parsed = model._score_measure()
+    model.threshold_, model.best_score_ = best_threshold(scored, parsed)
+
+
+def best_threshold(scored, parsed):
+    """Interim."""
+    from skfilterrank._core.lists import RankedLists
+    from skfilterrank._core.queries import GroupIndex
+    from skfilterrank.ranking._filtering.threshold import utility_curve
+
+    part = scored.compute()
+    index = GroupIndex.from_groups(part[QUERY].to_numpy())
+    curve = utility_curve(
+        RankedLists(part[GAIN].to_numpy(), part[SCORE].to_numpy(), groups=index), parsed
+    )
+    return curve.best_threshold, curve.best_value
+
+
+def _scores(fitted, part, features, gains):
+    scores = document_scores(fitted, part[features], groups=part[QUERY].to_numpy(), gains=gains)
+    return scores.astype(np.float64, copy=False)
+
+
+def _scored(rows, models, scales, score_gains, *, whole):
+    """Gain, score and fold of the rows that are held out, on the cluster, in query order."""
+    import dask
+
+    meta = pd.DataFrame(
+        {GAIN: np.empty(0), SCORE: np.empty(0), QUERY: rows.frame._meta[QUERY], FOLD: np.int64()}
+    )
+    return numbered_partitions(
+        _score_partition,
+        rows.frame,
+        meta=meta,
+        models=dask.delayed(models),
+        scales=scales,
+        features=rows.features,
+        folds=None if whole else rows.folds,
+        score_gains=score_gains,
+    ).persist()
+
+
+def _score_partition(number, part, *, models, scales, features, folds, score_gains):
+    fold = np.zeros(len(part), dtype=np.int64) if folds is None else folds.of_rows(part[QUERY])
+    scores = np.empty(len(part))
+    for i, fitted in enumerate(models):
+        held_out = fold == i
+        if held_out.any():
+            scores[held_out] = _scores(fitted, part[held_out], features, score_gains)
+    if scales is not None:
+        mean, deviation = scales[-1].mean, scales[-1].deviation
+        for i, own in enumerate(scales[:-1]):
+            both = deviation > 0 and own.deviation > 0
+            stretch = deviation / own.deviation if both else 1.0
+            held_out = fold == i
+            scores[held_out] = mean + (scores[held_out] - own.mean) * stretch
+    kept = fold >= 0
+    return pd.DataFrame(
+        {
+            GAIN: part[GAIN].to_numpy()[kept],
+            SCORE: scores[kept],
+            QUERY: part[QUERY].to_numpy()[kept],
+            FOLD: fold[kept],
+        }
+    )
+
+
+class _Scale(NamedTuple):
+    """Number, mean, sum of squared differences from it, and range of scores; adds up."""
+
+    n: int
+    mean: float
+    squares: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, scores) -> "_Scale":
+        if not len(scores):
+            return cls(0, 0.0, 0.0, np.inf, -np.inf)
+        mean = scores.mean()
+        return cls(len(scores), mean, ((scores - mean) ** 2).sum(), scores.min(), scores.max())
+
+    def merge(self, other: "_Scale") -> "_Scale":
+        n = self.n + other.n
+        if not n:
+            return self
+        step = other.mean - self.mean
+        return _Scale(
+            n,
+            self.mean + step * other.n / n,
+            self.squares + other.squares + step**2 * self.n * other.n / n,
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+        )
+
+    @property
+    def deviation(self) -> float:
+        return np.sqrt(self.squares / self.n) if self.lowest < self.highest else 0.0
+
+
+def _scales(rows, models, refitted, score_gains) -> list[_Scale]:
+    """Of each fold's model, and of the refitted one, the scale of scores of rows it learned from.
+
+    As :func:`to_refitted_scale`, on queries that a hash chooses.
+    """
+    share = min(1.0, SAMPLE_ROWS / rows.total("n_rows"))
+    states = rows.of_partitions(
+        _scales_of_partition, [*models, refitted], rows.features, rows.folds, share, score_gains
+    )
+    return [reduce(_Scale.merge, scales) for scales in zip(*states)]
+
+
+def _scales_of_partition(part, models, features, folds, share, score_gains):
+    low = hash_queries(part[QUERY]) & np.uint64(2**32 - 1)
+    part = part[low < share * 2.0**32]
+    fold, judged = folds.of_rows(part[QUERY]), ~np.isnan(part[GAIN].to_numpy())
+    scales = []
+    for i, fitted in enumerate(models):
+        chosen = part[judged & (fold != i)]
+        scores = _scores(fitted, chosen, features, score_gains) if len(chosen) else np.empty(0)
+        scales.append(_Scale.of(scores[np.isfinite(scores)]))
+    return scales
