@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,10 @@ def fit_on_cluster(estimator, rows, features, target, query, fit_params):
             fitted.set_params(allow_group_split=True)
     elif wanted == "group":
         params["group"] = rows[query].map_partitions(_run_lengths, meta=pd.Series([0]))
-    fitted.fit(rows[features], rows[target], **params)
+    with warnings.catch_warnings():
+        # LightGBM's of its own default.
+        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
+        fitted.fit(rows[features], rows[target], **params)
     return in_memory(fitted)
 
 
