@@ -19,6 +19,7 @@ MODULES = (
     "judgments",
     "comparison",
     "estimation",
+    "stream",
     "io",
     "trec",
     "datasets",

@@ -16,6 +16,7 @@ PARTS = (
     "plot",
     "ranking",
     "robustness",
+    "stream",
     "trec",
 )
 

@@ -40,6 +40,7 @@ LAYERS = {
     "trec": 6,
     "comparison": 7,
     "estimation": 8,
+    "stream": 8,
     "plot": 9,
     "cli": 10,
     "__main__": 11,

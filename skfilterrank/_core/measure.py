@@ -352,10 +352,20 @@ class ParsedMeasure(NamedTuple):
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
     """Warn of measures that are not made for gains below 0, where labels give them some."""
+    warn_of(forbidden_seen(measures, labels, gains))
+
+
+def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[ParsedMeasure]:
+    """Those that are not made for gains below 0 and see some."""
     odd = [each for each in measures if each.measure.with_forbidden]
     if odd:
         gained = as_gains(labels, gains)
         odd = [each for each in odd if _any_below_0(each, gained)]
+    return odd
+
+
+def warn_of(odd: list[ParsedMeasure]) -> None:
+    """Warn of measures that saw gains below 0."""
     if not odd:
         return
     names, k = ", ".join(each.text for each in odd), odd[0].k

@@ -171,6 +171,14 @@ def _offsets(sizes):
     return np.cumsum(sizes) - sizes
 
 
+def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Query id and length of each stretch of rows that have the same one; there may be no rows."""
+    values = _group_values(groups, name)
+    heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
+    heads = np.append(0, heads)[: len(values)]
+    return np.asarray(values[heads]), np.diff(heads, append=len(values))
+
+
 def _group_values(groups, name):
     """A one-dimensional array of query ids without missing values."""
     if isinstance(groups, pd.MultiIndex):

@@ -17,10 +17,14 @@ from skfilterrank import (
     metrics,
     ranking,
     robustness,
+    stream,
     trec,
 )
 
-MODULES = (metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments)
+MODULES = (
+    *(metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments),
+    stream,
+)
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
 SCORES = [0.9, 0.5, 0.8, 0.3, 0.2, 0.1]
@@ -40,6 +44,7 @@ _SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
 _POSITIONS = {"positions": [1, 4, 6]}
 _OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
 _FEW = {"n_resamples": 100}
+_STREAM = {"rows": stream.Rows({"qid": GROUPS, "label": LABELS, "score": SCORES})}
 _SAMPLE = {
     "runs": RUNS,
     "qrels": QRELS.assign(inclusion_probability=1.0),
@@ -134,6 +139,8 @@ CALLS = {
     },
     "estimation.estimate": _SAMPLE,
     "estimation.machine_report": _SAMPLE,
+    "stream.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
+    "stream.evaluate": {**_STREAM, "measures": ["ap", "ndcg_f@2"]},
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,
     "trec.iter_evaluations": _OF_RUNS,

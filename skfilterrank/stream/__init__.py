@@ -1,0 +1,12 @@
+"""Rows that need not fit into memory: measures and thresholds of files, frames and generators."""
+
+from typing import TYPE_CHECKING
+
+from skfilterrank._names import names_of
+from skfilterrank.stream._evaluate import StreamEvaluation, evaluate
+from skfilterrank.stream._rows import Rows
+
+__all__ = ["Rows", "StreamEvaluation", "evaluate"]
+
+if not TYPE_CHECKING:  # which would take any name for one that is there
+    __getattr__ = names_of(__name__)

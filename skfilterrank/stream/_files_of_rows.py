@@ -1,0 +1,231 @@
+"""Parquet and Arrow files, cut into parts that any process can read."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from skfilterrank._files.files import reason_of
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+from skfilterrank.stream._blocks import Block
+from skfilterrank.stream._frames import Wanted, block_of, import_pyarrow
+
+_PARQUET = (".parquet", ".pq")
+_ARROW = (".arrow", ".feather", ".ipc")
+
+
+class FilePart(NamedTuple):
+    """Some row groups of a Parquet file, or record batches of an Arrow file."""
+
+    path: str
+    first: int
+    stop: int
+    n_before: int
+    wanted: Wanted
+    chunk_rows: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Its rows."""
+        n_before = self.n_before
+        for batch in _reading(self.path, self._batches()):
+            yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
+            n_before += batch.num_rows
+
+    def _batches(self):
+        file = open_file(self.path)
+        yield from file.batches(self.first, self.stop, self.wanted.names, self.chunk_rows)
+
+
+class ParquetFile:
+    """A Parquet file."""
+
+    def __init__(self, path):
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path, buffer_size=1 << 20)
+        self.schema = self._file.schema_arrow
+
+    @cached_property
+    def sizes(self):
+        """Number of rows of each row group."""
+        meta = self._file.metadata
+        return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
+
+    def batches(self, first, stop, names, chunk_rows):
+        """Record batches of some row groups."""
+        groups = [place for place in range(first, stop) if self.sizes[place]]
+        if groups:
+            yield from self._file.iter_batches(chunk_rows, row_groups=groups, columns=names)
+
+
+class ArrowFile:
+    """An Arrow IPC file; a stream in a file is one part."""
+
+    def __init__(self, path):
+        import pyarrow as pa
+
+        self._map = pa.memory_map(path)
+        try:
+            self._file = pa.ipc.open_file(self._map)
+        except pa.ArrowInvalid:
+            self._map.seek(0)
+            self._file = pa.ipc.open_stream(self._map)
+        self.schema = self._file.schema
+        self._is_stream = not hasattr(self._file, "get_batch")
+
+    @cached_property
+    def sizes(self):
+        """Number of rows of each record batch; how many a stream has is known when it is read."""
+        if self._is_stream:
+            return [0]
+        n_batches = self._file.num_record_batches
+        return [self._file.get_batch(place).num_rows for place in range(n_batches)]
+
+    def batches(self, first, stop, names, chunk_rows):
+        """Record batches of some of those of the file."""
+        every = self._file
+        if not self._is_stream:
+            every = (self._file.get_batch(place) for place in range(first, stop))
+        for batch in every:
+            for begin in range(0, batch.num_rows, chunk_rows):
+                yield batch.slice(begin, chunk_rows).select(names)
+
+
+def open_file(path):
+    """A file by its name, or its first bytes where the name says nothing."""
+    kind = ParquetFile if _is_parquet(path) else ArrowFile
+    try:
+        return kind(path)
+    except OSError as error:
+        # pyarrow raises these of its own too, without a number.
+        if error.errno is not None:
+            raise
+        raise _damaged(path, error) from error
+    except Exception as error:
+        raise _damaged(path, error) from error
+
+
+def _reading(path, batches):
+    """The batches; what is wrong with the bytes of the file is said of the file."""
+    while True:
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise _damaged(path, error) from error
+        except (InputError, MemoryError):
+            raise
+        except Exception as error:
+            raise _damaged(path, error) from error
+        yield batch
+
+
+def _damaged(path, error):
+    return FileFormatError(
+        "the file is not a Parquet or Arrow file, or is damaged or ends early "
+        f"({reason_of(error)}).",
+        path,
+    )
+
+
+def _is_parquet(path):
+    if path.lower().endswith(_PARQUET):
+        return True
+    with open(path, "rb") as handle:
+        return handle.read(4) == b"PAR1"
+
+
+class Files:
+    """Files one after the other, all with the same columns.
+
+    Parameters
+    ----------
+    paths : list of path
+        Files, and folders that hold nothing else; those of a folder in the order of their names.
+    """
+
+    is_repeatable = True
+
+    def __init__(self, paths, chunk_rows: int):
+        import_pyarrow("reading Parquet and Arrow files")
+        self._paths = [file for path in paths for file in _files_in(os.fspath(path))]
+        self._chunk_rows = chunk_rows
+        self.n_rows: int | None = None
+
+    def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
+        """Row groups and record batches, joined to parts of about the size of a chunk."""
+        types: dict = {}
+        first_path = self._paths[0]
+        opened = []
+        for path in self._paths:
+            file = open_file(path)
+            _check_columns(file.schema, wanted, path)
+            own = {name: _type_of(file.schema.field(name).type) for name in wanted.names}
+            types = types or own
+            for name, kind in own.items():
+                if kind != types[name]:
+                    raise FileFormatError(
+                        f"column {brief(name)} holds {kind}, but {types[name]} in {first_path}: "
+                        "write one type in all files.",
+                        path,
+                    )
+            opened.append((path, file.sizes))
+        self.n_rows = sum(sum(sizes) for _, sizes in opened) or None
+        for path, sizes in opened:
+            first = n_before = n_rows = 0
+            for place, size in enumerate(sizes, 1):
+                n_rows += size
+                if n_rows >= self._chunk_rows or place == len(sizes):
+                    yield FilePart(path, first, place, n_before, wanted, self._chunk_rows)
+                    first, n_before, n_rows = place, n_before + n_rows, 0
+
+
+def _files_in(path):
+    """The file, or all files of a folder and of those in it."""
+    if not os.path.isdir(path):
+        return [path]
+    found = sorted(
+        str(each)
+        for each in Path(path).rglob("*")
+        # Marks and checksums that engines leave.
+        if each.is_file() and not each.name.startswith(("_", "."))
+    )
+    other = [each for each in found if not each.lower().endswith((*_PARQUET, *_ARROW))]
+    if other or not found:
+        held = f"it holds {brief_list(other)} too" if other else "it holds none"
+        raise InputError(
+            f"rows is the folder {brief(path)}, of which all files are read, and {held}: expected "
+            f"names that end in {', '.join((*_PARQUET, *_ARROW))}."
+        )
+    return found
+
+
+def _check_columns(schema, wanted, path):
+    """Raise for columns that are not there."""
+    absent = [name for name in wanted.names if schema.names.count(name) != 1]
+    if absent:
+        raise FileFormatError(
+            f"the file has no column {brief_list(absent)}, or several: say which hold queries, "
+            f"labels and scores by query=, label= and score=. Its columns are "
+            f"{brief_list(schema.names)}.",
+            path,
+        )
+
+
+def _type_of(kind):
+    """In a word what files must agree on: numbers of any width are alike."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return "whole numbers"
+    if types.is_floating(kind):
+        return "numbers with a fraction"
+    if types.is_string(kind) or types.is_large_string(kind) or "string" in str(kind):
+        return "text"
+    return str(kind)

@@ -1,0 +1,117 @@
+"""Rows in any order, brought together by query in temporary files."""
+
+import errno
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank.exceptions import InputError
+from skfilterrank.stream._blocks import Block
+from skfilterrank.stream._closed import keys_of
+from skfilterrank.stream._frames import Wanted
+
+# So many parts of 1e9 rows of three columns hold 100 MB each.
+_N_PARTS = 256
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Part(NamedTuple):
+    """The rows of some queries in a temporary file."""
+
+    path: str
+    keys: tuple
+
+    def blocks(self) -> Iterator[Block]:
+        """All of its rows, query by query, each in the order in which it came."""
+        pieces: list[list] = [[] for _ in range(1 + len(self.keys))]
+        with open(self.path, "rb") as handle:
+            end = os.path.getsize(self.path)
+            while handle.tell() < end:
+                for column in pieces:
+                    # Labels may be texts.
+                    column.append(np.load(handle, allow_pickle=True))
+        ids, *columns = (np.concatenate(column) for column in pieces)
+        index = GroupIndex.from_groups(ids)
+        order = index.row_order()
+        in_order = {key: values[order] for key, values in zip(self.keys, columns)}
+        yield Block(index.query_ids, index.sizes, in_order)
+
+
+class Parts:
+    """All temporary files."""
+
+    is_repeatable = True
+
+    def __init__(self, parts, n_rows):
+        self._parts, self.n_rows = parts, n_rows
+
+    def pieces(self, wanted: Wanted) -> Iterator[Part]:
+        """One for each file."""
+        return iter(self._parts)
+
+
+@contextmanager
+def partitioned(source, wanted: Wanted, folder: str | None) -> Iterator[Parts]:
+    """Write rows to files by a hash of their queries, which go when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="skfilterrank-", dir=folder) as place:
+        try:
+            yield _written(source, wanted, place)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                error.add_note(
+                    f"The rows of queries were brought together in {place}, which is removed: "
+                    "give a folder with more space, Rows(..., folder=...)."
+                )
+            raise
+
+
+def _written(source, wanted, place):
+    """The rows in files of the folder."""
+    paths: dict[int, str] = {}
+    keys: tuple = ()
+    kind, n_rows = None, 0
+    for piece in source.pieces(wanted):
+        for block in piece.blocks():
+            if not len(block.ids):
+                continue
+            kind = kind or type(block.ids[0])
+            if isinstance(block.ids[0], str) != issubclass(kind, str):
+                raise InputError(
+                    "rows holds query ids of different types, text and others: make them all text "
+                    "or all numbers."
+                )
+            keys = tuple(block.columns)
+            n_rows += block.n_rows
+            # Multiplying spreads ids that are near each other.
+            with np.errstate(over="ignore"):
+                part = keys_of(block.ids) * _MULTIPLIER >> np.uint64(56)
+            ids = np.repeat(block.ids, block.sizes)
+            if ids.dtype == object:
+                ids = ids.astype(str) if isinstance(ids[0], str) else ids
+            of_row = np.repeat(part.astype(np.uint8), block.sizes)
+            order = np.argsort(of_row, kind="stable")
+            ends = np.cumsum(np.bincount(of_row, minlength=_N_PARTS))
+            for number in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
+                rows = order[(ends[number - 1] if number else 0) : ends[number]]
+                path = paths.setdefault(number, os.path.join(place, f"{number}.npy"))
+                _append(path, [ids[rows], *(values[rows] for values in block.columns.values())])
+    return Parts([Part(path, keys) for _, path in sorted(paths.items())], n_rows)
+
+
+def _append(path, columns):
+    """Add columns of some rows to a file."""
+    # Of a file that is full, numpy's own error does not say why.
+    packed = io.BytesIO()
+    for values in columns:
+        np.save(packed, values)
+    try:
+        with open(path, "ab") as handle:
+            handle.write(packed.getbuffer())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None

@@ -1,0 +1,126 @@
+"""One pass over rows: whole queries, block by block, in one process or several."""
+
+import sys
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+import joblib
+from tqdm.auto import tqdm
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.stream._blocks import Block
+from skfilterrank.stream._closed import ClosedQueries
+
+# What is made of a block of whole queries: something with ``merge(other)``.
+Work = Callable[[Block], Any]
+
+
+def run_pass(
+    pieces: Iterable,
+    work: Work,
+    *,
+    closed: ClosedQueries | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    n_rows: int | None = None,
+    what: str = "",
+) -> Generator[Any]:
+    """What `work` makes of blocks of whole queries, in the order of the rows.
+
+    Parameters
+    ----------
+    pieces : iterable
+        Parts of the rows, each with ``blocks()``, which yields its rows as :class:`Block`; a query
+        may go on in the next part.
+    work : callable
+        Called with blocks of whole queries, in other processes where `n_jobs` says so.
+    closed : ClosedQueries or None
+        Where to note the queries; None in a pass over rows that another pass has checked.
+    n_jobs, verbose
+        As in :func:`evaluate`.
+    n_rows : int or None
+        Number of rows, where known, for the progress bar.
+    what : str
+        What is done, for the progress bar.
+    """
+    # A log file wants a line now and then, a terminal a bar that moves.
+    interval = 0.1 if sys.stderr.isatty() else 10
+    n_seen = 0
+    with tqdm(
+        total=n_rows,
+        unit="row",
+        unit_scale=True,
+        desc=what or None,
+        disable=not verbose,
+        mininterval=interval,
+    ) as bar:
+        several = joblib.effective_n_jobs(n_jobs) > 1
+        for n_of_part, ids, state in (
+            _in_processes(pieces, work, n_jobs) if several else _here(pieces, work)
+        ):
+            if closed is not None:
+                for some in ids:
+                    closed.add(some)
+            n_seen += n_of_part
+            bar.update(n_of_part)
+            if state is not None:
+                yield state
+    if not n_seen:
+        raise InputError("rows holds no rows: expected at least one.")
+
+
+def _here(pieces, work):
+    """Blocks one after the other; the last query of each goes on to the next."""
+    rows = None
+    for piece in pieces:
+        for block in piece.blocks():
+            if not len(block.ids):
+                continue
+            rows = block if rows is None else rows.join(block)
+            whole, rows = rows.split(len(rows.ids) - 1)
+            if len(whole.ids):
+                yield whole.n_rows, [whole.ids], work(whole)
+    if rows is not None:
+        yield rows.n_rows, [rows.ids], work(rows)
+
+
+def _in_processes(pieces, work, n_jobs):
+    """The same by pieces: what a piece has of its first and last query is joined here."""
+    folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+        joblib.delayed(_fold)(piece, work) for piece in pieces
+    )
+    last = None
+    for head, n_rows, ids, state, tail in folded:
+        if head is None:
+            continue
+        first = head if last is None else last.join(head)
+        # Of one or two queries, the last of which may go on.
+        done, last = first.split(len(first.ids) - (tail is None))
+        if len(done.ids):
+            yield done.n_rows, [done.ids], work(done)
+        if tail is not None:
+            yield n_rows, ids, state
+            last = tail
+    if last is not None:
+        yield last.n_rows, [last.ids], work(last)
+
+
+def _fold(piece, work):
+    """Rows of the first query, what is made of those between, and rows of the last query."""
+    head = rows = state = None
+    n_rows, ids = 0, []
+    for block in piece.blocks():
+        if not len(block.ids):
+            continue
+        rows = block if rows is None else rows.join(block)
+        if head is None and len(rows.ids) > 1:
+            head, rows = rows.split(1)
+        if head is not None and len(rows.ids) > 1:
+            whole, rows = rows.split(len(rows.ids) - 1)
+            made = work(whole)
+            state = made if state is None else state.merge(made)
+            n_rows += whole.n_rows
+            ids.append(whole.ids)
+    if head is None:
+        return rows, 0, [], None, None
+    return head, n_rows, ids, state, rows
