@@ -17,6 +17,12 @@ def is_dask(data) -> bool:
     return module is not None and isinstance(data, module.DataFrame | module.Series)
 
 
+def is_bag(data) -> bool:
+    """Whether data is a Dask bag; Dask is not imported for that."""
+    module = sys.modules.get("dask.bag")
+    return module is not None and isinstance(data, module.Bag)
+
+
 def import_dask(needed_by: str):
     """Import dask.dataframe, or say which extra installs it."""
     try:
@@ -98,9 +104,15 @@ def check_types(number, part, meta, name) -> None:
         check_type(number, dtype, meta.dtypes[column], f"column {column!r} of {name}")
 
 
-def check_type(number, dtype, expected, name) -> None:
-    """Raise for a partition whose values have another type than Dask knows."""
+def check_type(number, dtype, expected, name, *, are_numbers=True) -> None:
+    """Raise for a partition whose values have another type than Dask knows.
+
+    Types of numbers go for one another, but where they are hashed.
+    """
+    is_number = pd.api.types.is_numeric_dtype
     if dtype == expected or (_is_text(dtype) and _is_text(expected)):
+        return
+    if are_numbers and is_number(dtype) and is_number(expected):
         return
     raise InputError(
         f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the others: "

@@ -20,7 +20,7 @@ def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     if isinstance(ids.dtype, pd.CategoricalDtype):
         ids = ids.astype(ids.cat.categories.dtype)
     elif not isinstance(dtype, pd.CategoricalDtype):
-        check_type(number, ids.dtype, dtype, name)
+        check_type(number, ids.dtype, dtype, name, are_numbers=False)
     missing = ids.isna().to_numpy()
     if missing.any():
         raise InputError(
@@ -66,9 +66,14 @@ def _first_repeated(partitions):
 
 def check_whole(groups, name: str = "groups") -> None:
     """Raise where a partition cuts a query, which is named."""
-    cut = cut_query(groups, name)
+    refuse_cut(cut_query(groups, name))
+
+
+def refuse_cut(cut) -> None:
+    """Raise for a query that partitions cut, as :func:`cut_query` says it."""
     if cut is not None:
         query, first, second = cut
+        query = getattr(query, "item", lambda: query)()
         raise InputError(
             f"query {brief(query)} has rows in partitions {first} and {second}: expected whole "
             "queries in each partition, as frame.shuffle(on=...) of the query ids gives."

@@ -202,6 +202,11 @@ def evaluate(
         named = {name for name, value in given.items() if value is not None} | options.keys()
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
     work: Any = Measuring(wanted, gains, ties, unjudged, undefined, *_split(options, wanted))
+    if out is not None and rows.is_on_cluster:
+        raise InputError(
+            "out is not possible where rows are Dask's, whose values stay on the workers: write the "
+            "values of each partition by map_partitions and metrics.evaluate."
+        )
     columns = Wanted(rows.query, rows.label, {"score": rows.score}, work.columns)
     closed = ClosedQueries()
     total: Any = None

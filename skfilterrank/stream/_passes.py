@@ -10,6 +10,7 @@ from tqdm.auto import tqdm
 from skfilterrank.exceptions import InputError
 from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._closed import ClosedQueries
+from skfilterrank.stream._cluster import ClusterPass
 
 # What is made of a block of whole queries: something with ``merge(other)``.
 Work = Callable[[Block], Any]
@@ -43,6 +44,9 @@ def run_pass(
     what : str
         What is done, for the progress bar.
     """
+    if isinstance(pieces, ClusterPass):
+        yield pieces.fold(work, closed)
+        return
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10
     n_seen = 0

@@ -202,9 +202,10 @@ def test_places_and_list_rules_want_whole_queries(cluster, table):
         expected = getattr(model, name)(table[FEATURES], groups=table["query"])
         found = getattr(model, name)(frame[FEATURES], groups=frame["query"])
         np.testing.assert_array_equal(found.compute(), expected)
-    size = (table["query"] == table["query"].iloc[0]).sum()
-    frame = partitions(table, [size - 1])
-    with pytest.raises(InputError, match=r"query 0 has rows in partitions 0 and 1"):
+    queries = table["query"].to_numpy()
+    inside = int(np.flatnonzero(queries[1:] == queries[:-1])[0]) + 1
+    frame = partitions(table, [inside])
+    with pytest.raises(InputError, match=rf"query {queries[inside]} has rows in partitions 0 and 1"):
         model.rank(frame[FEATURES], groups=frame["query"])
     with pytest.raises(InputError, match="groups is missing"):
         model.rank(frame[FEATURES])
@@ -250,7 +251,7 @@ BAD = {
     ),
     "a label without a number": (
         lambda t: t.assign(label=t["label"].astype(object).where(t.index != 250, "good")),
-        "y must hold numbers",
+        "labels that are not numbers(.|\n)*came up in partition 1",
     ),
 }
 
@@ -276,7 +277,7 @@ def test_other_partitions_of_labels(cluster, table):
     with pytest.raises(InputError, match="y has 2 partitions but X has 3"):
         model.fit(X, whole(table, 2)["label"], groups=groups)
     shifted = partitions(table, [10, 20])["label"]
-    with pytest.raises(InputError, match="y has 10 rows in partition 0 but X has"):
+    with pytest.raises(InputError, match=r"y has \d+ rows in partition \d but X has"):
         model.fit(X, shifted, groups=groups)
     with pytest.raises(InputError, match="groups must be a Dask Series"):
         model.fit(X, y, groups=table["query"].to_numpy())
@@ -324,7 +325,11 @@ def test_estimators_and_data_must_both_be_of_a_cluster(cluster, table):
         model.fit(X, y, groups=groups, query_weight={})
 
 
-def test_without_a_cluster(table):
+def test_without_a_cluster(table, monkeypatch):
+    def no_client():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", no_client)
     frame = whole(table, 2)
     with pytest.raises(InputError, match="DaskXGBRanker needs a cluster"):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), frame)
