@@ -1,6 +1,7 @@
 """RankAndFilter on Dask DataFrames: the rows each model learns from, thresholds, and serving."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,20 @@ class Recorded(xgboost_dask.DaskXGBRanker):
         ]
         self.seen.append(parts)
         return super().fit(X, y, qid=qid, **params)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 4])
+def test_one_worker_learns_what_lightgbm_learns(cluster, table, n_partitions):
+    settings = {"n_estimators": 5, "min_child_samples": 5, "n_jobs": 1, "verbose": -1}
+    settings |= {"deterministic": True, "force_row_wise": True}
+    model = RankAndFilter(lightgbm.DaskLGBMRanker(**settings), threshold=None)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
+        fit(model, whole(table, n_partitions))
+    grades = np.unique(table["label"], return_inverse=True)[1]
+    sizes = table["query"].value_counts(sort=False)
+    alone = lightgbm.LGBMRanker(**settings).fit(table[FEATURES], grades, group=sizes)
+    np.testing.assert_array_equal(model.predict(table[FEATURES]), alone.predict(table[FEATURES]))
 
 
 @pytest.mark.parametrize("n_partitions", [1, 4])
@@ -283,7 +298,7 @@ def test_other_partitions_of_labels(cluster, table):
         model.fit(X, y, groups=table["query"].to_numpy())
     with pytest.raises(InputError, match="groups is missing"):
         model.fit(X, y)
-    with pytest.raises(InputError, match="y has no judged|y holds no judged"):
+    with pytest.raises(InputError, match="y holds no judged"):
         model.fit(X, y.where(y > 1000), groups=groups)
 
 

@@ -51,7 +51,7 @@ def test_passes_spread_over_workers(client):
     ],
 )
 def test_searches_on_a_cluster(client, ranker):
-    X, y, groups, _ = make_rank_and_filter(n_queries=80, n_features=4, random_state=0)
+    X, y, groups, _ = make_rank_and_filter(n_queries=80, n_features=6, random_state=0)
     y = pd.Series(y, index=pd.Index(groups, name="qid"))
     grid = {"estimator__num_leaves": [3, 7]}
     here, there = (GridSearchCV(ranker, grid, cv=GroupKFold(2)) for _ in range(2))
@@ -64,7 +64,7 @@ def test_searches_on_a_cluster(client, ranker):
 
 
 def test_folds_on_a_cluster(client):
-    X, y, groups, _ = make_rank_and_filter(n_queries=60, n_features=4, random_state=0)
+    X, y, groups, _ = make_rank_and_filter(n_queries=60, n_features=6, random_state=0)
     inner = ExtraTreesRegressor(n_estimators=3, random_state=0)
     here = RankAndFilter(inner).fit(X, y, groups=groups)
     with joblib.parallel_backend("dask"):

@@ -91,8 +91,9 @@ def fit_on_cluster(estimator, rows, features, target, query, fit_params):
     elif wanted == "group":
         params["group"] = rows[query].map_partitions(_run_lengths, meta=pd.Series([0]))
     with warnings.catch_warnings():
-        # LightGBM's of its own default.
-        warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
+        if estimator.get_params().get("n_jobs") is None:
+            # LightGBM's of its own default.
+            warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
         fitted.fit(rows[features], rows[target], **params)
     return in_memory(fitted)
 
