@@ -1,6 +1,8 @@
 """What a fitted RankAndFilter serves: scores with a cut, margins, and places."""
 
 import functools
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +21,10 @@ from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-def _over_partitions(method):
+_Method = TypeVar("_Method", bound=Callable)
+
+
+def _over_partitions(method: _Method) -> _Method:
     """Let a method of X and groups take Dask's, of which each partition is done by itself."""
 
     @functools.wraps(method)
@@ -29,7 +34,7 @@ def _over_partitions(method):
         check_is_fitted(self)
         return serve_partitions(self, method.__name__, X, groups)
 
-    return of_partitions
+    return cast(_Method, of_partitions)
 
 
 class FilteringRanker(WrappingRanker):

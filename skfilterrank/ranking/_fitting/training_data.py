@@ -105,7 +105,7 @@ def prepare_rows(
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
     if kind == "binary" and not prefit:
-        check_two_kinds(estimator, np.count_nonzero(row_gains > 0), np.count_nonzero(judged))
+        check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
     encoder = TargetEncoder(kind, row_gains)
     fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
