@@ -51,13 +51,16 @@ RANKING, FILTERING = "skfilterrank/ranking", "skfilterrank/ranking/_filtering"
 OF_MEASURES = ("additive", "exposure", "lists", "long_ties", "measure", "measure_docs")
 OF_MEASURES += ("measure_names", "relevant_cells", "scoring", "ties")
 TESTS_OF_RANKING = "tests/ranking/test_{}.py"
-THRESHOLDS = ("threshold", "measure_steps", "risk", "risk_bounds", "risk_steps", "per_query")
+THRESHOLDS = ("threshold", "risk", "risk_bounds", "risk_steps", "per_query")
 WITH_MODELS = ("rank_and_filter", "rank_and_filter_input")
 MODELS = ("_calibration", "_lambdarank")
 # Files to break, the tests that should notice, and how many changes of each file are drawn.
 GROUPS = {
     "threshold": (
-        [f"{FILTERING}/{name}.py" for name in THRESHOLDS],
+        [
+            "skfilterrank/_core/measure_steps.py",
+            *(f"{FILTERING}/{name}.py" for name in THRESHOLDS),
+        ],
         [*map(TESTS_OF_RANKING.format, ("threshold", "risk", "per_query", *WITH_MODELS))],
         None,
     ),

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Generator, Iterable
+from functools import reduce
 from typing import Any
 
 import joblib
@@ -71,6 +72,11 @@ def run_pass(
                 yield state
     if not n_seen:
         raise InputError("rows holds no rows: expected at least one.")
+
+
+def merged(states: Iterable) -> Any:
+    """What is known of all queries; there is at least one."""
+    return reduce(lambda left, right: left.merge(right), states)
 
 
 def _here(pieces, work):

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import ThresholdCurve, threshold_curve
-from skfilterrank.ranking._filtering.threshold import midpoint
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]

@@ -141,6 +141,7 @@ CALLS = {
     "estimation.machine_report": _SAMPLE,
     "stream.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
     "stream.evaluate": {**_STREAM, "measures": ["ap", "ndcg_f@2"]},
+    "stream.threshold_curve": _STREAM,
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,
     "trec.iter_evaluations": _OF_RUNS,

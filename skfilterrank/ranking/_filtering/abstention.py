@@ -6,9 +6,9 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank.ranking._filtering.prefixes import list_order
-from skfilterrank.ranking._filtering.threshold import midpoint
 
 # Places of a list that the regression reads, and folds by query of what it says of its own rows.
 _DEPTH = 10

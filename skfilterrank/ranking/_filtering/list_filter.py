@@ -5,12 +5,13 @@ from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.ranking._filtering.abstention import Confidence, best_level
 from skfilterrank.ranking._filtering.cuts import Cut
 from skfilterrank.ranking._filtering.prefixes import places
-from skfilterrank.ranking._filtering.threshold import ThresholdCurve, midpoint, utility_curve
+from skfilterrank.ranking._filtering.threshold import ThresholdCurve, utility_curve
 
 # Folds by query for what levels are worth on queries that they were not chosen by.
 _FOLDS = 5

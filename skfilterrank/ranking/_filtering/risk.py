@@ -7,6 +7,7 @@ import numpy as np
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_k, is_level
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
@@ -20,7 +21,6 @@ from skfilterrank.ranking._filtering.risk_bounds import queries_needed
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     measure_and_places,
-    midpoint,
     utility_curve,
 )
 

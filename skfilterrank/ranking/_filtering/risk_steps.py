@@ -7,8 +7,8 @@ import numpy as np
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_steps import values_at_prefixes
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.measure_steps import values_at_prefixes
 
 # Queries that a function is asked about by themselves.
 _N_ALONE = 20

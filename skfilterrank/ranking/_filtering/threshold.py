@@ -9,12 +9,13 @@ from skfilterrank._core.checks import check_k
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._core.measure_steps import measure_steps
+from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
 from skfilterrank._core.sorting import argsort_floats
-from skfilterrank.ranking._filtering.measure_steps import measure_steps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,17 +204,3 @@ def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
     if parsed.measure.takes_k:
         parsed = parsed.with_cutoff(k)
     return parsed, check_k(k) if parsed.k is None else parsed.k
-
-
-def midpoint(scores, lower) -> float:
-    """A threshold between `lower` and the next score above it; +inf where there is none."""
-    is_above = scores > lower
-    if not is_above.any():
-        return np.inf
-    upper = scores.min(where=is_above, initial=scores.max())
-    # Halves first: the difference of extreme scores overflows. The middle is rounded to the
-    # scores' own type, in which it will be compared with them.
-    middle = float(lower) / 2 + float(upper) / 2
-    if upper.dtype.kind == "f":
-        middle = float(upper.dtype.type(middle))
-    return middle if middle > lower else float(upper)

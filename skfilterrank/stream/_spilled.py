@@ -1,0 +1,105 @@
+"""Steps of a measure over the threshold, in temporary files where memory does not hold them."""
+
+import errno
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+# Steps that are in memory at once.
+MOST_STEPS = 1 << 19
+_FAN_OUT_BITS = 6
+
+
+class Bucket:
+    """The steps of a range of keys.
+
+    Parameters
+    ----------
+    path : str or None
+        File for them, of which those of narrower ranges have the name and more; None: in memory.
+    """
+
+    def __init__(self, path: str | None = None):
+        self._path = path
+        self._held: list[tuple[np.ndarray, np.ndarray]] = []
+        self._low, self._high = 0, 0
+        self.n_steps, self.total = 0, np.longdouble(0)
+        self._parts: list[Bucket] | None = None
+
+    def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
+        """Take steps in."""
+        if not len(keys):
+            return
+        low, high = int(keys.min()), int(keys.max())
+        self._low = min(self._low, low) if self.n_steps else low
+        self._high = max(self._high, high) if self.n_steps else high
+        self.n_steps += len(keys)
+        self.total += changes.sum(dtype=np.longdouble)
+        if self._path is None:
+            self._held.append((keys, changes))
+        else:
+            _append(self._path, np.stack([keys, changes.view(np.int64)], axis=1))
+
+    def sums(self, above) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Distinct keys, ascending, and the sum where each and all higher ones are shown.
+
+        Some at a time; `above` is the sum above this range.
+        """
+        if not self.n_steps:
+            return
+        if self._low == self._high:
+            yield np.array([self._low]), np.array([above + self.total])
+        elif self._path is None:
+            keys, changes = (np.concatenate(column) for column in zip(*self._held))
+            yield _sums(keys, changes, above)
+        elif self.n_steps <= MOST_STEPS:
+            pairs = np.fromfile(self._path, dtype=np.int64).reshape(-1, 2)
+            yield _sums(pairs[:, 0], pairs[:, 1].copy().view(np.float64), above)
+        else:
+            totals = np.array([part.total for part in self._split()])
+            higher = np.cumsum(totals[::-1])[::-1] - totals
+            for part, more in zip(self._split(), higher):
+                yield from part.sums(above + more)
+
+    def _split(self):
+        """The same steps in files of narrower ranges."""
+        if self._parts is not None:
+            return self._parts
+        # Two keys may be 2**64 apart, which Python counts and int64 does not.
+        shift = max(0, (self._high - self._low).bit_length() - _FAN_OUT_BITS)
+        n_parts = ((self._high - self._low) >> shift) + 1
+        self._parts = [Bucket(f"{self._path}.{number}") for number in range(n_parts)]
+        first = np.uint64(self._low % 2**64)
+        with open(self._path, "rb") as handle:
+            while len(numbers := np.fromfile(handle, dtype=np.int64, count=2 * MOST_STEPS)):
+                keys, changes = numbers.reshape(-1, 2).T.copy()
+                part = ((keys.view(np.uint64) - first) >> np.uint64(shift)).astype(np.uint8)
+                order = np.argsort(part, kind="stable")
+                ends = np.cumsum(np.bincount(part, minlength=n_parts))
+                for number, (begin, end) in enumerate(zip(np.append(0, ends), ends)):
+                    rows = order[begin:end]
+                    self._parts[number].add(keys[rows], changes.view(np.float64)[rows])
+        os.unlink(self._path)
+        return self._parts
+
+
+def _sums(keys, changes, above):
+    """What :meth:`Bucket.sums` yields, of steps in any order."""
+    order = np.argsort(keys)
+    keys, changes = keys[order], changes[order]
+    sums = np.cumsum(changes[::-1], dtype=np.longdouble)[::-1] + above
+    is_first = np.append(True, keys[1:] != keys[:-1])
+    return keys[is_first], sums[is_first]
+
+
+def _append(path, pairs):
+    """Add pairs of numbers to a file."""
+    try:
+        with open(path, "ab") as handle:
+            handle.write(pairs.tobytes())
+    except OSError as error:
+        named = OSError(error.errno, error.strerror, path)
+        if error.errno == errno.ENOSPC:
+            named.add_note("Steps of the measure are kept there: give Rows(..., folder=...).")
+        raise named from None
