@@ -1,9 +1,12 @@
 """Rows in the partitions of Dask collections: each is measured where it is, and states add up."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._dask.fold import fold
 from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
 from skfilterrank._dask.whole_queries import (
     cut_query,
@@ -16,8 +19,6 @@ from skfilterrank.stream._closed import ClosedQueries, QueriesInSeveralParts
 from skfilterrank.stream._frames import Wanted, block_of, is_frame
 
 _ROW = "skfilterrank row"
-# States that are merged at a time.
-_FAN_IN = 8
 
 
 class DaskPartitions:
@@ -95,29 +96,26 @@ class ClusterPass:
 
     def fold(self, work, closed: ClosedQueries | None):
         """The merged states of all partitions; only this comes to the client."""
-        import dask
-
-        measure = dask.delayed(_measure, pure=True)
-        merge = dask.delayed(_merge, pure=True)
-        shared = dask.delayed((work, self._wanted, closed is not None), traverse=False)
-        states = [
-            measure(part, number, shared) for number, part in enumerate(self._frame.to_delayed())
-        ]
-        while len(states) > 1:
-            states = [
-                merge(states[begin : begin + _FAN_IN]) for begin in range(0, len(states), _FAN_IN)
-            ]
         try:
-            (total,) = dask.compute(*states)
+            total = fold(self._frame, _measure, work, self._wanted, closed is not None)
         except QueriesInSeveralParts:
             refuse_cut(cut_query(self._ids, self._wanted.query))
             raise
         if total is None:
             raise InputError("rows holds no rows: expected at least one.")
-        state, seen = total
         if closed is not None:
-            closed.take(seen)
-        return state
+            closed.take(total.closed)
+        return total.state
+
+
+class _Measured(NamedTuple):
+    """What was made of some queries, and which they were."""
+
+    state: Any
+    closed: ClosedQueries
+
+    def merge(self, other: "_Measured") -> "_Measured":
+        return _Measured(self.state.merge(other.state), self.closed.merge(other.closed))
 
 
 def _with_plain_ids(number, part, *, query, dtype):
@@ -149,9 +147,8 @@ def _frame_of_bag(elements, number, wanted):
     return pd.concat(parts, ignore_index=True)
 
 
-def _measure(part, number, shared):
+def _measure(part, number, work, wanted, notes):
     """What is made of the queries of a partition, and which they are; None of an empty one."""
-    work, wanted, notes = shared
     if not len(part):
         return None
     where = f"partition {number}"
@@ -165,15 +162,4 @@ def _measure(part, number, shared):
     closed = ClosedQueries()
     if notes:
         closed.add(block.ids)
-    return work(block), closed
-
-
-def _merge(states):
-    """The sum of some states."""
-    known = [each for each in states if each is not None]
-    if not known:
-        return None
-    total, closed = known[0]
-    for state, seen in known[1:]:
-        total, closed = total.merge(state), closed.merge(seen)
-    return total, closed
+    return _Measured(work(block), closed)

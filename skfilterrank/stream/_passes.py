@@ -2,14 +2,13 @@
 
 import sys
 from collections.abc import Callable, Generator, Iterable
-from functools import reduce
 from typing import Any
 
 import joblib
 from tqdm.auto import tqdm
 
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._closed import ClosedQueries
 from skfilterrank.stream._cluster import ClusterPass
 
@@ -72,11 +71,6 @@ def run_pass(
                 yield state
     if not n_seen:
         raise InputError("rows holds no rows: expected at least one.")
-
-
-def merged(states: Iterable) -> Any:
-    """What is known of all queries; there is at least one."""
-    return reduce(lambda left, right: left.merge(right), states)
 
 
 def _here(pieces, work):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.row_blocks import Block
+from skfilterrank._dask.frames import is_bag, is_dask
 from skfilterrank._files.files import is_path
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank._dask.frames import is_bag, is_dask
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._cluster import DaskPartitions
 from skfilterrank.stream._files_of_rows import Files
 from skfilterrank.stream._frames import Wanted, block_of, is_frame, slices_of

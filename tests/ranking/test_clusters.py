@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
@@ -220,7 +220,9 @@ def test_places_and_list_rules_want_whole_queries(cluster, table):
     queries = table["query"].to_numpy()
     inside = int(np.flatnonzero(queries[1:] == queries[:-1])[0]) + 1
     frame = partitions(table, [inside])
-    with pytest.raises(InputError, match=rf"query {queries[inside]} has rows in partitions 0 and 1"):
+    with pytest.raises(
+        InputError, match=rf"query {queries[inside]} has rows in partitions 0 and 1"
+    ):
         model.rank(frame[FEATURES], groups=frame["query"])
     with pytest.raises(InputError, match="groups is missing"):
         model.rank(frame[FEATURES])

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stream_rows import arrays, make_rows
 
 from skfilterrank import metrics
 from skfilterrank.exceptions import InputError
 from skfilterrank.stream import Rows, evaluate
+from stream_rows import arrays, make_rows
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 bag = pytest.importorskip("dask.bag")

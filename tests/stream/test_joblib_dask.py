@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold
-from stream_rows import cut, make_rows
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import QueryRanker, RankAndFilter
 from skfilterrank.stream import Rows, evaluate
+from stream_rows import cut, make_rows
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")

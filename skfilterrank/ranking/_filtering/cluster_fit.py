@@ -10,9 +10,12 @@ from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._core.queries import query_runs
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._dask.frames import numbered_partitions
 from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
 from skfilterrank._response import document_scores, final_step
+from skfilterrank._threshold.search import Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
@@ -127,21 +130,20 @@ def _tune(model, inner, rows, fit_params):
         scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
     scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
     parsed = model._score_measure()
-    model.threshold_, model.best_score_ = best_threshold(scored, parsed)
-
-
-def best_threshold(scored, parsed):
-    """Interim."""
-    from skfilterrank._core.lists import RankedLists
-    from skfilterrank._core.queries import GroupIndex
-    from skfilterrank.ranking._filtering.threshold import utility_curve
-
-    part = scored.compute()
-    index = GroupIndex.from_groups(part[QUERY].to_numpy())
-    curve = utility_curve(
-        RankedLists(part[GAIN].to_numpy(), part[SCORE].to_numpy(), groups=index), parsed
+    found = search_threshold(
+        Stepping(parsed, None, 0.0), lambda work, _: [fold(scored, _measured, work)]
     )
-    return curve.best_threshold, curve.best_value
+    sign = 1.0 if parsed.measure.greater_is_better else -1.0
+    model.threshold_, model.best_score_ = found.best_threshold, sign * found.best_value
+
+
+def _measured(part, number, work):
+    """What is made of the queries of a partition."""
+    if not len(part):
+        return None
+    ids, sizes = query_runs(part[QUERY].to_numpy(), QUERY)
+    columns = {"label": part[GAIN].to_numpy(), "score": part[SCORE].to_numpy()}
+    return work(Block(ids, sizes, columns))
 
 
 def _scores(fitted, part, features, gains):
