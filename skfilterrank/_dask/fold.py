@@ -4,7 +4,7 @@
 _FAN_IN = 8
 
 
-def fold(frame, function, *shared):
+def fold_partitions(frame, function, *shared):
     """What a function says of each partition, merged: only that comes to the client.
 
     Parameters

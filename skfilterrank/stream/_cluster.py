@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._dask.fold import fold
+from skfilterrank._dask.fold import fold_partitions
 from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
 from skfilterrank._dask.whole_queries import (
     cut_query,
@@ -97,7 +97,7 @@ class ClusterPass:
     def fold(self, work, closed: ClosedQueries | None):
         """The merged states of all partitions; only this comes to the client."""
         try:
-            total = fold(self._frame, _measure, work, self._wanted, closed is not None)
+            total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
         except QueriesInSeveralParts:
             refuse_cut(cut_query(self._ids, self._wanted.query))
             raise

@@ -166,6 +166,7 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
     alone = clone(model).fit(scores[["score"]], scores["label"], groups=scores["query"])
     assert model.threshold_ == alone.threshold_
     assert model.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
+    np.testing.assert_allclose(model.list_sizes_, alone.list_sizes_)
 
 
 @pytest.mark.parametrize("cuts", [[300], [100, 200, 301]])
@@ -187,6 +188,27 @@ def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table, cuts):
     assert model.threshold_ == pytest.approx(curve.best_threshold, abs=1e-6)
     assert model.best_score_ == pytest.approx(curve.best_value, abs=1e-9)
     assert isinstance(model.estimator_, xgboost.XGBClassifier)
+    per_query = []
+    for i in range(3):
+        own, other = fold == i, fold != i
+        best = threshold_curve(
+            table["label"][other], scores[other], groups=table["query"][other], k=5
+        ).best_threshold
+        values = {
+            level: ndcg_f_score(
+                table["label"][own],
+                np.where(scores[own] >= level, scores[own], -np.inf),
+                groups=table["query"][own],
+                k=5,
+                average=None,
+            )
+            for level in (best, model.threshold_)
+        }
+        per_query.append(values[best])
+        assert model.cv_results_["n_queries"][i] == len(values[best])
+        mean = values[model.threshold_].mean()
+        assert model.cv_results_["test_score"][i] == pytest.approx(mean, abs=1e-9)
+    assert model.held_out_score_ == pytest.approx(np.concatenate(per_query).mean(), abs=1e-9)
 
 
 def test_one_split_keeps_its_model(cluster, table):

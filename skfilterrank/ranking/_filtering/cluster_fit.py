@@ -1,8 +1,8 @@
 """RankAndFilter on a Dask DataFrame: whatever has a value per row stays on the cluster."""
 
 import time
+from collections import Counter
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,13 +10,16 @@ from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._core.moments import Moments
 from skfilterrank._core.queries import query_runs
 from skfilterrank._core.row_blocks import Block
+from skfilterrank._dask.fold import fold_partitions
 from skfilterrank._dask.frames import numbered_partitions
 from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
 from skfilterrank._response import document_scores, final_step
 from skfilterrank._threshold.search import Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.list_sizes import usual_sizes
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
@@ -130,15 +133,85 @@ def _tune(model, inner, rows, fit_params):
         scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
     scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
     parsed = model._score_measure()
-    found = search_threshold(
-        Stepping(parsed, None, 0.0), lambda work, _: [fold(scored, _measured, work)]
+    found = _search(scored, parsed)
+    model.threshold_, model.best_score_ = found.best_threshold, _utility(parsed, found.best_value)
+    model.list_sizes_ = fold_partitions(scored, _measured, _sizes, None).usual()
+    if is_prefit:
+        model.cv_results_ = {}
+        return
+    levels = dict.fromkeys(range(folds.n), model.threshold_)
+    values = _values_of_folds(scored, parsed, levels)
+    model.cv_results_ = {
+        "n_queries": np.array([values[fold].n for fold in levels]),
+        "fit_time": np.array(fit_times),
+        "test_score": np.array([values[fold].mean for fold in levels]),
+    }
+    if folds.n > 1:
+        others = {fold: _search(scored, parsed, without=fold).best_threshold for fold in levels}
+        values = _values_of_folds(scored, parsed, others)
+        model.held_out_score_ = reduce(Moments.merge, values.values()).mean
+
+
+def _search(scored, parsed, without=None):
+    """The best threshold, of all folds or all but one."""
+    return search_threshold(
+        Stepping(parsed, None, 0.0),
+        lambda work, _: [fold_partitions(scored, _measured, work, without)],
     )
-    sign = 1.0 if parsed.measure.greater_is_better else -1.0
-    model.threshold_, model.best_score_ = found.best_threshold, sign * found.best_value
 
 
-def _measured(part, number, work):
-    """What is made of the queries of a partition."""
+def _utility(parsed, value):
+    """The value, negated where lower is better."""
+    return value if parsed.measure.greater_is_better else 0.0 - value
+
+
+class _ByFold(dict):
+    """What is known of the queries of each fold."""
+
+    def merge(self, other):
+        both = {fold: other.get(fold, Moments()).merge(mine) for fold, mine in self.items()}
+        return _ByFold(other | both)
+
+
+def _values_of_folds(scored, parsed, levels):
+    """Moments of the measure of each fold's queries, each fold cut at a level of its own."""
+    return fold_partitions(scored, _values_of_partition, parsed, levels)
+
+
+def _values_of_partition(part, number, parsed, levels):
+    return _ByFold(
+        (fold, Moments.of(_values(own, parsed, levels[fold]))) for fold, own in part.groupby(FOLD)
+    )
+
+
+def _values(part, parsed, level):
+    scores = part[SCORE].to_numpy()
+    kept = np.where(scores >= level, scores, -np.inf)
+    return parsed.utility(part[GAIN].to_numpy(), kept, groups=part[QUERY].to_numpy(), average=None)
+
+
+class _Sizes(Counter):
+    """How many lists are of each size."""
+
+    def merge(self, other):
+        return _Sizes(self + other)
+
+    def usual(self):
+        sizes = np.repeat(list(self), list(self.values()))
+        return usual_sizes(sizes)
+
+
+def _sizes(block):
+    """Documents of each query that are scored."""
+    shown = np.add.reduceat(
+        ~np.isneginf(block.columns["score"]), np.cumsum(block.sizes) - block.sizes, dtype=np.int64
+    )
+    return _Sizes(shown[shown > 0].tolist())
+
+
+def _measured(part, number, work, without):
+    """What is made of the queries of a partition, but for those of a fold."""
+    part = part if without is None else part[part[FOLD] != without]
     if not len(part):
         return None
     ids, sizes = query_runs(part[QUERY].to_numpy(), QUERY)
@@ -178,12 +251,13 @@ def _score_partition(number, part, *, models, scales, features, folds, score_gai
         if held_out.any():
             scores[held_out] = _scores(fitted, part[held_out], features, score_gains)
     if scales is not None:
-        mean, deviation = scales[-1].mean, scales[-1].deviation
-        for i, own in enumerate(scales[:-1]):
-            both = deviation > 0 and own.deviation > 0
-            stretch = deviation / own.deviation if both else 1.0
+        to_mean, to_deviation = _mean_and_deviation(scales[-1])
+        for i, scale in enumerate(scales[:-1]):
+            mean, deviation = _mean_and_deviation(scale)
+            both = deviation > 0 and to_deviation > 0
+            stretch = to_deviation / deviation if both else 1.0
             held_out = fold == i
-            scores[held_out] = mean + (scores[held_out] - own.mean) * stretch
+            scores[held_out] = to_mean + (scores[held_out] - mean) * stretch
     kept = fold >= 0
     return pd.DataFrame(
         {
@@ -195,41 +269,12 @@ def _score_partition(number, part, *, models, scales, features, folds, score_gai
     )
 
 
-class _Scale(NamedTuple):
-    """Number, mean, sum of squared differences from it, and range of scores; adds up."""
-
-    n: int
-    mean: float
-    squares: float
-    lowest: float
-    highest: float
-
-    @classmethod
-    def of(cls, scores) -> "_Scale":
-        if not len(scores):
-            return cls(0, 0.0, 0.0, np.inf, -np.inf)
-        mean = scores.mean()
-        return cls(len(scores), mean, ((scores - mean) ** 2).sum(), scores.min(), scores.max())
-
-    def merge(self, other: "_Scale") -> "_Scale":
-        n = self.n + other.n
-        if not n:
-            return self
-        step = other.mean - self.mean
-        return _Scale(
-            n,
-            self.mean + step * other.n / n,
-            self.squares + other.squares + step**2 * self.n * other.n / n,
-            min(self.lowest, other.lowest),
-            max(self.highest, other.highest),
-        )
-
-    @property
-    def deviation(self) -> float:
-        return np.sqrt(self.squares / self.n) if self.lowest < self.highest else 0.0
+def _mean_and_deviation(scale):
+    """Of scores, 0 where there are none; the deviation of equal scores is exactly 0."""
+    return (scale.mean, np.sqrt(scale.squares_about_mean / scale.n)) if scale.n else (0.0, 0.0)
 
 
-def _scales(rows, models, refitted, score_gains) -> list[_Scale]:
+def _scales(rows, models, refitted, score_gains) -> list[Moments]:
     """Of each fold's model, and of the refitted one, the scale of scores of rows it learned from.
 
     As :func:`to_refitted_scale`, on queries that a hash chooses.
@@ -238,7 +283,7 @@ def _scales(rows, models, refitted, score_gains) -> list[_Scale]:
     states = rows.of_partitions(
         _scales_of_partition, [*models, refitted], rows.features, rows.folds, share, score_gains
     )
-    return [reduce(_Scale.merge, scales) for scales in zip(*states)]
+    return [reduce(Moments.merge, scales) for scales in zip(*states)]
 
 
 def _scales_of_partition(part, models, features, folds, share, score_gains):
@@ -249,5 +294,5 @@ def _scales_of_partition(part, models, features, folds, share, score_gains):
     for i, fitted in enumerate(models):
         chosen = part[judged & (fold != i)]
         scores = _scores(fitted, chosen, features, score_gains) if len(chosen) else np.empty(0)
-        scales.append(_Scale.of(scores[np.isfinite(scores)]))
+        scales.append(Moments.of(scores[np.isfinite(scores)]))
     return scales
