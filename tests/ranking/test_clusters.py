@@ -30,7 +30,7 @@ def cluster():
     """One worker, a thread of this process."""
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as workers,
         distributed.Client(workers) as client,
     ):

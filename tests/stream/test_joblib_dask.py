@@ -28,7 +28,7 @@ def client():
     """Two workers, each a process."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as workers,
         distributed.Client(workers) as client,
     ):

@@ -153,7 +153,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
         score -inf are no part of a list.
     cv_results_ : dict of ndarrays of shape (n_folds,)
-        For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
+        Of Dask DataFrames "n_queries", "fit_time" and "test_score". For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
         the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
@@ -197,6 +197,14 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
     `predict` warns once where more than a quarter of at least 30 lists are clearly other than those
     the level was chosen on, shorter or longer; ``threshold="expected"`` follows the size.
+
+    **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
+    partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or
+    is fitted already. Whole queries are brought together first, in whatever order rows come, folds
+    are by a hash of the query id, and the exact threshold is found without collecting scores.
+    `estimator_` is then the same library's model for one process. Thresholds are "tune", a number
+    or None, and there are no curves, caps, `abstain`, weights and held-out sets. `predict` and
+    `decision_function` of any model give a Dask Series of a Dask DataFrame.
 
     With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
     promise holds of the lists that the cap leaves, and the threshold is the best for these.
