@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_steps import measure_steps
 from skfilterrank._core.midpoint import middle
-from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.row_blocks import Block, merged
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank._threshold.spilled_steps import MOST_STEPS, Bucket
 from skfilterrank._threshold.step_bins import (
@@ -78,11 +77,6 @@ def search_threshold(
     if not parsed.measure.greater_is_better:
         values, value = 0.0 - values, 0.0 - value
     return BestThreshold(thresholds, values, threshold, value)
-
-
-def merged(states: Iterable) -> Any:
-    """What is known of all queries; there is at least one."""
-    return reduce(lambda left, right: left.merge(right), states)
 
 
 class Stepping(NamedTuple):

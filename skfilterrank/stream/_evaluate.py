@@ -201,7 +201,7 @@ def evaluate(
         given = {"gains": gains, "ties": ties, "undefined": undefined or None}
         named = {name for name, value in given.items() if value is not None} | options.keys()
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
-    work: Any = Measuring(wanted, gains, ties, unjudged, undefined, *_split(options, wanted))
+    work: Any = Measuring(wanted, gains, ties, unjudged, undefined, *split_options(options, wanted))
     if out is not None and rows.is_on_cluster:
         raise InputError(
             "out is not possible where rows are Dask's, whose values stay on the workers: write "
@@ -244,7 +244,7 @@ def _writing(out, wanted):
     return nullcontext() if out is None else ValuesFile.open(out, tuple(wanted))
 
 
-def _split(options, wanted):
+def split_options(options, wanted) -> tuple[dict, dict]:
     """Options that are values, and those that name a column."""
     in_columns = {name for each in wanted.values() for name in each.measure.columns}
     columns = {
@@ -308,12 +308,15 @@ class Measuring(NamedTuple):
             if parsed.measure.over_queries == "geometric mean":
                 column = np.log(np.maximum(column, _LEAST))
             moments.append(Moments.of(column))
-        seen = forbidden_seen(self.wanted.values(), block.columns["label"], self.gains)
-        forbidden = frozenset(text for text, each in self.wanted.items() if each in seen)
         kept = ((block.ids,), (values,)) if self.keeps else ()
         return MeasuredBlocks(
-            block.n_rows, len(block.ids), n_undefined, tuple(moments), forbidden, *kept
+            block.n_rows, len(block.ids), n_undefined, tuple(moments), self.forbidden(block), *kept
         )
+
+    def forbidden(self, block: Block) -> frozenset:
+        """Measures that are not made for the gains below 0 which the block has."""
+        seen = forbidden_seen(self.wanted.values(), block.columns["label"], self.gains)
+        return frozenset(text for text, each in self.wanted.items() if each in seen)
 
     def values(self, block: Block) -> np.ndarray:
         """One row for each query in their order, one column for each measure; NaN: undefined."""

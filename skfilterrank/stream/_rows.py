@@ -1,12 +1,16 @@
 """One name for rows that need not fit into memory."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from typing import Any
 
 from skfilterrank._core.checks import check_choice, check_count
+from skfilterrank._core.row_blocks import merged
 from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank.stream._closed import ClosedQueries
 from skfilterrank.stream._cluster import DaskPartitions
 from skfilterrank.stream._partition import partitioned
+from skfilterrank.stream._passes import run_pass
 from skfilterrank.stream._sources import folder_for, source_of
 
 
@@ -135,6 +139,21 @@ def opened(rows: Rows, wanted, *, n_passes: int = 1) -> Iterator[ReadableRows]:
     else:
         with partitioned(source, wanted, rows.folder) as parts:
             yield ReadableRows(parts, wanted)
+
+
+def read_once(rows: Rows, wanted, work: Any, *, n_jobs, verbose) -> Any:
+    """What `work` makes of all rows, in one pass."""
+    with opened(rows, wanted) as source:
+        passing = run_pass(
+            source.pieces(),
+            work,
+            closed=ClosedQueries(),
+            n_jobs=n_jobs,
+            verbose=verbose,
+            n_rows=source.n_rows,
+        )
+        with closing(passing):
+            return merged(passing)
 
 
 def check_rows(rows) -> Rows:

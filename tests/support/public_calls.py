@@ -141,6 +141,13 @@ CALLS = {
     "estimation.machine_report": _SAMPLE,
     "stream.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
     "stream.evaluate": {**_STREAM, "measures": ["ap", "ndcg_f@2"]},
+    "stream.rank_filter_report": {**_STREAM, "y_scores": {"new": "score", "old": "label"}},
+    "stream.risk_threshold": {**_STREAM, "risk": "any_forbidden", "max_risk": 0.9},
+    "stream.score_predictions": {
+        **_STREAM,
+        "y_scores": {"new": "score", "old": "label"},
+        "measures": ["ap", "lexirecall"],
+    },
     "stream.threshold_curve": _STREAM,
     "trec.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "trec.evaluate_runs": _OF_RUNS,

@@ -153,8 +153,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
         score -inf are no part of a list.
     cv_results_ : dict of ndarrays of shape (n_folds,)
-        Of Dask DataFrames "n_queries", "fit_time" and "test_score". For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
-        the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
+        For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
+        the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone; of a fit
+        on Dask DataFrames ``n_queries``, ``fit_time`` and ``test_score``.
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
