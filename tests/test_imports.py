@@ -26,6 +26,9 @@ LAYERS = {
     "_core": 1,
     # Files as bytes, lines and names.
     "_files": 2,
+    # The best threshold of rows in parts; rows in the partitions of Dask.
+    "_threshold": 2,
+    "_dask": 2,
     "_response": 2,
     "_group_request": 2,
     "_wrapping": 2,

@@ -6,6 +6,10 @@ import pandas as pd
 from skfilterrank.exceptions import InputError, brief
 
 
+class QueriesInSeveralParts(InputError):
+    """Parts that are merged have queries in common."""
+
+
 class ClosedQueries:
     """The queries so far, in 8 bytes each.
 
@@ -31,15 +35,20 @@ class ClosedQueries:
         """The queries of both; raise for one that is in both."""
         both = ClosedQueries()
         both._levels = list(self._levels)
+        both.take(other)
+        return both
+
+    def take(self, other: "ClosedQueries") -> None:
+        """Close the queries of the other, too; raise for one that is closed already."""
         for keys in other._levels:
             again = self._holds(keys)
             if again.any():
-                raise InputError(
+                raise QueriesInSeveralParts(
                     f"{again.sum()} queries have rows in both of two parts that are merged: "
                     "measures need whole queries, so bring the rows of each into one part."
                 )
-            both._push(keys)
-        return both
+        for keys in other._levels:
+            self._push(keys)
 
     def _holds(self, keys):
         """Which sorted keys are there already."""

@@ -13,10 +13,10 @@ from skfilterrank._core.measure import ParsedMeasure, forbidden_seen, warn_of
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.results import Result, counted
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.scoring import check_undefined, with_undefined
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import evaluate as evaluate_rows
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._closed import ClosedQueries
 from skfilterrank.stream._frames import Wanted
 from skfilterrank.stream._passes import run_pass
@@ -202,6 +202,11 @@ def evaluate(
         named = {name for name, value in given.items() if value is not None} | options.keys()
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
     work: Any = Measuring(wanted, gains, ties, unjudged, undefined, *split_options(options, wanted))
+    if out is not None and rows.is_on_cluster:
+        raise InputError(
+            "out is not possible where rows are Dask's, whose values stay on the workers: write "
+            "those of each partition by map_partitions and metrics.evaluate."
+        )
     columns = Wanted(rows.query, rows.label, {"score": rows.score}, work.columns)
     closed = ClosedQueries()
     total: Any = None

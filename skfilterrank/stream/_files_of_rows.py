@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._files.files import reason_of
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._frames import Wanted, block_of, import_pyarrow
 
 _PARQUET = (".parquet", ".pq")

@@ -10,6 +10,7 @@ import pandas as pd
 from skfilterrank._core.arrays import as_column, as_numbers
 from skfilterrank._core.checks import check_scores
 from skfilterrank._core.queries import query_runs
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
@@ -17,7 +18,6 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.stream._blocks import Block
 
 
 class Wanted(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._closed import keys_of
 from skfilterrank.stream._frames import Wanted
 

@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Callable, Generator, Iterable
-from functools import reduce
 from typing import Any
 
 import joblib
 from tqdm.auto import tqdm
 
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._closed import ClosedQueries
+from skfilterrank.stream._cluster import ClusterPass
 
 # What is made of a block of whole queries: something with ``merge(other)``.
 Work = Callable[[Block], Any]
@@ -44,6 +44,9 @@ def run_pass(
     what : str
         What is done, for the progress bar.
     """
+    if isinstance(pieces, ClusterPass):
+        yield pieces.fold(work, closed)
+        return
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10
     n_seen = 0
@@ -68,11 +71,6 @@ def run_pass(
                 yield state
     if not n_seen:
         raise InputError("rows holds no rows: expected at least one.")
-
-
-def merged(states: Iterable) -> Any:
-    """What is known of all queries; there is at least one."""
-    return reduce(lambda left, right: left.merge(right), states)
 
 
 def _here(pieces, work):

@@ -9,10 +9,10 @@ import pandas as pd
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import warn_of
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.scoring import check_undefined, with_undefined
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metrics import PreferenceMatrix, preference_matrix
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._evaluate import Measuring, split_options
 from skfilterrank.stream._rows import Rows, check_rows, read_once
 from skfilterrank.stream._systems import columns_of_systems, score_key

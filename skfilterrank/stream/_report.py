@@ -11,8 +11,8 @@ from skfilterrank._core.checks import check_k, check_share
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.moments import Moments
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._evaluate import Measuring
 from skfilterrank.stream._rows import Rows, check_rows, read_once
 from skfilterrank.stream._systems import check_system, columns_of_systems, score_key

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.row_blocks import Block
 from skfilterrank.ranking import RiskCertificate
 from skfilterrank.ranking import risk_threshold as risk_threshold_of_rows
-from skfilterrank.stream._blocks import Block
 from skfilterrank.stream._frames import Wanted
 from skfilterrank.stream._rows import Rows, check_rows, read_once
 

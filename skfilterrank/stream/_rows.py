@@ -5,10 +5,12 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from skfilterrank._core.checks import check_choice, check_count
+from skfilterrank._core.row_blocks import merged
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.stream._closed import ClosedQueries
+from skfilterrank.stream._cluster import DaskPartitions
 from skfilterrank.stream._partition import partitioned
-from skfilterrank.stream._passes import merged, run_pass
+from skfilterrank.stream._passes import run_pass
 from skfilterrank.stream._sources import folder_for, source_of
 
 
@@ -20,24 +22,28 @@ class Rows:
 
     Parameters
     ----------
-    source : path, list of paths, frame, dict of columns, iterable of frames or callable
+    source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
         A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
         folders inside too), or a list of such paths; anything with ``__arrow_c_stream__``, such as
         tables of pyarrow, frames of polars and relations of DuckDB; a pandas DataFrame; a dict of
         columns, which may be NumPy memory maps; an iterable of frames; or a function without
         arguments that returns an iterable of frames. A generator can be read once only; what reads
-        more than once wants a list or a function.
+        more than once wants a list or a function. Also a Dask DataFrame, or a Dask bag of frames:
+        its partitions are read by the workers, and nothing but sums comes from there.
     query : str, default="qid"
         Column (of pandas also index level) of query ids: numbers or text, never missing.
     label : str, default="label"
         Column of labels, missing or NaN where unjudged.
     score : str, default="score"
         Column of scores, higher is better; -inf where filtered or not retrieved.
-    scattered : {"raise", "partition"}, default="raise"
+    scattered : {"raise", "partition"} or None, default=None
         What to do where the rows of a query do not stand together. "raise" reads everything once,
         and a query that comes back after others is an error: none is missed. "partition" writes the
         columns that are needed to a temporary folder first, split by a hash of the query id, and
-        reads from there; that takes about as much disk as the columns take as float64.
+        reads from there; that takes about as much disk as the columns take as float64. Of Dask
+        collections, "raise" makes an error of a query with rows in several partitions, and
+        "partition" shuffles the rows by query, as Dask is set up to, where there is any. None is
+        "partition" for those, and "raise" else.
     folder : path or None, default=None
         Where temporary folders are made; None: where the system has them. They are removed in any
         case.
@@ -78,18 +84,23 @@ class Rows:
         query: str = "qid",
         label: str = "label",
         score: str = "score",
-        scattered: str = "raise",
+        scattered: str | None = None,
         folder=None,
         chunk_rows: int = 1 << 19,
     ):
         for name, column in {"query": query, "label": label, "score": score}.items():
             check_column(column, name)
-        check_choice(scattered, "scattered", ("raise", "partition"))
+        check_choice(scattered, "scattered", ("raise", "partition", None))
         self.query, self.label, self.score = query, label, score
         self.scattered, self.folder = scattered, folder_for(folder)
         self.chunk_rows = check_count(chunk_rows, "chunk_rows")
         self.source = source
         self._source = source_of(source, self.chunk_rows)
+
+    @property
+    def is_on_cluster(self) -> bool:
+        """Whether Dask's workers read the rows."""
+        return isinstance(self._source, DaskPartitions)
 
     def __repr__(self):
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
@@ -115,12 +126,15 @@ class ReadableRows:
 def opened(rows: Rows, wanted, *, n_passes: int = 1) -> Iterator[ReadableRows]:
     """The wanted columns of rows, with temporary files as long as the block lasts."""
     source = rows._source
-    if n_passes > 1 and not source.is_repeatable and rows.scattered == "raise":
+    if isinstance(source, DaskPartitions):
+        yield ReadableRows(source.whole_queries(wanted, told=rows.scattered == "raise"), wanted)
+        return
+    if n_passes > 1 and not source.is_repeatable and rows.scattered != "partition":
         raise InputError(
             f"rows can be read once only, and are to be read {n_passes} times: pass a list of "
             "frames, a file, or a function without arguments that returns an iterator of frames."
         )
-    if rows.scattered == "raise":
+    if rows.scattered != "partition":
         yield ReadableRows(source, wanted)
     else:
         with partitioned(source, wanted, rows.folder) as parts:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.row_blocks import Block
+from skfilterrank._dask.frames import is_bag, is_dask
 from skfilterrank._files.files import is_path
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.stream._blocks import Block
+from skfilterrank.stream._cluster import DaskPartitions
 from skfilterrank.stream._files_of_rows import Files
 from skfilterrank.stream._frames import Wanted, block_of, is_frame, slices_of
 
@@ -59,8 +61,10 @@ class Frames:
                 n_rows += _length(part) or 0
 
 
-def source_of(source, chunk_rows: int) -> Files | Frames:
+def source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
     """The parts of whatever names rows."""
+    if is_dask(source) or is_bag(source):
+        return DaskPartitions(source)
     if is_path(source):
         return Files([source], chunk_rows)
     if isinstance(source, list | tuple) and source and all(map(is_path, source)):

@@ -10,12 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_np
 
-import skfilterrank.stream._spilled as spilled
-import skfilterrank.stream._threshold as searching
+import skfilterrank._threshold.search as searching
+import skfilterrank._threshold.spilled_steps as spilled
 from skfilterrank import ranking
+from skfilterrank._threshold.step_bins import keys_of_scores, scores_of_keys
 from skfilterrank.exceptions import InputError
 from skfilterrank.stream import Rows, threshold_curve
-from skfilterrank.stream._step_bins import keys_of_scores, scores_of_keys
 from stream_rows import arrays, cut, make_rows
 
 COLUMNS = make_rows(300)

@@ -33,7 +33,11 @@ _SEEN: "WeakKeyDictionary[object, _Seen]" = WeakKeyDictionary()
 
 def size_range(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     """The usual sizes of these lists: from, to; NaN where nothing is scored."""
-    sizes = _sizes(scores, index)
+    return usual_sizes(_sizes(scores, index))
+
+
+def usual_sizes(sizes: np.ndarray) -> np.ndarray:
+    """From and to, of the sizes of lists; NaN of none."""
     return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
 

@@ -4,35 +4,31 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, count_rows, find_groups
+from skfilterrank._core.checks import check_groups
 from skfilterrank._core.lists import RankedLists
-from skfilterrank._core.measure import ParsedMeasure
-from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
+from skfilterrank._dask.frames import is_dask
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
 from skfilterrank.ranking._filtering.cuts import ScoreCut
+from skfilterrank.ranking._filtering.filtering_ranker import FilteringRanker
 from skfilterrank.ranking._filtering.list_filter import held_out_shown, values_shown
-from skfilterrank.ranking._filtering.list_sizes import size_range, warn_of_other_sizes
+from skfilterrank.ranking._filtering.list_sizes import size_range
 from skfilterrank.ranking._filtering.parameters import (
     check_parameters,
     is_search,
     make_list_filter,
 )
-from skfilterrank.ranking._filtering.prefixes import thresholds_of
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import measure_and_places, utility_curve
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
-from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
-# The margin nearest to 0 that still says "filtered".
-_TINY = float(np.finfo(np.float64).tiny)
 _RISK_WITHOUT_GROUPS = (
     "threshold='risk' certifies a rate over queries, so it needs query ids: pass groups=, the "
     "query id of each row, or give y as a Series with an index level named 'qid'. Where each row "
@@ -50,7 +46,7 @@ _TUNED_ATTRIBUTES = (
 )
 
 
-class RankAndFilter(WrappingRanker, BaseEstimator):
+class RankAndFilter(FilteringRanker, BaseEstimator):
     """Rank each query's documents by an estimator's score and filter those under a threshold.
 
     The estimator learns from judged (query, document) rows; the threshold is the exact optimum of
@@ -158,7 +154,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         score -inf are no part of a list.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold ``n_queries``, ``fit_time`` and ``score_time`` in seconds, ``test_score`` at
-        the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone.
+        the chosen threshold, and ``best_threshold`` and ``best_score`` of the fold alone; of a fit
+        on Dask DataFrames ``n_queries``, ``fit_time`` and ``test_score``.
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
@@ -201,6 +198,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     query: for lists of one document it is where P(good) = 1/2 whatever a forbidden one costs. So
     `predict` warns once where more than a quarter of at least 30 lists are clearly other than those
     the level was chosen on, shorter or longer; ``threshold="expected"`` follows the size.
+
+    **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
+    partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or
+    is fitted already. Whole queries are brought together first, in whatever order rows come, folds
+    are by a hash of the query id, and the exact threshold is found without collecting scores.
+    `estimator_` is then the same library's model for one process. Thresholds are "tune", a number
+    or None, and there are no curves, caps, `abstain`, weights and held-out sets. `predict` and
+    `decision_function` of any model give a Dask Series of a Dask DataFrame.
 
     With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
     promise holds of the lists that the cap leaves, and the threshold is the best for these.
@@ -335,6 +340,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         parsed, k = measure_and_places(self.measure, self.k)
         check_parameters(self, parsed.measure)
+        for name in _TUNED_ATTRIBUTES:
+            self.__dict__.pop(name, None)
+        if is_dask(X):
+            if query_weight is not None or eval_set is not None:
+                name = "eval_set" if query_weight is None else "query_weight"
+                raise InputError(
+                    f"{name} is not possible where X is a Dask DataFrame: leave it out, or fit on "
+                    "rows in memory."
+                )
+            self.tuned_measure_, self._k = parsed.text, k
+            fit_on_partitions(self, X, y, groups, self._inside_parameters(fit_params))
+            return self
         groups = self._find_groups(X, y, groups)
         if self.threshold == "risk" and groups is None:
             raise InputError(_RISK_WITHOUT_GROUPS)
@@ -358,8 +375,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         as_labels = learns_labels(inner, self.target, prefit=is_prefit)
         self._score_gains = self.gains if as_labels else None
         self.tuned_measure_, self._k = parsed.text, k
-        for name in _TUNED_ATTRIBUTES:
-            self.__dict__.pop(name, None)
         if is_search(self.threshold) or self.abstain is not None:
             self._tune(data, label_array(y), weights)
         else:
@@ -368,125 +383,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if self._looks_at_lists():
                 self.query_threshold_ = make_list_filter(self).of_level()
         return self
-
-    def predict(self, X, groups=None) -> np.ndarray:
-        """Score the rows of X, -inf where filtered.
-
-        Parameters
-        ----------
-        {X}
-            All documents of each query, where the threshold looks at lists: "per_query",
-            "expected", "first_k", "largest_gap" and "surprise", `abstain` and the caps.
-        {groups}
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better, -inf where filtered.
-        """
-        scores, index = self._scores_and_lists(X, groups)
-        if index is not None:
-            return np.where(self.query_threshold_.shown(scores, index), scores, -np.inf)
-        if self.threshold_ is None:
-            return scores
-        return np.where(scores >= self.threshold_, scores, -np.inf)
-
-    def decision_function(self, X, groups=None) -> np.ndarray:
-        """Score minus threshold: finite, and at least 0 exactly where the row is kept.
-
-        Where the threshold is infinite, margins lie between 0 and 1 (everything is kept) or -1 and
-        0 (everything is filtered), in the order of the scores. Without a threshold they are the
-        scores.
-
-        Parameters
-        ----------
-        {X}
-        {groups}
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype float64
-            Margins.
-        """
-        scores, thresholds, shown = self._scores_and_thresholds(X, groups)
-        if thresholds is None:
-            return scores
-        is_infinite = np.isinf(thresholds)
-        margins = scores - np.where(is_infinite, 0.0, thresholds)
-        if np.any(is_infinite):
-            squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
-            squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
-            margins = np.where(is_infinite, squeezed, margins)
-        # Documents of one score, of which a cap shows some.
-        return np.where(shown, margins, np.minimum(margins, -_TINY))
-
-    def rank(self, X, groups=None) -> np.ndarray:
-        """Place of each row in its query's list.
-
-        Parameters
-        ----------
-        {X}
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `X`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), dtype int64
-            1 for the first document shown, 0 where filtered. Rows of equal score stand in the
-            order in which they came. Without rows, as where nothing was retrieved, it is empty.
-
-        Raises
-        ------
-        ValueError
-            If there are no query ids.
-        """
-        if not count_rows(X):
-            return np.empty(0, dtype=np.int64)
-        index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")
-        scores = self.predict(X, groups=find_groups(groups, X))
-        codes = index.codes()
-        order = np.lexsort((-scores, codes))
-        places = np.empty(len(scores), dtype=np.int64)
-        first = np.cumsum(index.sizes) - index.sizes
-        places[order] = np.arange(1, len(scores) + 1) - np.repeat(first, index.sizes)
-        places[np.isneginf(scores)] = 0
-        return places
-
-    def _scores_and_lists(self, X, groups):
-        """Raw scores, and the queries where what is shown depends on whole lists."""
-        check_is_fitted(self)
-        groups = find_groups(groups, X)
-        scores = self._scores_inside(X, groups, self._score_gains)
-        looks_at_lists = hasattr(self, "query_threshold_")
-        warns = hasattr(self, "list_sizes_") and groups is not None
-        if not len(scores) or not (looks_at_lists or warns):
-            return scores, None
-        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
-        if warns:
-            warn_of_other_sizes(self, scores, index)
-        return scores, index if looks_at_lists else None
-
-    def _scores_and_thresholds(self, X, groups):
-        """Raw scores, what they are compared with (None, a number, or one per row), what is shown.
-
-        A document may be hidden at the threshold itself, where others of its score are shown.
-        """
-        scores, index = self._scores_and_lists(X, groups)
-        if index is None:
-            thresholds = self.threshold_
-            return scores, thresholds, True if thresholds is None else scores >= thresholds
-        shown = self.query_threshold_.shown(scores, index)
-        return scores, thresholds_of(shown, scores, index), shown
-
-    def _looks_at_lists(self):
-        """Whether what is shown of a list depends on more than each score by itself."""
-        is_by_score = not is_search(self.threshold) or self.threshold in ("tune", "risk")
-        rest = (self.abstain, self.max_shown, self.min_shown)
-        return not is_by_score or rest != (None, None, None)
-
-    def _score_measure(self) -> ParsedMeasure:
-        """The tuned measure, whatever `measure` is set to before the next fit."""
-        return parse_measure(self.tuned_measure_)
 
     def _query_weights(self, query_weight, groups, n_rows):
         """Weight of each query by its number in the data, or None."""

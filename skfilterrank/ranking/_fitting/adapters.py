@@ -175,7 +175,7 @@ def _split_parameters(pipeline, params):
 
 def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
     """Fit a ranker of another library, which wants each query's rows together."""
-    _check_grades(ranker, y, wanted)
+    check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
     held_out = [together(*each, {})[:3] for each in held_out]
     sets = _pairs(held_out)
@@ -201,8 +201,11 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
     ranker.fit(X, y, **params)
 
 
-def _check_grades(ranker, y, wanted):
-    """Raise for targets that LightGBM and XGBoost refuse unclearly, or learn nothing from."""
+def check_grades(ranker, y, wanted):
+    """Raise for targets that LightGBM and XGBoost refuse unclearly, or learn nothing from.
+
+    The distinct ones are enough.
+    """
     if wanted not in ("group", "qid"):
         return
     name, settings, n_grades = type(ranker).__name__, ranker.get_params(), len(np.unique(y))

@@ -128,13 +128,16 @@ def column(X, number) -> np.ndarray:
 
 def count_unjudged(judged) -> int:
     """Number of rows without a label, with a warning; an error where none has one."""
-    n_unjudged = len(judged) - int(np.count_nonzero(judged))
-    if n_unjudged == len(judged):
+    return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
+
+
+def tell_unjudged(n_unjudged: int, n_rows: int) -> int:
+    """The number of rows without a label, with a warning; an error where none has one."""
+    if n_unjudged == n_rows:
         raise InputError("y holds no judged row: expected at least one label that is not NaN.")
     if n_unjudged:
         warn_user(
-            f"{n_unjudged} of {len(judged)} rows are unjudged (NaN label): they are not "
-            "learned from.",
+            f"{n_unjudged} of {n_rows} rows are unjudged (NaN label): they are not learned from.",
             UnjudgedWarning,
         )
     return n_unjudged

@@ -9,7 +9,7 @@ from skfilterrank.ranking._fitting.wrapping import has_fixed_scale
 
 RESCALES = ("auto", True, False)
 # Enough for a mean and a standard deviation; scoring all training rows again would take time.
-_SAMPLE_ROWS = 10_000
+SAMPLE_ROWS = 10_000
 
 
 def needs_rescaling(rescale, estimator) -> bool:
@@ -66,8 +66,8 @@ def _training_scale(model, rows, data, gains):
 
 
 def _whole_queries(rows, groups):
-    """Rows of evenly spaced queries, about `_SAMPLE_ROWS` of them; all where there are fewer."""
-    step = -(-len(rows) // _SAMPLE_ROWS)
+    """Rows of evenly spaced queries, about `SAMPLE_ROWS` of them; all where there are fewer."""
+    step = -(-len(rows) // SAMPLE_ROWS)
     if step == 1:
         return rows
     chosen = np.zeros(int(groups.max()) + 1, dtype=bool)

@@ -9,7 +9,7 @@ from skfilterrank._core.checks import is_number, is_whole_number
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 
-_DEFAULT_FOLDS = 5
+DEFAULT_FOLDS = 5
 
 
 def is_prefit(cv) -> bool:
@@ -42,7 +42,7 @@ def make_splits(
     ends the message where there are too few queries for folds.
     """
     check_cv(cv)
-    cv = _DEFAULT_FOLDS if cv is None else cv
+    cv = DEFAULT_FOLDS if cv is None else cv
     if is_number(cv):
         n_needed = int(cv) if is_whole_number(cv) else 2
         n_queries = int(groups.max()) + 1

@@ -21,6 +21,7 @@ from skfilterrank.ranking._fitting.adapters import (
     group_parameter,
     needs_own_form,
 )
+from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import read_eval_set
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
@@ -94,6 +95,7 @@ def prepare_rows(
     fit_params = fit_params or {}
     _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
+    refuse_arrays(estimator)
     for name, value in fit_params.items():
         is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
         if is_weight and count_rows(value, name) != n_rows:
@@ -103,7 +105,7 @@ def prepare_rows(
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
     if kind == "binary" and not prefit:
-        _check_two_kinds(estimator, row_gains[judged])
+        check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
     encoder = TargetEncoder(kind, row_gains)
     fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
@@ -208,10 +210,9 @@ def _number_queries(estimator, groups, n_rows, without_groups):
     return np.arange(n_rows)
 
 
-def _check_two_kinds(estimator, gains):
+def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
     """A classifier needs gains above 0 and others."""
-    n_good = np.count_nonzero(gains > 0)
-    if n_good in (0, len(gains)):
+    if n_good in (0, n_judged):
         which = "no gain is" if n_good == 0 else "every gain is"
         raise InputError(
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "

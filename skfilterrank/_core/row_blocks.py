@@ -1,5 +1,7 @@
 """Rows in memory: the queries they belong to, stretch by stretch, and their columns."""
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +59,11 @@ class Block(NamedTuple):
             Block(self.ids[:at], self.sizes[:at], left),
             Block(self.ids[at:], self.sizes[at:], right),
         )
+
+
+def merged(states: Iterable) -> Any:
+    """What is known of all queries; there is at least one."""
+    return reduce(lambda left, right: left.merge(right), states)
 
 
 def _joined(left, right):

@@ -1,0 +1,1 @@
+"""The best threshold of rows that come in parts, exactly."""

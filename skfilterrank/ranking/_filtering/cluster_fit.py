@@ -1,0 +1,298 @@
+"""RankAndFilter on a Dask DataFrame: whatever has a value per row stays on the cluster."""
+
+import time
+from collections import Counter
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+from tqdm.auto import tqdm
+
+from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._core.moments import Moments
+from skfilterrank._core.queries import query_runs
+from skfilterrank._core.row_blocks import Block
+from skfilterrank._dask.fold import fold_partitions
+from skfilterrank._dask.frames import numbered_partitions
+from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
+from skfilterrank._response import document_scores, final_step
+from skfilterrank._threshold.search import Stepping, search_threshold
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.list_sizes import usual_sizes
+from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
+from skfilterrank.ranking._fitting.cluster_estimators import (
+    check_cluster_estimator,
+    in_memory,
+)
+from skfilterrank.ranking._fitting.partitioned_rows import (
+    GAIN,
+    QUERY,
+    Folds,
+    PartitionedRows,
+)
+from skfilterrank.ranking._fitting.ranker_input import tell_unjudged
+from skfilterrank.ranking._fitting.score_scale import SAMPLE_ROWS, needs_rescaling
+from skfilterrank.ranking._fitting.targets import learns_labels, resolve_target
+from skfilterrank.ranking._fitting.training_data import check_two_kinds
+
+SCORE, FOLD = "skfilterrank score", "skfilterrank fold"
+
+
+def fit_on_partitions(model, X, y, groups, fit_params) -> None:
+    """Fit a RankAndFilter whose parameters are checked; `tuned_measure_` is set.
+
+    What has a value for each threshold, the curves, would have one for each row, and is not kept.
+    """
+    inner, is_prefit = model._unfitted_inner(), model._is_prefit()
+    _check_supported(model, inner, fit_params)
+    if not is_prefit:
+        check_cluster_estimator(inner)
+    groups = find_query_ids(groups, y, X)
+    model.fitted_with_groups_ = True
+    model._remember_columns(X._meta)
+    refuse_query_column(vars(model).get("feature_names_in_"))
+    kind = "gain" if is_prefit else resolve_target(inner, model.target)
+    wanted = None if is_prefit else group_parameter(inner)
+    rows = PartitionedRows(
+        X,
+        y,
+        groups,
+        gains=model.gains,
+        kind=kind,
+        folds=Folds.of(None if is_prefit else model.cv),
+        with_levels=kind == "grade" or wanted is not None,
+    )
+    n_rows, n_judged = rows.total("n_rows"), rows.total("n_judged")
+    model.n_unjudged_ = tell_unjudged(n_rows - n_judged, n_rows)
+    if kind == "binary" and not is_prefit:
+        check_two_kinds(inner, rows.total("n_good"), n_judged)
+    if wanted is not None:
+        check_grades(inner, rows.encoder.encode(rows.encoder.levels, None), wanted)
+    as_labels = learns_labels(inner, model.target, prefit=is_prefit)
+    model._score_gains = model.gains if as_labels else None
+    if model.threshold == "tune":
+        _tune(model, inner, rows, fit_params)
+    else:
+        model.threshold_ = None if model.threshold is None else float(model.threshold)
+        model.estimator_ = in_memory(inner) if is_prefit else rows.fit(inner, fit_params)
+
+
+def _check_supported(model, inner, fit_params):
+    """Raise for what only rows in memory can have."""
+    if isinstance(model.threshold, str) and model.threshold != "tune":
+        raise InputError(
+            f"threshold={model.threshold!r} needs whole lists in memory; where X is a Dask "
+            "DataFrame, threshold must be 'tune', a number or None."
+        )
+    for name in ("abstain", "max_shown", "min_shown"):
+        if getattr(model, name) is not None:
+            raise InputError(
+                f"{name}={brief(getattr(model, name))} is not possible where X is a Dask "
+                "DataFrame: leave it out, or fit on rows in memory."
+            )
+    if model.target == "label":
+        raise InputError(
+            "target='label' is not possible where X is a Dask DataFrame: use 'auto', 'binary', "
+            "'gain' or 'grade'."
+        )
+    if isinstance(inner, Pipeline):
+        raise InputError(
+            "estimator is a Pipeline, whose steps do not learn from Dask DataFrames: transform X "
+            f"first, and give {brief(final_step(inner))} alone."
+        )
+    for name, value in fit_params.items():
+        if np.ndim(value) or hasattr(value, "npartitions"):
+            raise InputError(
+                f"{name} has entries of its own, which are not brought together with the queries "
+                "of a Dask DataFrame: leave it out, or fit on rows in memory."
+            )
+
+
+def _tune(model, inner, rows, fit_params):
+    """Find the threshold from out-of-fold scores, and fit the final model."""
+    folds, is_prefit = rows.folds, model._is_prefit()
+    fit_times = []
+    if is_prefit:
+        models, scales = [in_memory(inner)], None
+        model.estimator_ = models[0]
+    else:
+        refit = model.refit is not False
+        if not refit and folds.share is None:
+            raise InputError(
+                f"refit=False keeps the model of the only split, but cv makes {folds.n}: use "
+                "cv=0.2, or refit=True."
+            )
+        models = []
+        for fold in tqdm(range(folds.n), desc="folds", unit="fold", disable=not model.verbose):
+            begin = time.perf_counter()
+            models.append(rows.fit(inner, fit_params, without=fold))
+            fit_times.append(time.perf_counter() - begin)
+        model.estimator_ = rows.fit(inner, fit_params) if refit else models[0]
+        rescale = refit and needs_rescaling(model.rescale, inner)
+        scales = _scales(rows, models, model.estimator_, model._score_gains) if rescale else None
+    scored = _scored(rows, models, scales, model._score_gains, whole=is_prefit)
+    parsed = model._score_measure()
+    found = _search(scored, parsed)
+    model.threshold_, model.best_score_ = found.best_threshold, _utility(parsed, found.best_value)
+    model.list_sizes_ = fold_partitions(scored, _measured, _sizes, None).usual()
+    if is_prefit:
+        model.cv_results_ = {}
+        return
+    levels = dict.fromkeys(range(folds.n), model.threshold_)
+    values = _values_of_folds(scored, parsed, levels)
+    model.cv_results_ = {
+        "n_queries": np.array([values[fold].n for fold in levels]),
+        "fit_time": np.array(fit_times),
+        "test_score": np.array([values[fold].mean for fold in levels]),
+    }
+    if folds.n > 1:
+        others = {fold: _search(scored, parsed, without=fold).best_threshold for fold in levels}
+        values = _values_of_folds(scored, parsed, others)
+        model.held_out_score_ = reduce(Moments.merge, values.values()).mean
+
+
+def _search(scored, parsed, without=None):
+    """The best threshold, of all folds or all but one."""
+    return search_threshold(
+        Stepping(parsed, None, 0.0),
+        lambda work, _: [fold_partitions(scored, _measured, work, without)],
+    )
+
+
+def _utility(parsed, value):
+    """The value, negated where lower is better."""
+    return value if parsed.measure.greater_is_better else 0.0 - value
+
+
+class _ByFold(dict):
+    """What is known of the queries of each fold."""
+
+    def merge(self, other):
+        both = {fold: other.get(fold, Moments()).merge(mine) for fold, mine in self.items()}
+        return _ByFold(other | both)
+
+
+def _values_of_folds(scored, parsed, levels):
+    """Moments of the measure of each fold's queries, each fold cut at a level of its own."""
+    return fold_partitions(scored, _values_of_partition, parsed, levels)
+
+
+def _values_of_partition(part, number, parsed, levels):
+    return _ByFold(
+        (fold, Moments.of(_values(own, parsed, levels[fold]))) for fold, own in part.groupby(FOLD)
+    )
+
+
+def _values(part, parsed, level):
+    scores = part[SCORE].to_numpy()
+    kept = np.where(scores >= level, scores, -np.inf)
+    return parsed.utility(part[GAIN].to_numpy(), kept, groups=part[QUERY].to_numpy(), average=None)
+
+
+class _Sizes(Counter):
+    """How many lists are of each size."""
+
+    def merge(self, other):
+        return _Sizes(self + other)
+
+    def usual(self):
+        sizes = np.repeat(list(self), list(self.values()))
+        return usual_sizes(sizes)
+
+
+def _sizes(block):
+    """Documents of each query that are scored."""
+    shown = np.add.reduceat(
+        ~np.isneginf(block.columns["score"]), np.cumsum(block.sizes) - block.sizes, dtype=np.int64
+    )
+    return _Sizes(shown[shown > 0].tolist())
+
+
+def _measured(part, number, work, without):
+    """What is made of the queries of a partition, but for those of a fold."""
+    part = part if without is None else part[part[FOLD] != without]
+    if not len(part):
+        return None
+    ids, sizes = query_runs(part[QUERY].to_numpy(), QUERY)
+    columns = {"label": part[GAIN].to_numpy(), "score": part[SCORE].to_numpy()}
+    return work(Block(ids, sizes, columns))
+
+
+def _scores(fitted, part, features, gains):
+    scores = document_scores(fitted, part[features], groups=part[QUERY].to_numpy(), gains=gains)
+    return scores.astype(np.float64, copy=False)
+
+
+def _scored(rows, models, scales, score_gains, *, whole):
+    """Gain, score and fold of the rows that are held out, on the cluster, in query order."""
+    import dask
+
+    meta = pd.DataFrame(
+        {GAIN: np.empty(0), SCORE: np.empty(0), QUERY: rows.frame._meta[QUERY], FOLD: np.int64()}
+    )
+    return numbered_partitions(
+        _score_partition,
+        rows.frame,
+        meta=meta,
+        models=dask.delayed(models),
+        scales=scales,
+        features=rows.features,
+        folds=None if whole else rows.folds,
+        score_gains=score_gains,
+    ).persist()
+
+
+def _score_partition(number, part, *, models, scales, features, folds, score_gains):
+    fold = np.zeros(len(part), dtype=np.int64) if folds is None else folds.of_rows(part[QUERY])
+    scores = np.empty(len(part))
+    for i, fitted in enumerate(models):
+        held_out = fold == i
+        if held_out.any():
+            scores[held_out] = _scores(fitted, part[held_out], features, score_gains)
+    if scales is not None:
+        to_mean, to_deviation = _mean_and_deviation(scales[-1])
+        for i, scale in enumerate(scales[:-1]):
+            mean, deviation = _mean_and_deviation(scale)
+            both = deviation > 0 and to_deviation > 0
+            stretch = to_deviation / deviation if both else 1.0
+            held_out = fold == i
+            scores[held_out] = to_mean + (scores[held_out] - mean) * stretch
+    kept = fold >= 0
+    return pd.DataFrame(
+        {
+            GAIN: part[GAIN].to_numpy()[kept],
+            SCORE: scores[kept],
+            QUERY: part[QUERY].to_numpy()[kept],
+            FOLD: fold[kept],
+        }
+    )
+
+
+def _mean_and_deviation(scale):
+    """Of scores, 0 where there are none; the deviation of equal scores is exactly 0."""
+    return (scale.mean, np.sqrt(scale.squares_about_mean / scale.n)) if scale.n else (0.0, 0.0)
+
+
+def _scales(rows, models, refitted, score_gains) -> list[Moments]:
+    """Of each fold's model, and of the refitted one, the scale of scores of rows it learned from.
+
+    As :func:`to_refitted_scale`, on queries that a hash chooses.
+    """
+    share = min(1.0, SAMPLE_ROWS / rows.total("n_rows"))
+    states = rows.of_partitions(
+        _scales_of_partition, [*models, refitted], rows.features, rows.folds, share, score_gains
+    )
+    return [reduce(Moments.merge, scales) for scales in zip(*states)]
+
+
+def _scales_of_partition(part, models, features, folds, share, score_gains):
+    low = hash_queries(part[QUERY]) & np.uint64(2**32 - 1)
+    part = part[low < share * 2.0**32]
+    fold, judged = folds.of_rows(part[QUERY]), ~np.isnan(part[GAIN].to_numpy())
+    scales = []
+    for i, fitted in enumerate(models):
+        chosen = part[judged & (fold != i)]
+        scores = _scores(fitted, chosen, features, score_gains) if len(chosen) else np.empty(0)
+        scales.append(Moments.of(scores[np.isfinite(scores)]))
+    return scales

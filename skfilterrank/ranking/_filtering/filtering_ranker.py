@@ -1,0 +1,163 @@
+"""What a fitted RankAndFilter serves: scores with a cut, margins, and places."""
+
+import functools
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._core.checks import check_groups, count_rows, find_groups
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank._dask.frames import is_dask
+from skfilterrank.ranking._filtering.cluster_serving import serve_partitions
+from skfilterrank.ranking._filtering.list_sizes import warn_of_other_sizes
+from skfilterrank.ranking._filtering.parameters import is_search
+from skfilterrank.ranking._filtering.prefixes import thresholds_of
+from skfilterrank.ranking._fitting.wrapping import WrappingRanker
+
+# The margin nearest to 0 that still says "filtered".
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+_Method = TypeVar("_Method", bound=Callable)
+
+
+def _over_partitions(method: _Method) -> _Method:
+    """Let a method of X and groups take Dask's, of which each partition is done by itself."""
+
+    @functools.wraps(method)
+    def of_partitions(self, X, groups=None):
+        if not is_dask(X):
+            return method(self, X, groups)
+        check_is_fitted(self)
+        return serve_partitions(self, method.__name__, X, groups)
+
+    return cast(_Method, of_partitions)
+
+
+class FilteringRanker(WrappingRanker):
+    """A ranker whose `fit` has set `threshold_`, or `query_threshold_`, and `tuned_measure_`."""
+
+    @_over_partitions
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X, -inf where filtered.
+
+        Parameters
+        ----------
+        {X}
+            All documents of each query, where the threshold looks at lists: "per_query",
+            "expected", "first_k", "largest_gap" and "surprise", `abstain` and the caps.
+        {groups}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better, -inf where filtered.
+        """
+        scores, index = self._scores_and_lists(X, groups)
+        if index is not None:
+            return np.where(self.query_threshold_.shown(scores, index), scores, -np.inf)
+        if self.threshold_ is None:
+            return scores
+        return np.where(scores >= self.threshold_, scores, -np.inf)
+
+    @_over_partitions
+    def decision_function(self, X, groups=None) -> np.ndarray:
+        """Score minus threshold: finite, and at least 0 exactly where the row is kept.
+
+        Where the threshold is infinite, margins lie between 0 and 1 (everything is kept) or -1 and
+        0 (everything is filtered), in the order of the scores. Without a threshold they are the
+        scores.
+
+        Parameters
+        ----------
+        {X}
+        {groups}
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Margins.
+        """
+        scores, thresholds, shown = self._scores_and_thresholds(X, groups)
+        if thresholds is None:
+            return scores
+        is_infinite = np.isinf(thresholds)
+        margins = scores - np.where(is_infinite, 0.0, thresholds)
+        if np.any(is_infinite):
+            squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
+            squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
+            margins = np.where(is_infinite, squeezed, margins)
+        # Documents of one score, of which a cap shows some.
+        return np.where(shown, margins, np.minimum(margins, -_TINY))
+
+    @_over_partitions
+    def rank(self, X, groups=None) -> np.ndarray:
+        """Place of each row in its query's list.
+
+        Parameters
+        ----------
+        {X}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype int64
+            1 for the first document shown, 0 where filtered. Rows of equal score stand in the
+            order in which they came. Without rows, as where nothing was retrieved, it is empty.
+
+        Raises
+        ------
+        ValueError
+            If there are no query ids.
+        """
+        if not count_rows(X):
+            return np.empty(0, dtype=np.int64)
+        index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")
+        scores = self.predict(X, groups=find_groups(groups, X))
+        codes = index.codes()
+        order = np.lexsort((-scores, codes))
+        places = np.empty(len(scores), dtype=np.int64)
+        first = np.cumsum(index.sizes) - index.sizes
+        places[order] = np.arange(1, len(scores) + 1) - np.repeat(first, index.sizes)
+        places[np.isneginf(scores)] = 0
+        return places
+
+    def _scores_and_lists(self, X, groups):
+        """Raw scores, and the queries where what is shown depends on whole lists."""
+        check_is_fitted(self)
+        groups = find_groups(groups, X)
+        scores = self._scores_inside(X, groups, self._score_gains)
+        looks_at_lists = hasattr(self, "query_threshold_")
+        warns = hasattr(self, "list_sizes_") and groups is not None
+        if not len(scores) or not (looks_at_lists or warns):
+            return scores, None
+        index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
+        if warns:
+            warn_of_other_sizes(self, scores, index)
+        return scores, index if looks_at_lists else None
+
+    def _scores_and_thresholds(self, X, groups):
+        """Raw scores, what they are compared with (None, a number, or one per row), what is shown.
+
+        A document may be hidden at the threshold itself, where others of its score are shown.
+        """
+        scores, index = self._scores_and_lists(X, groups)
+        if index is None:
+            thresholds = self.threshold_
+            return scores, thresholds, True if thresholds is None else scores >= thresholds
+        shown = self.query_threshold_.shown(scores, index)
+        return scores, thresholds_of(shown, scores, index), shown
+
+    def _looks_at_lists(self):
+        """Whether what is shown of a list depends on more than each score by itself."""
+        is_by_score = not is_search(self.threshold) or self.threshold in ("tune", "risk")
+        rest = (self.abstain, self.max_shown, self.min_shown)
+        return not is_by_score or rest != (None, None, None)
+
+    def _score_measure(self) -> ParsedMeasure:
+        """The tuned measure, whatever `measure` is set to before the next fit."""
+        return parse_measure(self.tuned_measure_)

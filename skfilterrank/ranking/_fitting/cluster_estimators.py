@@ -1,0 +1,121 @@
+"""Estimators of XGBoost and LightGBM that train on a Dask cluster."""
+
+import importlib
+import inspect
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._response import final_step
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._fitting.adapters import clone_inside, group_parameter
+
+_LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
+
+
+def trains_on_cluster(estimator) -> bool:
+    """Whether an estimator, or the last step of a Pipeline, learns from Dask collections."""
+    return _library(final_step(estimator)) is not None
+
+
+def _library(estimator):
+    """Name of the library of a Dask estimator, also of a class derived from one; or None."""
+    for base in type(estimator).__mro__:
+        library = base.__module__.partition(".")[0]
+        if base.__name__.startswith(_LIBRARIES.get(library, "\0")):
+            return library
+    return None
+
+
+def check_cluster_estimator(estimator) -> None:
+    """Raise for an estimator that does not learn from Dask collections, or without a cluster."""
+    if _library(estimator) is None:
+        raise InputError(
+            "X is a Dask DataFrame, which XGBoost's and LightGBM's estimators for Dask learn from "
+            f"(DaskXGBRanker, DaskLGBMRanker, ...), got {brief(estimator)}: use one of these, or "
+            "X.compute() where the rows fit into memory."
+        )
+    if estimator.get_params().get("client") is not None:
+        raise InputError(
+            f"client is set on {type(estimator).__name__}, and scikit-learn cannot clone a client: "
+            "leave it out. The client that was made last is used, or the one of "
+            "`with client.as_current():`."
+        )
+    from distributed import default_client
+
+    try:
+        default_client()
+    except ValueError as error:
+        raise InputError(
+            f"{type(estimator).__name__} needs a cluster to learn on: start one first, such as "
+            "client = distributed.Client(), which makes one of this machine."
+        ) from error
+
+
+def refuse_arrays(estimator) -> None:
+    """Raise where an estimator for Dask is given rows in memory."""
+    if trains_on_cluster(estimator):
+        name = type(final_step(estimator)).__name__
+        raise InputError(
+            f"{name} learns from Dask DataFrames, got rows in memory: use "
+            f"{name.removeprefix('Dask')}, or RankAndFilter({name}()) with a Dask DataFrame."
+        )
+
+
+def fit_on_cluster(estimator, rows, features, target, query, fit_params):
+    """Fit a clone on a Dask DataFrame, and return the model as one of the same library in memory.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of XGBoost or LightGBM, for Dask.
+    rows : dask DataFrame
+        On the cluster; no partition is empty, and each holds whole queries, their rows together
+        and their numbers ascending within partitions and from one to the next.
+    features : list
+        Names of the columns to learn from.
+    target, query : str
+        Columns of the target and of the number of the query.
+    fit_params : dict
+        Further parameters of `fit`.
+    """
+    fitted = clone_inside(estimator)
+    params = dict(fit_params)
+    wanted = group_parameter(fitted)
+    if wanted == "qid":
+        params["qid"] = rows[query]
+        if "allow_group_split" in inspect.signature(type(fitted)).parameters:
+            # No query is split: XGBoost's own sort makes a partition of each single query.
+            fitted.set_params(allow_group_split=True)
+    elif wanted == "group":
+        params["group"] = rows[query].map_partitions(_run_lengths, meta=pd.Series([0]))
+    with warnings.catch_warnings():
+        if estimator.get_params().get("n_jobs") is None:
+            # LightGBM's of its own default.
+            warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
+        fitted.fit(rows[features], rows[target], **params)
+    return in_memory(fitted)
+
+
+def _run_lengths(numbers):
+    """Sizes of the queries of a partition, whose rows are together."""
+    values = numbers.to_numpy()
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    return pd.Series(np.diff(np.append(starts, len(values))))
+
+
+def in_memory(fitted):
+    """A fitted model that scores arrays, without a cluster."""
+    library = _library(fitted)
+    if library is None:
+        return fitted
+    if library == "lightgbm":
+        return fitted.to_local()
+    name = next(b.__name__ for b in type(fitted).__mro__ if b.__name__.startswith("DaskXGB"))
+    local_class = getattr(importlib.import_module("xgboost"), name.removeprefix("Dask"))
+    known = local_class().get_params()
+    params = {key: value for key, value in fitted.get_params().items() if key in known}
+    local = local_class(**params)
+    local.load_model(fitted.get_booster().save_raw("ubj"))
+    return local

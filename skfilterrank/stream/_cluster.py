@@ -1,0 +1,165 @@
+"""Rows in the partitions of Dask collections: each is measured where it is, and states add up."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._core.queries import GroupIndex
+from skfilterrank._dask.fold import fold_partitions
+from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
+from skfilterrank._dask.whole_queries import (
+    cut_query,
+    in_query_order,
+    plain_ids,
+    refuse_cut,
+)
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.stream._closed import ClosedQueries, QueriesInSeveralParts
+from skfilterrank.stream._frames import Wanted, block_of, is_frame
+
+_ROW = "skfilterrank row"
+
+
+class DaskPartitions:
+    """A Dask DataFrame, or a bag whose elements are frames."""
+
+    n_rows = None
+    is_repeatable = True
+
+    def __init__(self, source):
+        self._source = source
+        if getattr(source, "ndim", 2) != 2:
+            raise InputTypeError(
+                "source is a Dask Series, and rows have several columns: pass the frame."
+            )
+
+    def whole_queries(self, wanted: Wanted, *, told: bool) -> "WholeQueries":
+        """The wanted columns, the rows of each query in one partition."""
+        frame = self._frame(wanted)
+        ids = frame[wanted.query]
+        if told:
+            # Looked for by the first pass, at no cost.
+            return WholeQueries(frame, ids)
+        if cut_query(ids, wanted.query) is not None:
+            numbered = numbered_partitions(
+                _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
+            )
+            frame = numbered.shuffle(on=wanted.query, ignore_index=True)
+        return WholeQueries(frame, None)
+
+    def _frame(self, wanted):
+        """A Dask DataFrame of the wanted columns, query ids without categories."""
+        source = self._source
+        if hasattr(source, "to_dataframe"):
+            dd, parts = import_dask("A Dask bag"), source.to_delayed()
+            import dask
+
+            read = dask.delayed(_frame_of_bag, pure=True)
+            source = dd.from_delayed([read(part, i, wanted) for i, part in enumerate(parts)])
+        if wanted.query not in source.columns and source.index.name == wanted.query:
+            source = source.reset_index()
+        missing = [name for name in wanted.names if name not in source.columns]
+        if missing:
+            raise InputError(
+                f"rows has no column {brief(missing[0])}: say which hold queries, labels and "
+                "scores by query=, label= and score=. Its columns are "
+                f"{brief_list(list(source.columns))}."
+            )
+        frame = source[wanted.names]
+        dtype = frame.dtypes[wanted.query]
+        ids = plain_ids(0, frame._meta[wanted.query], dtype, wanted.query)
+        meta = frame._meta.reset_index(drop=True).assign(**{wanted.query: ids})
+        return numbered_partitions(
+            _with_plain_ids, frame, meta=meta, query=wanted.query, dtype=dtype
+        )
+
+
+class WholeQueries:
+    """Partitions that are known, or said, to hold whole queries."""
+
+    n_rows = None
+
+    def __init__(self, frame, ids_to_check):
+        self._frame, self._ids = frame, ids_to_check
+
+    def pieces(self, wanted: Wanted) -> "ClusterPass":
+        """One pass over them."""
+        return ClusterPass(self._frame, self._ids, wanted)
+
+
+class ClusterPass:
+    """Partitions, and what is made of them on the workers."""
+
+    def __init__(self, frame, ids_to_check, wanted):
+        self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
+
+    def fold(self, work, closed: ClosedQueries | None):
+        """The merged states of all partitions; only this comes to the client."""
+        try:
+            total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
+        except QueriesInSeveralParts:
+            refuse_cut(cut_query(self._ids, self._wanted.query))
+            raise
+        if total is None:
+            raise InputError("rows holds no rows: expected at least one.")
+        if closed is not None:
+            closed.take(total.closed)
+        return total.state
+
+
+class _Measured(NamedTuple):
+    """What was made of some queries, and which they were."""
+
+    state: Any
+    closed: ClosedQueries
+
+    def merge(self, other: "_Measured") -> "_Measured":
+        return _Measured(self.state.merge(other.state), self.closed.merge(other.closed))
+
+
+def _with_plain_ids(number, part, *, query, dtype):
+    ids = plain_ids(number, part[query], dtype, f"column {brief(query)}")
+    return part.reset_index(drop=True).assign(**{query: ids})
+
+
+def _with_row_numbers(number, part):
+    return part.assign(**{_ROW: row_numbers(number, len(part))})
+
+
+def _frame_of_bag(elements, number, wanted):
+    """The frames of a partition of a bag as one of pandas."""
+    parts = []
+    for frame in elements:
+        where = f"partition {number}"
+        if not is_frame(frame):
+            raise InputTypeError(
+                f"{where} of the bag holds {brief(frame)}: expected tables of pandas, polars or "
+                "pyarrow, or dicts of columns."
+            )
+        block = block_of(frame, wanted, where)
+        columns = {wanted.query: np.repeat(block.ids, block.sizes)}
+        names = {"label": wanted.label} | dict(wanted.scores) | dict(wanted.others)
+        columns |= {names[key]: values for key, values in block.columns.items()}
+        parts.append(pd.DataFrame(columns))
+    if not parts:
+        return pd.DataFrame({name: np.empty(0) for name in wanted.names})
+    return pd.concat(parts, ignore_index=True)
+
+
+def _measure(part, number, work, wanted, notes):
+    """What is made of the queries of a partition, and which they are; None of an empty one."""
+    if not len(part):
+        return None
+    where = f"partition {number}"
+    if _ROW in part.columns:
+        part = in_query_order(part, wanted.query, _ROW)
+        where += ", shuffled by query"
+    block = block_of(part, wanted, where)
+    if len(np.unique(block.ids)) < len(block.ids):
+        order = GroupIndex.from_groups(part[wanted.query].to_numpy()).row_order()
+        block = block_of(part.iloc[order], wanted, where)
+    closed = ClosedQueries()
+    if notes:
+        closed.add(block.ids)
+    return _Measured(work(block), closed)
