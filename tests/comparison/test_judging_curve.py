@@ -199,7 +199,9 @@ def test_share_needed_by_hand():
     tau = np.array([[0.5, 0.95, 0.85], [0.85, 0.95, 0.92]])[None, :, :, None]
     found = dataclasses.replace(found, tau=tau)
     assert found.share_needed().loc["pooling"].tolist() == [np.inf, pytest.approx(0.15)]
-    assert found.share_needed(tau=0.8).loc["pooling"].tolist() == pytest.approx([0.1 + 0.1 / 1.5, 0.1])
+    assert found.share_needed(tau=0.8).loc["pooling"].tolist() == pytest.approx(
+        [0.1 + 0.1 / 1.5, 0.1]
+    )
 
 
 def test_intervals_are_quantiles_of_the_samples():
