@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests start many processes, of which each would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test lint docs clean
 
