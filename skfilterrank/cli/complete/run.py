@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
@@ -62,8 +63,8 @@ def run(arguments) -> int:
 
 def _tell_of_labels(qrels, arguments):
     """Labels that are not learned from, or may have another meaning."""
-    if "judged_by" in qrels:
-        is_machine = (qrels["judged_by"] != "people") & qrels["label"].notna()
+    if JUDGED_BY in qrels:
+        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
         n_machine = counted(int(is_machine.sum()), "label")
         tell(f"{arguments.qrels}: {n_machine} of machines, not learned from and predicted anew")
         qrels = qrels[~is_machine]
@@ -82,7 +83,7 @@ def _write(table, arguments):
     if unjudged is None:
         table = table[table["label"].notna()]
     if arguments.labels == "soft":
-        is_predicted = table["judged_by"] == "predicted"
+        is_predicted = is_of_machine(table[JUDGED_BY])
         table = table.assign(label=np.where(is_predicted, table["label"].round(4), table["label"]))
     target = data_output() if arguments.out == "-" else arguments.out
     write_qrels(target, table, unjudged_label=unjudged)
@@ -94,7 +95,7 @@ def _tell(completed, arguments):
     if completed.unknown_topics:
         n_unknown = len(completed.unknown_topics)
         tell(f"{counted(n_unknown, 'topic')} of the runs without judgments: left out")
-    imputed = table["label"][table["judged_by"] == "predicted"]
+    imputed = table["label"][is_of_machine(table[JUDGED_BY])]
     text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
     if len(imputed) and arguments.labels == "hard":
         counts = imputed.value_counts().sort_index()

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import Result, counted
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
@@ -17,8 +18,6 @@ from skfilterrank.judgments._prediction.expected_precision import expected_preci
 from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
-    JUDGED_BY,
-    PEOPLE,
     column_of,
     is_polars,
     judges_of,
@@ -233,7 +232,7 @@ def complete_qrels(
 def _pool(ranks, qrels):
     """Judged and unjudged documents, topic by topic as judged; and topics nobody judged."""
     if JUDGED_BY in qrels:
-        is_machine = (qrels[JUDGED_BY] != PEOPLE).to_numpy() & qrels["label"].notna().to_numpy()
+        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
         if n_machine := int(np.count_nonzero(is_machine)):
             warn_user(
                 f"qrels holds {counted(n_machine, 'label')} of machines: they are not learned "
