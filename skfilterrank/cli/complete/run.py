@@ -65,8 +65,9 @@ def _tell_of_labels(qrels, arguments):
     """Labels that are not learned from, or may have another meaning."""
     if JUDGED_BY in qrels:
         is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
-        n_machine = counted(int(is_machine.sum()), "label")
-        tell(f"{arguments.qrels}: {n_machine} of machines, not learned from and predicted anew")
+        if is_machine.any():
+            n_machine = counted(int(is_machine.sum()), "label")
+            tell(f"{arguments.qrels}: {n_machine} of machines, not learned from and predicted anew")
         qrels = qrels[~is_machine]
     n_negative = int((qrels["label"] < 0).sum())
     if n_negative and arguments.unjudged_label == "warn":
@@ -104,8 +105,8 @@ def _tell(completed, arguments):
         text += f", {imputed.mean():.4f} on average"
     tell(text)
     if len(imputed):
-        warns = completed.n_predicted_relevant and not completed.expected_precision >= 0.5
-        tell(f"{'warning: ' if warns else ''}{completed.precision_text()}; column 2 marks them")
+        warning = "warning: " if completed.is_doubtful else ""
+        tell(f"{warning}{completed.precision_text()}; column 2 marks them")
     if arguments.labels == "soft" and predictor.calibration_ is None:
         tell("too few judged documents to calibrate chances: expected labels may be far off")
     reasons = {}
