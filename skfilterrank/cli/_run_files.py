@@ -4,6 +4,7 @@ import errno
 import os
 from collections import Counter
 
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
@@ -90,12 +91,12 @@ def read_judgments(arguments):
 
 def without_machines(qrels, path):
     """Judgments in which labels of machines, of which it is told, are missing."""
-    if "judged_by" not in qrels:
+    if JUDGED_BY not in qrels:
         return qrels
-    is_machine = qrels["judged_by"] != "people"
+    is_machine = is_of_machine(qrels[JUDGED_BY])
     if n_labels := int(qrels["label"][is_machine].notna().sum()):
         tell(f"{path}: {counted(n_labels, 'label')} of machines, taken for not judged")
-    return qrels.drop(columns="judged_by").assign(label=qrels["label"].mask(is_machine))
+    return qrels.drop(columns=JUDGED_BY).assign(label=qrels["label"].mask(is_machine))
 
 
 def read_filter_of_runs(path):

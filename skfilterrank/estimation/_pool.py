@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, named_runs
@@ -19,7 +20,6 @@ from skfilterrank.io import QrelsIndex
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 _HASHES = 2**32
-_PEOPLE = "people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +183,9 @@ def judges_of(machine_qrels) -> dict:
 def _of_machine(table, name):
     """Labels of a judge; those of people are not the machine's, whose errors they would hide."""
     labels = table["label"].dropna()
-    if "judged_by" not in table:
+    if JUDGED_BY not in table:
         return labels
-    by_people = (table["judged_by"] == _PEOPLE).loc[labels.index]
+    by_people = ~is_of_machine(table[JUDGED_BY]).loc[labels.index]
     if by_people.all() or not by_people.any():
         return labels
     warn_user(
@@ -213,10 +213,10 @@ def _table(qrels, name):
 def judged_table(qrels, name="qrels") -> pd.DataFrame:
     """People's labels, and where they say so, with probabilities."""
     table = _table(qrels, name).dropna(subset="label")
-    if "judged_by" in table and (is_machine := table["judged_by"] != _PEOPLE).any():
+    if JUDGED_BY in table and (is_machine := is_of_machine(table[JUDGED_BY])).any():
         raise InputError(
             f"{name} holds {int(is_machine.sum()):,} labels of machines among {len(table):,}, such "
-            f"as of {brief(table['judged_by'][is_machine].iloc[0])}, where people's are expected: "
+            f"as of {brief(table[JUDGED_BY][is_machine].iloc[0])}, where people's are expected: "
             "read it by read_qrels(path, predicted='drop'), which takes them for not judged, and "
             "pass a machine's labels as machine_qrels."
         )

@@ -69,13 +69,13 @@ def test_unjudged_rows_of_the_judgments(complete):
     lines, err = complete("--unjudged-label=-1")
     assert lines == [
         *JUDGED, "1 predicted w3 2", "1 predicted h2 0", "1 0 y -1", "2 0 h1 1",
-        "2 predicted h2 1", "3 0 w1 -1",
+        "2 predicted h2 0", "3 0 w1 -1",
     ]  # fmt: skip
     assert err.splitlines() == [
-        "predicted 3 labels of 10: 0: 1, 1: 1, 2: 1",
-        "warning: of 2 documents predicted relevant nothing says how many are: too few are "
+        "predicted 3 labels of 10: 0: 2, 2: 1",
+        "warning: of 1 document predicted relevant nothing says how many are: too few are "
         "judged; column 2 marks them",
-        "1 topic with judged labels all 1 (copied): 2",
+        "1 topic with judged labels all 1 (model of all topics): 2",
         "1 topic with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
         "left unjudged): x, y",
@@ -87,7 +87,7 @@ def test_documents_of_runs(complete, folder):
     (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
     lines, err = complete("--runs", "a.run", "b.run", "--list-missing", "missing.txt")
     assert lines == [
-        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", "2 predicted w4 1",
+        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", "2 predicted w4 2",
     ]  # fmt: skip
 
     assert "1 topic of the runs without judgments: left out" in err
@@ -123,6 +123,21 @@ def test_topics_without_a_model(complete):
     lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topic", "pool")
     assert "3 predicted w1 2" in lines
     assert "no judged document (model of all topics): 3" in err
+    assert "2 predicted h2 1" in complete("--unjudged-label=-1", "--one-class", "copy")[0]
+
+
+def test_topics_that_only_runs_have(complete):
+    lines, err = complete("--runs", "a.run", "--unjudged-label=-1", "--unjudged-topic", "pool")
+    assert "7 predicted w1 2" in lines
+    assert "left out" not in err
+    assert "2 topics with no judged document (model of all topics): 3, 7" in err
+
+
+def test_one_label_for_all(complete, folder):
+    (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
+    lines, err = complete("--runs", "b.run")
+    assert "1 predicted w4 0" in lines
+    assert "warning: all judged labels are 0, which tells no document from another" in err
 
 
 @pytest.mark.parametrize("name", ["docs.csv", "docs.tsv.gz", "docs.parquet", "docs.jsonl.gz"])

@@ -140,6 +140,19 @@ def test_topics_of_the_runs_without_judgments_are_told(collection):
     assert found.qrels["qid"].unique().tolist() == ["1", "2"]
 
 
+@pytest.mark.parametrize("says", [{"unjudged_topic": "pool"}, {"shared": True}])
+def test_a_model_of_all_topics_answers_for_topics_without_judgments(collection, says):
+    runs, qrels, texts, _ = collection
+    few = qrels[qrels["qid"] < "3"]
+    found = complete_qrels(runs, few, texts, predictor=LabelPredictor(**says))
+    assert found.unknown_topics == []
+    assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
+    assert found.qrels["label"].notna().all()
+    assert (found.qrels.query("qid >= '3'")["judged_by"] == "predicted").all()
+    with pytest.raises(ValueError, match="2 topics have no judged document, such as '3', '4'"):
+        complete_qrels(runs, few, texts, predictor=LabelPredictor(unjudged_topic="raise"))
+
+
 def test_a_second_round_learns_from_people_alone(collection, tmp_path):
     runs, qrels, texts, _ = collection
     first = complete_qrels(runs, qrels, texts)
@@ -332,11 +345,29 @@ def test_a_topic_with_one_label_is_held_out_without_one(collection):
     assert found.qrels["label"].notna().all()
 
 
-def test_all_labels_equal(collection):
+@pytest.mark.parametrize("label", [0, 1])
+def test_all_labels_equal(collection, label):
     runs, qrels, texts, _ = collection
-    found = quietly(runs, qrels.assign(label=1), texts)
-    assert (found.qrels["label"] == 1).all()
+    with pytest.warns(DataWarning, match=f"all judged labels are {label}, which tells no document"):
+        found = complete_qrels(runs, qrels.assign(label=label), texts)
+    assert (found.qrels["label"] == label).all()
     assert np.isnan(found.expected_precision)
-    none = complete_qrels(runs, qrels.assign(label=0), texts)
-    assert none.n_predicted_relevant == 0
-    assert "none is predicted to be relevant" in str(none)
+    assert found.n_predicted_relevant == 60 * label
+    assert found.is_doubtful
+
+
+def test_a_good_sample_is_not_doubtful(collection):
+    runs, qrels, texts, _ = collection
+    found = complete_qrels(runs, qrels, texts)
+    assert found.expected_precision >= 0.5
+    assert not found.is_doubtful
+
+
+def test_labels_of_machines_alone(collection):
+    runs, qrels, texts, _ = collection
+    marked = qrels.assign(judged_by="large")
+    with (
+        pytest.warns(DataWarning, match="60 labels of machines"),
+        pytest.raises(ValueError, match="qrels holds no label that people gave"),
+    ):
+        complete_qrels(runs, marked, texts)

@@ -18,6 +18,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.judgments import (
     CompletedLabels,
     LabelPredictor,
@@ -335,6 +336,13 @@ def test_grid_search_over_the_selector(data):
         error_score="raise",
     ).fit(X, truth, groups=groups)
     assert len(set(search.cv_results_["mean_test_score"])) == 4
+
+
+def test_a_selector_without_a_budget_says_nothing(data):
+    X, y, _, _ = data
+    model = CompletedLabels(Recorder(), predictor=LabelPredictor(selector=MaxRepSelector()))
+    with pytest.warns(FitWarning, match=r"selector=MaxRepSelector\(\) changes nothing: with n_sel"):
+        model.fit(X, y)
 
 
 def test_metadata_routing(data):

@@ -8,10 +8,10 @@ from skfilterrank.cli import _shared_options as shared
 _EPILOG = """\
 what is completed:
   documents of QRELS with the label of --unjudged-label, and documents of the
-  --runs that QRELS does not hold, in topics that it does. Each topic has a model
-  of its own, a linear support vector machine on tf-idf, which learns from the
-  topic's judged documents. Labels that people gave stay as they are; those of
-  machines are predicted anew.
+  --runs that QRELS does not hold, in topics that it does (with --unjudged-topic
+  pool, in all). Each topic has a model of its own, a linear support vector machine
+  on tf-idf, which learns from the topic's judged documents. Labels that people gave
+  stay as they are; those of machines are predicted anew.
 
 what it is worth:
   The second column of the output says "predicted" where people did not judge, and

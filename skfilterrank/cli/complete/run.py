@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
@@ -62,10 +63,11 @@ def run(arguments) -> int:
 
 def _tell_of_labels(qrels, arguments):
     """Labels that are not learned from, or may have another meaning."""
-    if "judged_by" in qrels:
-        is_machine = (qrels["judged_by"] != "people") & qrels["label"].notna()
-        n_machine = counted(int(is_machine.sum()), "label")
-        tell(f"{arguments.qrels}: {n_machine} of machines, not learned from and predicted anew")
+    if JUDGED_BY in qrels:
+        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
+        if is_machine.any():
+            n_machine = counted(int(is_machine.sum()), "label")
+            tell(f"{arguments.qrels}: {n_machine} of machines, not learned from and predicted anew")
         qrels = qrels[~is_machine]
     n_negative = int((qrels["label"] < 0).sum())
     if n_negative and arguments.unjudged_label == "warn":
@@ -82,7 +84,7 @@ def _write(table, arguments):
     if unjudged is None:
         table = table[table["label"].notna()]
     if arguments.labels == "soft":
-        is_predicted = table["judged_by"] == "predicted"
+        is_predicted = is_of_machine(table[JUDGED_BY])
         table = table.assign(label=np.where(is_predicted, table["label"].round(4), table["label"]))
     target = data_output() if arguments.out == "-" else arguments.out
     write_qrels(target, table, unjudged_label=unjudged)
@@ -94,7 +96,7 @@ def _tell(completed, arguments):
     if completed.unknown_topics:
         n_unknown = len(completed.unknown_topics)
         tell(f"{counted(n_unknown, 'topic')} of the runs without judgments: left out")
-    imputed = table["label"][table["judged_by"] == "predicted"]
+    imputed = table["label"][is_of_machine(table[JUDGED_BY])]
     text = f"predicted {counted(len(imputed), 'label')} of {len(table):,}"
     if len(imputed) and arguments.labels == "hard":
         counts = imputed.value_counts().sort_index()
@@ -103,8 +105,8 @@ def _tell(completed, arguments):
         text += f", {imputed.mean():.4f} on average"
     tell(text)
     if len(imputed):
-        warns = completed.n_predicted_relevant and not completed.expected_precision >= 0.5
-        tell(f"{'warning: ' if warns else ''}{completed.precision_text()}; column 2 marks them")
+        warning = "warning: " if completed.is_doubtful else ""
+        tell(f"{warning}{completed.precision_text()}; column 2 marks them")
     if arguments.labels == "soft" and predictor.calibration_ is None:
         tell("too few judged documents to calibrate chances: expected labels may be far off")
     reasons = {}

@@ -179,7 +179,6 @@ def _stacked(frames, judged, ties):
         aligned[0],
         y_true=found,
         y_score=np.concatenate([each.y_score for each in aligned]),
-        groups=lists,
         pooled=np.concatenate([each.pooled for each in aligned]),
         index=check_groups(lists, n_rows=len(lists)),
         name=None,

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._core.judges import PEOPLE, PREDICTED
 from skfilterrank._core.results import counted
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 
-PEOPLE, PREDICTED = "people", "predicted"
 _WAYS = ("warn", "use", "drop")
 _MOST = 5
 

@@ -8,7 +8,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
 from skfilterrank._core.checks import check_groups
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.judgments._prediction.document_vectors import (
     DocumentVectors,
     Vectors,
@@ -46,6 +47,12 @@ def complete_labels(predictor, X, y, groups):
     labels = check_labels(y, "y")
     index = check_groups(groups, n_rows=len(labels), carrier="y as a pandas Series")
     check_parameters(predictor)
+    if predictor.selector is not None and predictor.n_select is None:
+        warn_user(
+            f"selector={brief(predictor.selector)} changes nothing: with n_select=None all labels "
+            "are learned from. Give the predictor's n_select, or no selector.",
+            FitWarning,
+        )
     vectors, documents = _vectors_of(predictor, X)
     if predictor.n_select is not None:
         labels = asked_labels(predictor.selector, documents, index, labels, predictor.n_select)

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from skfilterrank._core.checks import check_random_state
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import Result, counted
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
@@ -17,8 +18,6 @@ from skfilterrank.judgments._prediction.expected_precision import expected_preci
 from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
-    JUDGED_BY,
-    PEOPLE,
     column_of,
     is_polars,
     judges_of,
@@ -58,7 +57,10 @@ class CompletedQrels(Result):
         Rows of `qrels` whose document has no text (or lacks a feature): neither learned from nor
         predicted.
     unknown_topics : list of str
-        Topics of the runs without judgments, which are left out.
+        Topics of the runs without judgments that are left out.
+    is_doubtful : bool
+        Whether less than half of the documents predicted relevant are expected to be, or nothing
+        says how many, or all judged labels are the same one: then :func:`complete_qrels` warns.
 
     See Also
     --------
@@ -84,11 +86,21 @@ class CompletedQrels(Result):
         text = f"{counted(n_predicted, 'label')} of {len(self.qrels):,} predicted"
         return f"{text}; {self.precision_text()}" if n_predicted else text
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether values from these labels may be far off."""
+        is_copied = len(self.predictor.labels_) == 1 and self.predictor.n_imputed_ > 0
+        is_rarely_right = self.n_predicted_relevant > 0 and not self.expected_precision >= _LEAST
+        return is_copied or is_rarely_right
+
     def precision_text(self) -> str:
         """What is to be expected of the labels above 0 that are predicted, in a phrase."""
+        labels = self.predictor.labels_
+        if len(labels) == 1:
+            return f"all judged labels are {labels[0]:g}, which tells no document from another"
         if not self.n_predicted_relevant:
             return "none is predicted to be relevant"
-        text = f"of {self.n_predicted_relevant:,} documents predicted relevant "
+        text = f"of {counted(self.n_predicted_relevant, 'document')} predicted relevant "
         if np.isnan(self.expected_precision):
             return text + "nothing says how many are: too few are judged"
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
@@ -107,8 +119,10 @@ def complete_qrels(
     """Predict the labels that nobody made, from the texts of documents that somebody judged.
 
     What is completed are the documents that the runs return and nobody judged, in topics with
-    judgments, and those that the judgments hold without a label. The labels are marked as
-    predicted, and come with what is to be expected of them.
+    judgments, and those that the judgments hold without a label. Other topics of the runs are left
+    out, unless the predictor has a model of all topics for them (``unjudged_topic="pool"`` or
+    ``shared=True``). The labels are marked as predicted, and come with what is to be expected of
+    them.
 
     Parameters
     ----------
@@ -138,8 +152,10 @@ def complete_qrels(
     Raises
     ------
     ValueError
-        If nothing is unjudged, no document has a text, no judged document has one, ids are there
-        twice, the runs and the judgments have no topic in common, or a parameter is out of range.
+        If nothing is unjudged or nothing is judged by people, no document has a text, no judged
+        document has one, ids are there twice, the runs and the judgments have no topic in common, a
+        topic has no judgments and the predictor says ``unjudged_topic="raise"``, or a parameter is
+        out of range.
     TypeError
         If `documents` is of another kind.
 
@@ -147,7 +163,8 @@ def complete_qrels(
     -----
     DataWarning
         If less than half of the documents predicted relevant are expected to be, or too few are
-        judged to say; of labels that machines gave; of topics of the runs without judgments.
+        judged to say; if all judged labels are the same one; of labels that machines gave; of
+        topics of the runs that are left out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
 
@@ -204,7 +221,9 @@ def complete_qrels(
         raise InputError("depth says how much of the runs counts, and there are no runs.")
     ranks = None if runs is None else rank_table(runs, depth=depth)
     table, unknown_topics = _pool(
-        ranks, read_qrels(qrels, unjudged_label=unjudged_label, predicted="use")
+        ranks,
+        read_qrels(qrels, unjudged_label=unjudged_label, predicted="use"),
+        leaves=predictor.unjudged_topic == "leave" and not predictor.shared,
     )
     columns = _columns_of(documents, predictor)
     has_text = _add_columns(table, columns, predictor)
@@ -220,7 +239,7 @@ def complete_qrels(
     completed = CompletedQrels(
         table, precision, n_relevant, quality, predictor, table[~has_text], unknown_topics
     )
-    if n_relevant and not precision >= _LEAST:
+    if completed.is_doubtful:
         warn_user(
             f"{completed.precision_text()}: values from these labels may be far off. Judge more "
             "documents, or take values with intervals from a sample of people's labels "
@@ -230,10 +249,10 @@ def complete_qrels(
     return completed
 
 
-def _pool(ranks, qrels):
-    """Judged and unjudged documents, topic by topic as judged; and topics nobody judged."""
+def _pool(ranks, qrels, *, leaves):
+    """Judged and unjudged documents, topic by topic as judged; and topics that are left out."""
     if JUDGED_BY in qrels:
-        is_machine = (qrels[JUDGED_BY] != PEOPLE).to_numpy() & qrels["label"].notna().to_numpy()
+        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
         if n_machine := int(np.count_nonzero(is_machine)):
             warn_user(
                 f"qrels holds {counted(n_machine, 'label')} of machines: they are not learned "
@@ -242,6 +261,11 @@ def _pool(ranks, qrels):
             )
         qrels = qrels.assign(label=qrels["label"].mask(is_machine))
     table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
+    if table["label"].isna().all():
+        raise InputError(
+            "qrels holds no label that people gave: there is nothing to learn from. Judge some "
+            "documents first."
+        )
     unknown = []
     if ranks is not None:
         pool = ranks.index.to_frame(index=False).astype(str)
@@ -251,14 +275,15 @@ def _pool(ranks, qrels):
                 f"the runs have no topic of the judgments: they have such as "
                 f"{brief(pool['qid'].iloc[0])}, these such as {brief(table['qid'].iloc[0])}."
             )
-        unknown = pool["qid"][~is_known].unique().tolist()
-        if unknown:
+        if leaves and not is_known.all():
+            unknown = pool["qid"][~is_known].unique().tolist()
+            pool = pool[is_known]
             warn_user(
                 f"{counted(len(unknown), 'topic')} of the runs without judgments: left out, such "
                 f"as {', '.join(map(brief, unknown[:_SHOWN]))}.",
                 DataWarning,
             )
-        table = pd.concat([table, pool[is_known]], ignore_index=True)
+        table = pd.concat([table, pool], ignore_index=True)
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():
         raise InputError(

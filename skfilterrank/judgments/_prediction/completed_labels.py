@@ -163,6 +163,8 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         -----
         DataWarning
             If no label is NaN and some are -1, which never means unjudged.
+        FitWarning
+            If the predictor has a selector, but no `n_select`, without which it changes nothing.
         """
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")

@@ -8,6 +8,7 @@ import pandas as pd
 import sklearn
 
 from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
@@ -16,8 +17,6 @@ _SHOWN = 5
 CONTAINERS = ("default", "pandas", "polars")
 # Looked for without being asked for, so that it may be missing.
 DEFAULT_DOCUMENT = "docno"
-# The column by which judgments say who gave each label, and what stands there.
-JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
 
 
 class LabelTable(NamedTuple):
@@ -184,8 +183,7 @@ def _polars_column(name, values):
 
 def _labels_of_people(labels, judged_by):
     """Labels, NaN with a warning where a machine gave them."""
-    is_machine = (judged_by.notna() & (judged_by != PEOPLE)).to_numpy(dtype=bool)
-    is_machine = is_machine & ~np.isnan(labels)
+    is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
     if n_machine := int(np.count_nonzero(is_machine)):
         names = sorted(map(str, judged_by[is_machine].unique()))
         warn_user(

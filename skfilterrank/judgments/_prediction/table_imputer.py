@@ -5,10 +5,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._core.judges import JUDGED_BY
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._prediction.label_table import (
     CONTAINERS,
-    JUDGED_BY,
     LabelTable,
     judges_of,
     names_of,
