@@ -67,6 +67,8 @@ def source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
         return DaskPartitions(source)
     if is_path(source):
         return Files([source], chunk_rows)
+    if not is_frame(source):
+        source = _batches_of(source)
     if isinstance(source, list | tuple) and source and all(map(is_path, source)):
         return Files(source, chunk_rows)
     is_iterable = isinstance(source, Iterable) and not isinstance(
@@ -80,6 +82,14 @@ def source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
             "iterable of frames, or a function that returns one."
         )
     return Frames(source, chunk_rows)
+
+
+def _batches_of(source):
+    """What yields the frames of a query of polars or a dataset of pyarrow; others as they are."""
+    for name in ("collect_batches", "to_batches"):
+        if hasattr(source, name):
+            return getattr(source, name)
+    return source
 
 
 def _iterated(source):
