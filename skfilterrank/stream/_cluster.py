@@ -59,12 +59,13 @@ class DaskPartitions:
             source = dd.from_delayed([read(part, i, wanted) for i, part in enumerate(parts)])
         if wanted.query not in source.columns and source.index.name == wanted.query:
             source = source.reset_index()
-        missing = [name for name in wanted.names if name not in source.columns]
+        names = list(source.columns)
+        missing = [name for name in wanted.names if names.count(name) != 1]
         if missing:
+            said = "several columns" if missing[0] in names else "no column"
             raise InputError(
-                f"rows has no column {brief(missing[0])}: say which hold queries, labels and "
-                "scores by query=, label= and score=. Its columns are "
-                f"{brief_list(list(source.columns))}."
+                f"rows has {said} {brief(missing[0])}: say which hold queries, labels and "
+                f"scores by query=, label= and score=. Its columns are {brief_list(names)}."
             )
         frame = source[wanted.names]
         dtype = frame.dtypes[wanted.query]

@@ -75,11 +75,12 @@ def source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
         source, np.ndarray | pd.Series | pd.Index | str | bytes
     )
     is_function = callable(source) and not isinstance(source, type)
-    if not (is_frame(source) or is_iterable or is_function) or hasattr(source, "read"):
+    is_other = hasattr(source, "read") or hasattr(source, "__dask_graph__")
+    if is_other or not (is_frame(source) or is_iterable or is_function):
         raise InputTypeError(
             f"source must name rows, got {brief(source)}: expected a Parquet or Arrow file or "
-            "folder, a list of files, a frame of pandas, polars or pyarrow, a dict of columns, an "
-            "iterable of frames, or a function that returns one."
+            "folder, a list of files, a frame of pandas, polars, pyarrow or Dask, a dict of "
+            "columns, an iterable of frames, or a function that returns one."
         )
     return Frames(source, chunk_rows)
 

@@ -12,6 +12,7 @@ from skfilterrank.stream import Rows, evaluate
 from stream_rows import arrays, make_rows
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
+pytest.importorskip("dask.array")
 bag = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -125,6 +126,11 @@ def test_bad_partitions_are_named():
         evaluate(Rows(partitions(infinite, [end + 1])), MEASURES)
     with pytest.raises(InputError, match=r"partition \d, shuffled by query: column 'score' holds"):
         evaluate(Rows(partitions(infinite, [end + 2, 170])), MEASURES)
+    twice = pd.concat([table, table[["score"]]], axis=1)
+    with pytest.raises(InputError, match="rows has several columns 'score'"):
+        evaluate(Rows(dd.from_pandas(twice, npartitions=2)), MEASURES)
+    with pytest.raises(TypeError, match="source must name rows, got dask.array"):
+        Rows(dask.array.ones((3, 3)))
     with pytest.raises(InputError, match="rows has no column 'score'"):
         evaluate(Rows(partitions(table.drop(columns="score"), [9])), MEASURES)
 
