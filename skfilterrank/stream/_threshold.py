@@ -43,7 +43,7 @@ def threshold_curve(
     -------
     ThresholdCurve
         `best_threshold` is that of :func:`skfilterrank.ranking.threshold_curve` for all rows in
-        memory, and `best_value` its value but for rounding, some 1e-12. The other thresholds are
+        memory, and `best_value` its value but for the last bit. The other thresholds are
         scores of documents too, and their values exact, but there are at most 64 of them for each
         doubling of the score; between two of them values may be others.
 
