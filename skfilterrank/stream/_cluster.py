@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._dask.fold import fold_partitions
+from skfilterrank._dask.fold import each_partition, fold_partitions
 from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
 from skfilterrank._dask.whole_queries import (
     cut_query,
@@ -94,6 +94,11 @@ class ClusterPass:
 
     def __init__(self, frame, ids_to_check, wanted):
         self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
+
+    def each(self, work):
+        """The states of partitions, one after the other; queries are not looked at."""
+        for found in each_partition(self._frame, _measure, work, self._wanted, False):
+            yield found.state
 
     def fold(self, work, closed: ClosedQueries | None):
         """The merged states of all partitions; only this comes to the client."""
