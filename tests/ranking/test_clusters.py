@@ -1,6 +1,7 @@
 """RankAndFilter on Dask DataFrames: the rows each model learns from, thresholds, and serving."""
 
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -12,9 +13,11 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, threshold_curve
+
+from skfilterrank.stream import Rows, evaluate
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -416,6 +419,17 @@ def test_without_a_cluster(table, monkeypatch):
     frame = whole(table, 2)
     with pytest.raises(InputError, match="DaskXGBRanker needs a cluster"):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), frame)
+
+
+def test_without_distributed(table, monkeypatch):
+    frame = whole(table, 2)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for measured in (
+        lambda: fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), frame),
+        lambda: evaluate(Rows(frame, query="query", score="f0"), "ap"),
+    ):
+        with pytest.raises(MissingPackageError, match=r"pip install 'skfilterrank\[dask\]'"):
+            measured()
 
 
 def test_a_failed_fit_changes_nothing(cluster, table):

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 
 import joblib
 import numpy as np
@@ -414,6 +416,18 @@ def test_pyarrow_is_named_where_it_is_missing(monkeypatch, tmp_path):
             call()
     # Everything else goes without it.
     same(evaluate(Rows(pd.DataFrame(COLUMNS)), NAMES))
+
+
+def test_dask_is_not_needed():
+    code = (
+        "import sys\n"
+        "sys.modules |= dict.fromkeys(['dask', 'distributed', 'dask.dataframe'])\n"
+        "from skfilterrank.stream import Rows, evaluate, threshold_curve\n"
+        "rows = Rows({'qid': [1, 1], 'label': [1, 0], 'score': [2, 1]}, scattered='partition')\n"
+        "print(evaluate(rows, 'ap').means['ap'], threshold_curve(rows).best_value)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1.0 1.0\n"
 
 
 @pytest.mark.parametrize("source", [None, 3, np.zeros(3), pd.Series([1.0]), "", 4.5, dict])
