@@ -96,3 +96,8 @@ class Moments(NamedTuple):
         # What squares so small that float64 has none of them lose may leave less than 0.
         squares = max(self.squares_about_mean, 0.0)
         return math.sqrt(squares / (self.n - 1)) if self.n > 1 else math.nan
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; NaN of fewer than two."""
+        return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan

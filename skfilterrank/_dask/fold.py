@@ -1,5 +1,7 @@
 """Sums over partitions, by a tree on the workers."""
 
+from collections.abc import Iterator
+
 # Results that are merged at a time.
 _FAN_IN = 8
 
@@ -23,12 +25,32 @@ def fold_partitions(frame, function, *shared):
     """
     import dask
 
-    call, merge = dask.delayed(function), dask.delayed(_merged)
-    shared = [dask.delayed(each, traverse=False) for each in shared]
-    parts = [call(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
+    parts, merge = _calls(frame, function, shared), dask.delayed(_merged)
     while len(parts) > 1:
         parts = [merge(parts[begin : begin + _FAN_IN]) for begin in range(0, len(parts), _FAN_IN)]
     return dask.compute(*parts)[0]
+
+
+def each_partition(frame, function, *shared) -> Iterator:
+    """What a function says of each partition, which stays on its worker until it is asked for.
+
+    Parameters are those of :func:`fold_partitions`.
+    """
+    import dask
+
+    parts = list(dask.persist(*_calls(frame, function, shared)))[::-1]
+    while parts:
+        found = parts.pop().compute()
+        if found is not None:
+            yield found
+
+
+def _calls(frame, function, shared):
+    import dask
+
+    call = dask.delayed(function)
+    shared = [dask.delayed(each, traverse=False) for each in shared]
+    return [call(part, number, *shared) for number, part in enumerate(frame.to_delayed())]
 
 
 def _merged(parts):

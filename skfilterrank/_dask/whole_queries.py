@@ -82,6 +82,8 @@ def refuse_cut(cut) -> None:
 
 def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
     """The rows of each query together, as they came, whatever a shuffle made of their order."""
+    if not len(part):
+        return part
     codes = GroupIndex.from_groups(part[column].to_numpy()).codes()
     order = np.lexsort((part[row].to_numpy(), codes))
     return part.iloc[order]

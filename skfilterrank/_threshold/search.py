@@ -29,8 +29,8 @@ from skfilterrank.exceptions import InputError
 
 # Beyond it, not every whole number is a float64.
 _LARGEST_INTEGER = 2**53
-# What the first pass is for.
-FIRST_PASS = "bins"
+# What the first pass is for, and a second one that gathers more than memory is to hold.
+FIRST_PASS, MANY_STEPS = "bins", "steps, by a folder"
 
 
 class BestThreshold(NamedTuple):
@@ -53,7 +53,7 @@ def search_threshold(
         Knows the measure.
     passing : callable
         Takes what is done with each block of whole queries and what that is for, and gives the
-        results, which may have been merged; at least one.
+        results, at least one; they may have been merged, but of many steps.
     folder : str or None
         Where to make a temporary folder, where steps need one.
     """
@@ -62,7 +62,8 @@ def search_threshold(
         total = merged(passing(stepping, FIRST_PASS))
         search = Search(total, stack, folder)
         if len(search.bins):
-            for found in passing(Gathering(stepping, search.bins), "steps"):
+            gathering = Gathering(stepping, search.bins)
+            for found in passing(gathering, MANY_STEPS if search.is_on_disk else "steps"):
                 search.add(*found)
         key, best, below = search.best()
         threshold = -np.inf
@@ -202,7 +203,8 @@ class Search:
         self.bins = total.bins[self._is_open]
         n_steps = int(total.counts[self._is_open].sum()) + np.count_nonzero(~self._is_open)
         path = None
-        if n_steps > MOST_STEPS:
+        self.is_on_disk = n_steps > MOST_STEPS
+        if self.is_on_disk:
             place = tempfile.TemporaryDirectory(prefix="skfilterrank-", dir=folder)
             path = os.path.join(stack.enter_context(place), "steps")
         self._steps = Bucket(path)

@@ -13,6 +13,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
+from skfilterrank._core.student_t import t_interval, t_test
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
 
@@ -221,53 +222,27 @@ def _row(values, main, confidence, weights):
     for name, per_query in values.items():
         row[name] = mean_over_queries(per_query, weights)
         if name == main:
-            row["low"], row["high"] = _interval(per_query, confidence, weights)
+            row["low"], row["high"] = t_interval(
+                *_mean_and_error(per_query, weights), confidence
+            )
     return row
 
 
 def _mean_and_error(values, weights):
-    """The mean over queries, and its standard error; queries of weight 0 are left out."""
+    """Mean over queries, its standard error, and the number of queries of weight above 0."""
+    if weights is not None and not weights.all():
+        values, weights = values[weights > 0], weights[weights > 0]
+    n = len(values)
+    if n < 2 or not np.ptp(values):
+        return mean_over_queries(values, weights), 0.0, n
     if weights is None:
-        return values.mean(), values.std(ddof=1) / np.sqrt(len(values))
-    mean, n = mean_over_queries(values, weights), len(values)
+        return values.mean(), values.std(ddof=1) / np.sqrt(n), n
+    mean = mean_over_queries(values, weights)
     squares = np.sum((weights * (values - mean)) ** 2)
-    return mean, np.sqrt(n / (n - 1) * squares) / weights.sum()
-
-
-def _counted(values, weights):
-    """Values and weights of the queries of weight above 0."""
-    if weights is None or weights.all():
-        return values, weights
-    return values[weights > 0], weights[weights > 0]
-
-
-def _interval(values, confidence, weights):
-    """Student's t interval of the mean; NaN for a single query."""
-    values, weights = _counted(values, weights)
-    if len(values) < 2:
-        return np.nan, np.nan
-    mean, error = _mean_and_error(values, weights)
-    half = error * _scipy_stats().t.ppf(0.5 + confidence / 2, len(values) - 1)
-    return float(mean - half), float(mean + half)
+    return mean, np.sqrt(n / (n - 1) * squares) / weights.sum(), n
 
 
 def _paired_p_value(differences, weights):
     """Two-sided paired t test; 1 where nothing differs, NaN for a single query."""
-    differences, weights = _counted(differences, weights)
-    if not differences.any():
-        return 1.0
-    if len(differences) < 2:
-        return np.nan
-    if np.ptp(differences) == 0:
-        return 0.0
-    if weights is None:
-        return float(_scipy_stats().ttest_1samp(differences, 0.0).pvalue)
-    mean, error = _mean_and_error(differences, weights)
-    return float(2 * _scipy_stats().t.sf(abs(mean / error), len(differences) - 1))
-
-
-def _scipy_stats():
-    """Imported where needed: it takes longer than all the rest, and measures need none of it."""
-    from scipy import stats
-
-    return stats
+    counts = slice(None) if weights is None else weights > 0
+    return t_test(*_mean_and_error(differences, weights)) if differences[counts].any() else 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._dask.fold import fold_partitions
+from skfilterrank._dask.fold import each_partition, fold_partitions
 from skfilterrank._dask.frames import import_dask, numbered_partitions, row_numbers
 from skfilterrank._dask.whole_queries import (
     cut_query,
@@ -59,12 +59,13 @@ class DaskPartitions:
             source = dd.from_delayed([read(part, i, wanted) for i, part in enumerate(parts)])
         if wanted.query not in source.columns and source.index.name == wanted.query:
             source = source.reset_index()
-        missing = [name for name in wanted.names if name not in source.columns]
+        names = list(source.columns)
+        missing = [name for name in wanted.names if names.count(name) != 1]
         if missing:
+            said = "several columns" if missing[0] in names else "no column"
             raise InputError(
-                f"rows has no column {brief(missing[0])}: say which hold queries, labels and "
-                "scores by query=, label= and score=. Its columns are "
-                f"{brief_list(list(source.columns))}."
+                f"rows has {said} {brief(missing[0])}: say which hold queries, labels and "
+                f"scores by query=, label= and score=. Its columns are {brief_list(names)}."
             )
         frame = source[wanted.names]
         dtype = frame.dtypes[wanted.query]
@@ -93,6 +94,11 @@ class ClusterPass:
 
     def __init__(self, frame, ids_to_check, wanted):
         self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
+
+    def each(self, work):
+        """The states of partitions, one after the other; queries are not looked at."""
+        for found in each_partition(self._frame, _measure, work, self._wanted, False):
+            yield found.state
 
     def fold(self, work, closed: ClosedQueries | None):
         """The merged states of all partitions; only this comes to the client."""

@@ -141,7 +141,8 @@ def evaluate(
         As in :func:`skfilterrank.metrics.evaluate`, `ties` by the name of a rule.
     out : path or None, default=None
         Parquet file to write the values of every query to: columns "qid" and one for each measure,
-        queries in the order in which they end. It is written beside and renamed at the end.
+        queries in the order in which they end. It is written beside and renamed at the end, and
+        is neither a file of rows nor in a folder of them.
     n_jobs : int or None, default=None
         Number of processes that read and measure parts of the rows, through joblib and so through
         its backend; -1 means all processors.
@@ -210,7 +211,7 @@ def evaluate(
     columns = Wanted(rows.query, rows.label, {"score": rows.score}, work.columns)
     closed = ClosedQueries()
     total: Any = None
-    with opened(rows, columns) as source, _writing(out, wanted) as file:
+    with opened(rows, columns) as source, _writing(out, wanted, rows) as file:
         if file is not None:
             work = work._replace(keeps=True)
         passing = run_pass(
@@ -239,9 +240,9 @@ def evaluate(
     )
 
 
-def _writing(out, wanted):
+def _writing(out, wanted, rows):
     """The file of values, or None."""
-    return nullcontext() if out is None else ValuesFile.open(out, tuple(wanted))
+    return nullcontext() if out is None else ValuesFile.open(out, tuple(wanted), rows)
 
 
 def split_options(options, wanted) -> tuple[dict, dict]:

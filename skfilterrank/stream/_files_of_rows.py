@@ -152,9 +152,15 @@ class Files:
 
     def __init__(self, paths, chunk_rows: int):
         import_pyarrow("reading Parquet and Arrow files")
+        self._named = [os.path.realpath(os.fsdecode(path)) for path in paths]
         self._paths = [file for path in paths for file in _files_in(os.fspath(path))]
         self._chunk_rows = chunk_rows
         self.n_rows: int | None = None
+
+    def holds(self, path) -> bool:
+        """Whether a path is one of the files, or in one of the folders, that were named."""
+        target = os.path.realpath(os.fsdecode(path))
+        return any(os.path.commonpath([each, target]) == each for each in self._named)
 
     def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
         """Row groups and record batches, joined to parts of about the size of a chunk."""

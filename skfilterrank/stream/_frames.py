@@ -146,9 +146,13 @@ def _column(frame, name, where):
 def plain_texts(column):
     """An Arrow column without its dictionary, which may be another in the next file."""
     pyarrow = sys.modules["pyarrow"]
-    if pyarrow.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    return column
+    if not pyarrow.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    if pyarrow.types.is_string_view(values.type):
+        # That of polars' categories, which pyarrow neither casts nor takes from.
+        values = values.cast(pyarrow.large_string())
+    return values.take(column.indices)
 
 
 def column_names(frame) -> list:

@@ -25,6 +25,7 @@ def run_pass(
     verbose: int = 0,
     n_rows: int | None = None,
     what: str = "",
+    merges: bool = True,
 ) -> Generator[Any]:
     """What `work` makes of blocks of whole queries, in the order of the rows.
 
@@ -43,9 +44,11 @@ def run_pass(
         Number of rows, where known, for the progress bar.
     what : str
         What is done, for the progress bar.
+    merges : bool
+        Whether what is made on a cluster is merged there.
     """
     if isinstance(pieces, ClusterPass):
-        yield pieces.fold(work, closed)
+        yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
         return
     # A log file wants a line now and then, a terminal a bar that moves.
     interval = 0.1 if sys.stderr.isatty() else 10

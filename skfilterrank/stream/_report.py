@@ -12,6 +12,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.row_blocks import Block
+from skfilterrank._core.student_t import t_interval, t_test
 from skfilterrank.exceptions import InputError
 from skfilterrank.stream._evaluate import Measuring
 from skfilterrank.stream._rows import Rows, check_rows, read_once
@@ -113,7 +114,7 @@ def rank_filter_report(
     for system in y_scores:
         found = dict(zip(names, total.values[system]))
         main = found.pop(names[0])
-        low, high = _interval(main, confidence)
+        low, high = t_interval(main.mean, main.error, main.n, confidence)
         lines[system] = {names[0]: main.mean, "low": low, "high": high}
         lines[system] |= {name: each.mean for name, each in found.items()}
     report = pd.DataFrame.from_dict(lines, orient="index")
@@ -174,16 +175,6 @@ class _Reporting(NamedTuple):
         )
 
 
-def _interval(moments, confidence):
-    """Student's t interval of the mean; NaN for a single query."""
-    if moments.n < 2:
-        return math.nan, math.nan
-    from scipy import stats
-
-    half = stats.t.ppf(0.5 + confidence / 2, moments.n - 1) * moments.sd / math.sqrt(moments.n)
-    return moments.mean - half, moments.mean + half
-
-
 def _against(means, total, system, of_system):
     """Difference of two systems and its p value; NaN for a system that is compared with none."""
     if system not in of_system:
@@ -194,13 +185,4 @@ def _against(means, total, system, of_system):
 
 def _p_value(moments):
     """Two-sided paired t test; 1 where nothing differs, NaN for a single query."""
-    if not moments.total_of_squares:
-        return 1.0
-    if moments.n < 2:
-        return math.nan
-    if not moments.sd:
-        return 0.0
-    from scipy import stats
-
-    t = moments.mean / (moments.sd / math.sqrt(moments.n))
-    return float(2 * stats.t.sf(abs(t), moments.n - 1))
+    return t_test(moments.mean, moments.error, moments.n) if moments.total_of_squares else 1.0

@@ -9,6 +9,7 @@ from skfilterrank._core.row_blocks import merged
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.stream._closed import ClosedQueries
 from skfilterrank.stream._cluster import DaskPartitions
+from skfilterrank.stream._files_of_rows import Files
 from skfilterrank.stream._partition import partitioned
 from skfilterrank.stream._passes import run_pass
 from skfilterrank.stream._sources import folder_for, source_of
@@ -25,8 +26,9 @@ class Rows:
     source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
         A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
         folders inside too), or a list of such paths; anything with ``__arrow_c_stream__``, such as
-        tables of pyarrow, frames of polars and relations of DuckDB; a pandas DataFrame; a dict of
-        columns, which may be NumPy memory maps; an iterable of frames; or a function without
+        tables of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a
+        dataset of pyarrow, run anew for each reading; a pandas DataFrame; a dict of columns, which
+        may be NumPy memory maps; an iterable of frames; or a function without
         arguments that returns an iterable of frames. A generator can be read once only; what reads
         more than once wants a list or a function. Also a Dask DataFrame, or a Dask bag of frames:
         its partitions are read by the workers, and nothing but sums comes from there.
@@ -101,6 +103,10 @@ class Rows:
     def is_on_cluster(self) -> bool:
         """Whether Dask's workers read the rows."""
         return isinstance(self._source, DaskPartitions)
+
+    def are_in(self, path) -> bool:
+        """Whether a path is a file that is read, or in a folder that is read."""
+        return isinstance(self._source, Files) and self._source.holds(path)
 
     def __repr__(self):
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"

@@ -67,19 +67,30 @@ def source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
         return DaskPartitions(source)
     if is_path(source):
         return Files([source], chunk_rows)
+    if not is_frame(source):
+        source = _batches_of(source)
     if isinstance(source, list | tuple) and source and all(map(is_path, source)):
         return Files(source, chunk_rows)
     is_iterable = isinstance(source, Iterable) and not isinstance(
         source, np.ndarray | pd.Series | pd.Index | str | bytes
     )
     is_function = callable(source) and not isinstance(source, type)
-    if not (is_frame(source) or is_iterable or is_function) or hasattr(source, "read"):
+    is_other = hasattr(source, "read") or hasattr(source, "__dask_graph__")
+    if is_other or not (is_frame(source) or is_iterable or is_function):
         raise InputTypeError(
             f"source must name rows, got {brief(source)}: expected a Parquet or Arrow file or "
-            "folder, a list of files, a frame of pandas, polars or pyarrow, a dict of columns, an "
-            "iterable of frames, or a function that returns one."
+            "folder, a list of files, a frame of pandas, polars, pyarrow or Dask, a dict of "
+            "columns, an iterable of frames, or a function that returns one."
         )
     return Frames(source, chunk_rows)
+
+
+def _batches_of(source):
+    """What yields the frames of a query of polars or a dataset of pyarrow; others as they are."""
+    for name in ("collect_batches", "to_batches"):
+        if hasattr(source, name):
+            return getattr(source, name)
+    return source
 
 
 def _iterated(source):

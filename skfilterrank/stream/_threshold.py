@@ -6,7 +6,7 @@ from typing import Any
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.scoring import check_undefined
-from skfilterrank._threshold.search import FIRST_PASS, Stepping, search_threshold
+from skfilterrank._threshold.search import FIRST_PASS, MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import ThresholdCurve
 from skfilterrank.stream._closed import ClosedQueries
@@ -43,7 +43,7 @@ def threshold_curve(
     -------
     ThresholdCurve
         `best_threshold` is that of :func:`skfilterrank.ranking.threshold_curve` for all rows in
-        memory, and `best_value` its value but for rounding, some 1e-12. The other thresholds are
+        memory, and `best_value` its value but for the last bit. The other thresholds are
         scores of documents too, and their values exact, but there are at most 64 of them for each
         doubling of the score; between two of them values may be others.
 
@@ -117,6 +117,7 @@ def threshold_curve(
                 verbose=verbose,
                 n_rows=source.n_rows,
                 what=what,
+                merges=what != MANY_STEPS,
             )
             return stack.enter_context(closing(states))
 

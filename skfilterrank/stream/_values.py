@@ -19,10 +19,14 @@ class ValuesFile:
 
     @classmethod
     @contextmanager
-    def open(cls, path, measures) -> Iterator["ValuesFile"]:
+    def open(cls, path, measures, rows) -> Iterator["ValuesFile"]:
         """A new file, which is there when the block has ended without an error."""
         if not is_path(path):
             raise InputTypeError(f"out must be a path, got {brief(path)}.")
+        if rows.are_in(path):
+            raise InputError(
+                f"out is {brief(path)}, where rows are read from: name a file apart from them."
+            )
         if "qid" in measures:
             raise InputError("out has a column 'qid' of query ids: no measure can have that name.")
         import_pyarrow("writing values to Parquet")

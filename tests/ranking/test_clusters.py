@@ -1,6 +1,7 @@
 """RankAndFilter on Dask DataFrames: the rows each model learns from, thresholds, and serving."""
 
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -12,9 +13,11 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, threshold_curve
+
+from skfilterrank.stream import Rows, evaluate
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -144,6 +147,23 @@ def test_every_model_learns_from_whole_queries_in_their_order(cluster, table):
     assert model.n_unjudged_ == scattered["label"].isna().sum()
 
 
+def test_partitions_without_rows(cluster, table):
+    expected = fit(RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2)), whole(table, 1))
+    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2))
+    for frame in (partitions(table, [0]), partitions(table, [0, 0, 150, len(table)])):
+        assert fit(model, frame).threshold_ == expected.threshold_
+        for name in ("predict", "decision_function"):
+            found = getattr(model, name)(frame[FEATURES]).compute()
+            np.testing.assert_array_equal(found, getattr(expected, name)(table[FEATURES]))
+    places = model.rank(partitions(table, [0])[FEATURES], groups=partitions(table, [0])["query"])
+    assert places.compute().dtype == np.int64
+    # More partitions than queries: a shuffle leaves some empty.
+    few = table[table["query"] < 8].sample(frac=1, random_state=0)
+    fit(RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=1), cv=2), partitions(few, [3, 5, 7]))
+    with pytest.raises(InputError, match="X has no rows"):
+        fit(model, partitions(table.iloc[:0], [0]))
+
+
 def test_rows_of_a_query_keep_their_order(cluster, table):
     scattered = table.sample(frac=1, random_state=1)
     Recorded.seen.clear()
@@ -248,6 +268,33 @@ def test_places_and_list_rules_want_whole_queries(cluster, table):
         model.rank(frame[FEATURES], groups=frame["query"])
     with pytest.raises(InputError, match="groups is missing"):
         model.rank(frame[FEATURES])
+
+
+@pytest.mark.parametrize("threshold", ["tune", "first_k"])
+def test_partitions_are_measured_as_rows_in_memory(cluster, table, threshold, monkeypatch):
+    unjudged = table.assign(label=table["label"].where(table.index % 7 > 0))
+    model = RankAndFilter(
+        LogisticRegression(), k=3, threshold=threshold, gains={-1: -2, 0: 0, 1: 1, 2: 3}
+    )
+    X, y, groups = columns(unjudged)
+    expected = fit(model, table).score(X, y, groups=groups)
+    mixed = unjudged.sample(frac=1, random_state=0)
+    for frame in (whole(unjudged, 3), partitions(mixed, [1, 1, 150])):
+        X, y, groups = columns(frame)
+        with monkeypatch.context() as on_the_client:
+            on_the_client.setattr(dd.Series, "__array__", None)
+            found = model.score(X, y, groups=groups)
+        assert found == pytest.approx(expected, rel=1e-12)
+    for odd in ((X, table["label"], groups), (X, y, table["query"]), (table[FEATURES], y, groups)):
+        with pytest.raises(InputError, match=r"must be a Dask Series|are Dask's and X is not"):
+            model.score(*odd)
+    with pytest.raises(InputError, match="sample_weight is not possible where X is a Dask"):
+        model.score(X, y, groups, sample_weight=y)
+    with pytest.raises(InputError, match="X has no rows"):
+        model.score(*columns(partitions(table.iloc[:0], [0])))
+    model.set_params(measure="num_rel").tuned_measure_ = "num_rel"
+    with pytest.raises(InputError, match="num_rel is the sum over queries"):
+        model.score(X, y, groups)
 
 
 def test_a_model_from_a_cluster_needs_none_to_serve(cluster, table):
@@ -372,6 +419,17 @@ def test_without_a_cluster(table, monkeypatch):
     frame = whole(table, 2)
     with pytest.raises(InputError, match="DaskXGBRanker needs a cluster"):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), frame)
+
+
+def test_without_distributed(table, monkeypatch):
+    frame = whole(table, 2)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for measured in (
+        lambda: fit(RankAndFilter(xgboost_dask.DaskXGBRanker()), frame),
+        lambda: evaluate(Rows(frame, query="query", score="f0"), "ap"),
+    ):
+        with pytest.raises(MissingPackageError, match=r"pip install 'skfilterrank\[dask\]'"):
+            measured()
 
 
 def test_a_failed_fit_changes_nothing(cluster, table):

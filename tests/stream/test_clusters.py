@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfilterrank import metrics
+from skfilterrank import metrics, ranking
+from skfilterrank._threshold import search, spilled_steps
 from skfilterrank.exceptions import InputError
-from skfilterrank.stream import Rows, evaluate
+from skfilterrank.stream import Rows, evaluate, threshold_curve
 from stream_rows import arrays, make_rows
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
+pytest.importorskip("dask.array")
 bag = pytest.importorskip("dask.bag")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
@@ -125,6 +127,11 @@ def test_bad_partitions_are_named():
         evaluate(Rows(partitions(infinite, [end + 1])), MEASURES)
     with pytest.raises(InputError, match=r"partition \d, shuffled by query: column 'score' holds"):
         evaluate(Rows(partitions(infinite, [end + 2, 170])), MEASURES)
+    twice = pd.concat([table, table[["score"]]], axis=1)
+    with pytest.raises(InputError, match="rows has several columns 'score'"):
+        evaluate(Rows(dd.from_pandas(twice, npartitions=2)), MEASURES)
+    with pytest.raises(TypeError, match="source must name rows, got dask.array"):
+        Rows(dask.array.ones((3, 3)))
     with pytest.raises(InputError, match="rows has no column 'score'"):
         evaluate(Rows(partitions(table.drop(columns="score"), [9])), MEASURES)
 
@@ -135,3 +142,29 @@ def test_what_stays_on_the_workers(tmp_path):
         evaluate(Rows(frame), MEASURES, out=tmp_path / "values.parquet")
     with pytest.raises(TypeError, match="source is a Dask Series"):
         Rows(frame["score"])
+
+
+def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
+    """The client holds at no time the steps of more than one partition."""
+    table = table_of(n_queries=200).assign(
+        score=1.0 + 1e-13 * np.arange(table_of(n_queries=200).shape[0])
+    )
+    expected = ranking.threshold_curve(**arrays({name: table[name] for name in table}))
+    taken = []
+    add = search.Search.add
+
+    def noted(self, keys, changes):
+        taken.append(len(keys))
+        add(self, keys, changes)
+
+    monkeypatch.setattr(search.Search, "add", noted)
+    rows = Rows(partitions(table, [300, 700, 1500, 1500, 2500]), folder=tmp_path)
+    for most in (1 << 19, 100):
+        monkeypatch.setattr(search, "MOST_STEPS", most)
+        monkeypatch.setattr(spilled_steps, "MOST_STEPS", most)
+        curve = threshold_curve(rows)
+        assert curve.best_threshold == expected.best_threshold
+        assert curve.best_value == pytest.approx(expected.best_value, rel=1e-15)
+    assert len(taken) > 3
+    assert sum(taken[1:]) == taken[0] > 2 * max(taken[1:])
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 
 import joblib
 import numpy as np
@@ -11,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
 from skfilterrank import metrics, stream
 from skfilterrank._core.measure import MEASURES
@@ -154,6 +156,11 @@ def written(tmp_path, kind):
         "pandas": frame,
         "index": frame.set_index("qid"),
         "polars": pl.from_pandas(frame),
+        "polars lazy": pl.from_pandas(frame).lazy(),
+        "polars categories": pl.from_pandas(frame.astype({"qid": str})).with_columns(
+            pl.col("qid").cast(pl.Categorical)
+        ),
+        "dataset": dataset.dataset(table),
         "pyarrow": table,
         "dictionary": table.set_column(
             0, "qid", table["qid"].cast(pa.string()).dictionary_encode()
@@ -171,7 +178,7 @@ def written(tmp_path, kind):
 KINDS = [
     *("Parquet", "Arrow", "Arrow stream", "folder", "files", "memory maps", "pandas", "index"),
     *("polars", "pyarrow", "dictionary", "batches", "reader", "generator", "function"),
-    *("other endianness", "lists", "float32"),
+    *("other endianness", "lists", "float32", "polars lazy", "polars categories", "dataset"),
 ]
 
 
@@ -210,6 +217,19 @@ def test_values_of_queries(tmp_path, text_ids):
     values = pd.read_parquet(out).set_index("qid").sort_index()
     expected = metrics.evaluate(**arrays(columns), measures=["ndcg_f@10", "ap"])
     pd.testing.assert_frame_equal(values, expected, check_index_type=False, check_dtype=False)
+
+
+def test_values_are_not_written_over_rows(tmp_path):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    path = folder / "a.parquet"
+    parquet.write_table(pa.table(COLUMNS), path)
+    (tmp_path / "link").symlink_to(path)
+    for source, out in ((path, path), (path, tmp_path / "link"), (folder, folder / "values")):
+        with pytest.raises(InputError, match="where rows are read from: name a file apart"):
+            evaluate(Rows([source]), "ap", out=out)
+    assert [each.name for each in folder.iterdir()] == ["a.parquet"]
+    same(evaluate(Rows(path), NAMES, out=folder / "values"))
 
 
 def test_merging():
@@ -353,6 +373,11 @@ def test_missing_query_ids(kind):
         "pandas": frame,
         "pyarrow": pa.Table.from_pandas(frame),
         "polars": pl.from_pandas(frame),
+        "polars lazy": pl.from_pandas(frame).lazy(),
+        "polars categories": pl.from_pandas(frame.astype({"qid": str})).with_columns(
+            pl.col("qid").cast(pl.Categorical)
+        ),
+        "dataset": dataset.dataset(table),
     }[kind]
     with pytest.raises(InputError, match="'qid' has 1 missing value"):
         evaluate(Rows(source), "ap")
@@ -391,6 +416,18 @@ def test_pyarrow_is_named_where_it_is_missing(monkeypatch, tmp_path):
             call()
     # Everything else goes without it.
     same(evaluate(Rows(pd.DataFrame(COLUMNS)), NAMES))
+
+
+def test_dask_is_not_needed():
+    code = (
+        "import sys\n"
+        "sys.modules |= dict.fromkeys(['dask', 'distributed', 'dask.dataframe'])\n"
+        "from skfilterrank.stream import Rows, evaluate, threshold_curve\n"
+        "rows = Rows({'qid': [1, 1], 'label': [1, 0], 'score': [2, 1]}, scattered='partition')\n"
+        "print(evaluate(rows, 'ap').means['ap'], threshold_curve(rows).best_value)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1.0 1.0\n"
 
 
 @pytest.mark.parametrize("source", [None, 3, np.zeros(3), pd.Series([1.0]), "", 4.5, dict])

@@ -46,7 +46,9 @@ def check(columns, rows=None, n_jobs=None, **given):
         curve = threshold_curve(rows, n_jobs=n_jobs, **given)
     assert curve.best_threshold == expected.best_threshold
     size = np.nanmax(np.abs(expected.values), initial=1.0)
-    assert curve.best_value == pytest.approx(expected.best_value, abs=1e-12 * size, nan_ok=True)
+    assert curve.best_value == pytest.approx(
+        expected.best_value, rel=0, abs=1e-15 * size, nan_ok=True
+    )
     # The other thresholds are some of all, with their values.
     places = np.searchsorted(expected.thresholds, curve.thresholds)
     if given.get("measure", "ndcg_f").startswith(("ndcg_f", "dcg", "forbidden")):
@@ -88,6 +90,14 @@ def test_options(given):
 @example(np.tile([1.0, np.nextafter(1.0, 2), 1.0], 8), np.tile([1, -1, 0], 8), "ndcg_f@2")
 def test_any_scores(scores, labels, measure):
     check({"qid": np.repeat(np.arange(4), 6), "label": labels, "score": scores}, measure=measure)
+
+
+def test_the_value_of_many_rows_is_that_of_arrays():
+    """Sums are added up in longdouble on both sides."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice([-1, 0, 1, 2], 500_000)
+    columns = {"qid": np.arange(500_000) // 10, "label": labels, "score": rng.normal(size=500_000)}
+    check(columns, Rows(columns, chunk_rows=100_000), k=5)
 
 
 def count_passes(columns):

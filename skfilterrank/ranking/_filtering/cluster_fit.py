@@ -13,11 +13,11 @@ from skfilterrank._core.checks import refuse_query_column
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.queries import query_runs
 from skfilterrank._core.row_blocks import Block
-from skfilterrank._dask.fold import fold_partitions
+from skfilterrank._dask.fold import each_partition, fold_partitions
 from skfilterrank._dask.frames import numbered_partitions
 from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
 from skfilterrank._response import document_scores, final_step
-from skfilterrank._threshold.search import Stepping, search_threshold
+from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.list_sizes import usual_sizes
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
@@ -154,10 +154,13 @@ def _tune(model, inner, rows, fit_params):
 
 def _search(scored, parsed, without=None):
     """The best threshold, of all folds or all but one."""
-    return search_threshold(
-        Stepping(parsed, None, 0.0),
-        lambda work, _: [fold_partitions(scored, _measured, work, without)],
-    )
+
+    def passing(work, what):
+        if what == MANY_STEPS:
+            return each_partition(scored, _measured, work, without)
+        return [fold_partitions(scored, _measured, work, without)]
+
+    return search_threshold(Stepping(parsed, None, 0.0), passing)
 
 
 def _utility(parsed, value):

@@ -1,10 +1,14 @@
-"""Scores, margins and places of the rows of a Dask DataFrame."""
+"""Scores, margins and places of the rows of a Dask DataFrame, and how good they are."""
 
 import pandas as pd
 
 from skfilterrank._core.checks import find_groups
+from skfilterrank._core.moments import Moments
+from skfilterrank._dask.fold import fold_partitions
 from skfilterrank._dask.frames import check_series, check_types, numbered_partitions
 from skfilterrank._dask.whole_queries import check_whole, find_query_ids, plain_ids
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
 
 
 def serve_partitions(model, method: str, X, groups):
@@ -38,4 +42,34 @@ def _serve(number, X, groups=None, *, model, method, types, group_type):
         groups = find_groups(None, X)
     else:
         groups = plain_ids(number, groups, group_type, "groups").to_numpy()
-    return pd.Series(getattr(model, method)(X, groups=groups), index=X.index, name=method)
+    served = getattr(model, method)(X, groups=groups) if len(X) else []
+    dtype = "int64" if method == "rank" else "float64"
+    return pd.Series(served, index=X.index, name=method, dtype=dtype)
+
+
+def score_partitions(model, X, y, groups) -> float:
+    """Mean of the tuned measure over the queries of Dask's rows, which stay where they are."""
+    parsed = model._score_measure()
+    if parsed.measure.over_queries != "mean":
+        raise InputError(
+            f"{parsed.text} is the {parsed.measure.over_queries} over queries, which score does "
+            "not take where X is a Dask DataFrame: use skfilterrank.stream.evaluate."
+        )
+    rows = PartitionedRows(
+        X,
+        y,
+        find_query_ids(groups, y, X),
+        gains=model.gains,
+        kind="gain",
+        folds=Folds(1, 0.0),
+        with_levels=False,
+    )
+    return fold_partitions(rows.frame, _values, model, parsed, rows.features).mean
+
+
+def _values(part, number, model, parsed, features):
+    if not len(part):
+        return None
+    ids = part[QUERY].to_numpy()
+    scores = model.predict(part[features], groups=ids)
+    return Moments.of(parsed.utility(part[GAIN].to_numpy(), scores, groups=ids, average=None))

@@ -11,7 +11,8 @@ from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._dask.frames import is_dask
-from skfilterrank.ranking._filtering.cluster_serving import serve_partitions
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
 from skfilterrank.ranking._filtering.list_sizes import warn_of_other_sizes
 from skfilterrank.ranking._filtering.parameters import is_search
 from skfilterrank.ranking._filtering.prefixes import thresholds_of
@@ -125,6 +126,54 @@ class FilteringRanker(WrappingRanker):
         places[order] = np.arange(1, len(scores) + 1) - np.repeat(first, index.sizes)
         places[np.isneginf(scores)] = 0
         return places
+
+    def score(self, X, y, groups=None, *, query_weight=None, sample_weight=None) -> float:
+        """Mean of `measure` over the queries of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n_rows
+            Documents, as in `fit`; whole queries. Of a Dask DataFrame only sums are collected.
+        y : array-like of shape (n_rows,)
+            Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
+            that was fitted without query ids takes each row for a query of its own.
+        query_weight : dict, Series or array-like of shape (n_rows,), default=None
+            What each query counts in the mean, as in
+            :func:`skfilterrank.metrics.ndcg_f_score`; not of Dask's rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+
+        Returns
+        -------
+        float
+            The measure, negated where lower is better, as scikit-learn's scorers do.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing though `fit` had some, arrays have different lengths, a label
+            has no gain, rows of a query differ in `sample_weight`, or weights come by both names;
+            of Dask's rows also if there are weights, or `y` or `groups` are no Dask Series.
+        """
+        if not is_dask(X):
+            if is_dask(y) or is_dask(groups):
+                raise InputError(
+                    "y and groups are Dask's and X is not: take all three from one Dask DataFrame, "
+                    "or all three from memory."
+                )
+            return super().score(
+                X, y, groups, query_weight=query_weight, sample_weight=sample_weight
+            )
+        check_is_fitted(self)
+        if query_weight is not None or sample_weight is not None:
+            name = "query_weight" if sample_weight is None else "sample_weight"
+            raise InputError(
+                f"{name} is not possible where X is a Dask DataFrame: leave it out, or give rows "
+                "in memory."
+            )
+        return score_partitions(self, X, y, groups)
 
     def _scores_and_lists(self, X, groups):
         """Raw scores, and the queries where what is shown depends on whole lists."""

@@ -149,6 +149,10 @@ def threshold_curve(
     return curve_of(lists, parsed, undefined)
 
 
+# As fit the cache.
+_SUMMED_AT_ONCE = 1 << 14
+
+
 def curve_of(lists: RankedLists, parsed: ParsedMeasure, undefined=0.0) -> ThresholdCurve:
     """The curve of some lists; the best value is the lowest where lower is better."""
     steps = measure_steps(lists, parsed, undefined)
@@ -191,10 +195,19 @@ def _counted_scores(lists):
 
 
 def _from_the_top(changes, order, start):
-    """Sums when each score and all higher ones are kept, ascending; the last keeps nothing."""
+    """Sums when each score and all higher ones are kept, ascending; the last keeps nothing.
+
+    They are added up in longdouble, as streams do, and rounded once.
+    """
     sums = np.full(len(order) + 1, start, dtype=changes.dtype)
-    np.cumsum(changes.take(order)[::-1], out=sums[:-1][::-1])
-    sums[:-1] += start
+    above = np.longdouble(start)
+    for end in range(len(order), 0, -_SUMMED_AT_ONCE):
+        begin = max(0, end - _SUMMED_AT_ONCE)
+        running = changes.take(order[begin:end][::-1]).astype(np.longdouble)
+        running[0] += above
+        np.cumsum(running, out=running)
+        sums[begin:end] = running[::-1]
+        above = running[-1]
     return sums
 
 

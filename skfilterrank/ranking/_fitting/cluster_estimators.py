@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from skfilterrank._dask.frames import import_dask
 from skfilterrank._response import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._fitting.adapters import clone_inside, group_parameter
@@ -42,6 +43,7 @@ def check_cluster_estimator(estimator) -> None:
             "leave it out. The client that was made last is used, or the one of "
             "`with client.as_current():`."
         )
+    import_dask(type(estimator).__name__)
     from distributed import default_client
 
     try:
@@ -58,7 +60,7 @@ def refuse_arrays(estimator) -> None:
     if trains_on_cluster(estimator):
         name = type(final_step(estimator)).__name__
         raise InputError(
-            f"{name} learns from Dask DataFrames, got rows in memory: use "
+            f"{name} learns from Dask DataFrames, got rows in memory or a Dask array: use "
             f"{name.removeprefix('Dask')}, or RankAndFilter({name}()) with a Dask DataFrame."
         )
 

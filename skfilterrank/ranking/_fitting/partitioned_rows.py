@@ -122,6 +122,8 @@ class PartitionedRows:
         ordered = joined.map_partitions(in_query_order, QUERY, ROW, meta=meta)
         self.frame = ordered.persist()
         self.counts = self.of_partitions(_counts, folds, with_levels)
+        if not self.total("n_rows"):
+            raise InputError("X has no rows: expected at least one.")
         self.encoder = TargetEncoder(
             kind, np.unique(np.concatenate([count.levels for count in self.counts]))
         )

@@ -1,0 +1,27 @@
+"""Student's t for a mean over queries: its interval, and whether it differs from 0."""
+
+import math
+
+
+def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float]:
+    """The interval of a mean of n values with a standard error; NaN for a single value."""
+    if n < 2:
+        return math.nan, math.nan
+    half = error * _student_t().ppf(0.5 + confidence / 2, n - 1)
+    return float(mean - half), float(mean + half)
+
+
+def t_test(mean: float, error: float, n: int) -> float:
+    """Two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
+    if n < 2:
+        return math.nan
+    if not error:
+        return 0.0
+    return float(2 * _student_t().sf(abs(mean / error), n - 1))
+
+
+def _student_t():
+    # Imported where needed: it takes longer than all the rest, and measures need none of it.
+    from scipy import stats
+
+    return stats.t
