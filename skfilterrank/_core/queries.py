@@ -166,7 +166,11 @@ class GroupIndex:
         edges = [0, self.n_queries]
         if self.n_rows > _PART_ROWS:
             rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)
-            edges[1:1] = np.searchsorted(np.cumsum(self.sizes), rows).tolist()
+            if self.order is None:
+                found = np.searchsorted(np.cumsum(self.sizes), rows)
+            else:
+                found = np.searchsorted(self.starts, rows) - 1
+            edges[1:1] = found.tolist()
         return (slice(first, last) for first, last in pairwise(edges) if first < last)
 
     def take(self, values: np.ndarray, block: Block, fill) -> np.ndarray:
@@ -335,10 +339,12 @@ def _order_by_code(codes_of, n_rows, n_codes):
 
     ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
     bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
-    numpy sorts up to 16 of them by radix.
+    numpy sorts up to 16 of them by radix. They are kept in one byte a row unless that takes so many
+    parts that dealing out becomes slower.
     """
     n_bits = (n_codes - 1).bit_length()
-    n_leading = max(n_bits - 16, min(8, n_bits, (n_rows >> 16).bit_length()))
+    n_bytes = 1 if n_bits - 8 <= min(9, (n_rows >> 12).bit_length()) else 2
+    n_leading = max(n_bits - 8 * n_bytes, min(8, n_bits, (n_rows >> 16).bit_length()))
     shift, n_parts = n_bits - n_leading, 1 << n_leading
     part_type = np.uint8 if n_leading <= 8 else np.uint16 if n_leading <= 16 else np.int64
     ends = np.zeros(n_parts, dtype=np.int64)
@@ -347,13 +353,13 @@ def _order_by_code(codes_of, n_rows, n_codes):
     np.cumsum(ends, out=ends)
     cursor = [0, *ends[:-1].tolist()]
     order = np.empty(n_rows, dtype=np.int32 if n_rows < np.iinfo(np.int32).max else np.int64)
-    rest = np.empty(n_rows, dtype=np.uint16)
+    rest = np.empty(n_rows, dtype=f"u{n_bytes}")
     for rows in _chunks(n_rows, n_parts):
         codes = codes_of(rows)
         parts = (codes >> shift).astype(part_type)
         by_part = np.argsort(parts, kind="stable")
         counts = np.bincount(parts, minlength=n_parts)
-        of_chunk = codes.astype(np.uint16).take(by_part)
+        of_chunk = codes.astype(rest.dtype).take(by_part)
         by_part += rows.start
         begin = 0
         for part in np.flatnonzero(counts).tolist():
@@ -366,7 +372,7 @@ def _order_by_code(codes_of, n_rows, n_codes):
         if begin < end:
             codes = rest[begin:end]
             first = part << shift
-            counts = np.bincount(codes & np.uint16((1 << shift) - 1))
+            counts = np.bincount(codes & rest.dtype.type((1 << shift) - 1))
             sizes[first : first + len(counts)] = counts
             if len(counts) > 1:
                 order[begin:end] = order[begin:end].take(np.argsort(codes, kind="stable"))

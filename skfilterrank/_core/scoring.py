@@ -57,8 +57,9 @@ def mean_over_queries(values, weights=None) -> float:
     counted = ~np.isnan(values)
     if weights is not None:
         counted &= weights > 0
-        weights = weights[counted]
-    values = values[counted]
+    if not counted.all():
+        values = values[counted]
+        weights = None if weights is None else weights[counted]
     if not len(values):
         return float("nan")
     if weights is None or (weights == weights[0]).all():
