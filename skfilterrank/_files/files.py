@@ -10,7 +10,7 @@ import stat
 from contextlib import contextmanager, suppress
 
 from skfilterrank._files.packings import MAGIC_BYTES, packing_of, unpacked, unpacked_stream
-from skfilterrank.exceptions import FileFormatError, InputTypeError
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
 
 _CHUNK_BYTES = 1 << 25
 
@@ -105,6 +105,24 @@ def open_replacing(path):
     except BaseException:
         with suppress(OSError):
             os.unlink(partial)
+        raise
+
+
+@contextmanager
+def folder_replacing_nothing(path):
+    """Yield a folder to fill, which gets its name when the block has ended, or is removed."""
+    path = os.path.abspath(os.fsdecode(path))
+    if os.path.lexists(path):
+        raise InputError(f"{path} is there already: remove it first, or name another folder.")
+    parent, name = os.path.split(path)
+    partial = os.path.join(parent, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
+    os.mkdir(partial)
+    try:
+        yield partial
+        # Of what came there meanwhile, only an empty folder is taken the place of.
+        os.rename(partial, path)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
         raise
 
 

@@ -38,8 +38,8 @@ from skfilterrank.io._trees import check_trees
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
 
-# What a model file may hold besides what skops trusts by itself (numpy arrays, sparse matrices,
-# public scikit-learn estimators, ufuncs), each with the ways in which the file may use it. A name
+# What a model file may hold besides what skops trusts by itself (numpy arrays, public scikit-learn
+# estimators, ufuncs), each with the ways in which the file may use it. A name
 # alone would not do: skops lets a file call any trusted name with arguments of its own.
 # "ObjectNode" sets attributes and calls no constructor.
 _OBJECT = frozenset({"ObjectNode"})
@@ -55,6 +55,9 @@ _ALLOWED = {
     "lightgbm.sklearn.LGBMModel": _OBJECT,
     "lightgbm.sklearn.LGBMRanker": _OBJECT,
     "lightgbm.sklearn.LGBMRegressor": _OBJECT,
+    # Numbers alone: numpy reads them and unpickles nothing.
+    "scipy.sparse._csr.csr_array": frozenset({"SparseMatrixNode"}),
+    "scipy.sparse._csr.csr_matrix": frozenset({"SparseMatrixNode"}),
     "sklearn.calibration._CalibratedClassifier": _OBJECT,
     "sklearn.calibration._SigmoidCalibration": _OBJECT,
     "sklearn.metrics._scorer._PassthroughScorer": _OBJECT,

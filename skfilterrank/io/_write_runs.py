@@ -3,21 +3,18 @@
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from skfilterrank._core.results import Result
-from skfilterrank._files.files import check_target
+from skfilterrank._files.files import check_target, folder_replacing_nothing
 from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.run_folders import DOCUMENTS, KEY, RUNS, VERSION
 from skfilterrank._files.tables import check_pyarrow
 from skfilterrank._files.text_columns import arrow_texts
 from skfilterrank._files.tokens import Tokens
-from skfilterrank.exceptions import InputError
 from skfilterrank.io._trec.read import run_rows
 
 # So many rows are in memory before their documents get numbers, or as many as there are documents.
@@ -109,7 +106,7 @@ def write_runs(path, runs, *, verbose: int = 0) -> WrittenRuns:
     check_target(path, "write_runs(path, runs)", may_be_open=False)
     check_pyarrow(os.fspath(path), "writing")
     named = named_runs(runs)
-    with _folder_replacing_nothing(path) as folder:
+    with folder_replacing_nothing(path) as folder:
         return _Writer(folder).write(_shown(named, verbose))
 
 
@@ -120,24 +117,6 @@ def _shown(named, verbose):
     from tqdm import tqdm
 
     return tqdm(named.items(), unit="run", leave=False)
-
-
-@contextmanager
-def _folder_replacing_nothing(path) -> Iterator[str]:
-    """Yield a folder to fill, which gets its name when the block has ended, or is removed."""
-    path = os.path.abspath(os.fsdecode(path))
-    if os.path.lexists(path):
-        raise InputError(f"{path} is there already: remove it first, or name another folder.")
-    parent, name = os.path.split(path)
-    partial = os.path.join(parent, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
-    os.mkdir(partial)
-    try:
-        yield partial
-        # Of what came there meanwhile, only an empty folder is taken the place of.
-        os.rename(partial, path)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 class _Writer:

@@ -71,12 +71,15 @@ def test_every_argument_says_whether_it_is_a_file(command):
     assert of_any_text == NO_FILES.get(command, set())
 
 
+MACHINES = "--machine-qrels", "--prels", "--pool"
+
+
 def test_the_arguments_that_are_files():
     assert {command: [*found] for command, found in INPUTS.items()} == {
         "rank-filter": ["TRAIN", "--test-data"],
         "apply": ["MODEL", "DATA"],
-        "evaluate": ["QRELS", "RUN", "--slices"],
-        "compare": ["QRELS RUN", "--scores", "--before", "--topics", "--docs"],
+        "evaluate": ["QRELS", "RUN", "--slices", *MACHINES],
+        "compare": ["QRELS RUN", "--scores", "--before", "--topics", "--docs", *MACHINES],
         "convert": ["RUN"],
         "fuse": ["RUN", "--qrels"],
         "threshold": ["QRELS", "RUN"],
@@ -84,7 +87,7 @@ def test_the_arguments_that_are_files():
         "monitor": ["FILTER", "--qrels", "--run"],
         "complete": ["QRELS", "--docs", "--runs"],
         "forecast": ["RUN", "--teams"],
-        "judge": ["POOL", "--docs", "--topics", "--runs", "--judged"],
+        "judge": ["POOL", "--docs", "--topics", "--runs", "--judged", "--machine-qrels"],
         "demo": [],
     }
     assert {command: [*found] for command, found in OUTPUTS.items()} == {
