@@ -138,6 +138,10 @@ def _sample(people, arguments):
                 "topics are known, and no interval is needed: --target new-topics gives those of "
                 "the topics that they were drawn from."
             )
+        tell(
+            f"{arguments.qrels} says no probabilities (--prels): taken for all labels that there "
+            "are, documents without one for not relevant"
+        )
         return people.assign(inclusion_probability=1.0), "query", "new topics"
     return sample, arguments.unit, target or "these topics"
 

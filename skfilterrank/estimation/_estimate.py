@@ -7,6 +7,7 @@ import numpy as np
 from skfilterrank._core.checks import check_choice, check_share
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.results import counted
 from skfilterrank._files.files import is_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.estimation._calibration import LabelModel
@@ -229,7 +230,7 @@ def _sample(qrels):
             "judged=qrels): it keeps these labels, and adds a sample of the rest."
         )
     if len(table) < 2:
-        raise InputError(f"qrels has {len(table)} label(s): expected at least two.")
+        raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
     return table
 
 

@@ -312,7 +312,7 @@ _LINES = {
         "9 none 2 1 0.5\n9 599 2 1 0.5\n",
         "1 of 2 documents outside the pool.*'none' of topic '9'.*bad.prels",
     ),
-    "one label": ("9 599 2 1 0.5\n", r"1 label\(s\): expected at least two.*bad.prels"),
+    "one label": ("9 599 2 1 0.5\n", r"1 label: expected at least two.*bad.prels"),
 }
 
 

@@ -227,7 +227,7 @@ def test_documents_by_topic_and_numbers():
     table = QRELS[["qid", "docno"]].assign(signal=QRELS["label"])
     found = curve(documents=table, selections=["maxrep", "random"], mitigations="completed")
     assert np.nanmean(found.tau[1, 0, -1]) > 0.9
-    with pytest.warns(DataWarning, match="56 of 112 judged documents not"):
+    with pytest.warns(DataWarning, match="documents lacks 56 of 112 judged documents,"):
         curve(documents=table[:56], selections="random", mitigations="completed", n_samples=1)
 
 
@@ -289,6 +289,12 @@ def test_teams_that_are_left_out_have_no_say():
         (table["bias"] - table["other_bias"]).to_numpy()
     )
     assert found.to_frame()["team"].tolist()[:7] == list(TEAMS.values())
+
+
+def test_a_system_that_stays_falls_by_no_place():
+    run = QRELS[["qid", "docno"]].assign(score=np.arange(len(QRELS), 0, -1.0))
+    found = leave_out_teams({"one": run, "two": run}, QRELS, shares=1)
+    assert "-0.000" not in str(found)
 
 
 def test_random_selections_are_averaged_over_samples():

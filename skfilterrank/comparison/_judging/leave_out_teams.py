@@ -82,7 +82,7 @@ class LeftOutTeams(Result):
         """
         table = self.to_frame()
         table["unfairness"] = table["bias"] - table["other_bias"]
-        table["fall"] = -table["rank_change"]
+        table["fall"] = 0.0 - table["rank_change"]
         table["rank_change"] = table["rank_change"].abs()
         by_cell = table.groupby(["selection", "mitigation", "share"], sort=False)
         means = by_cell[["bias", "other_bias", "unfairness", "rank_change"]].mean()

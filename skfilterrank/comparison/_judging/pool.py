@@ -223,7 +223,7 @@ def _documents(documents, index):
     table = table.reindex(wanted)
     if unknown.any():
         warn_user(
-            f"documents holds {unknown.sum():,} of {len(wanted):,} judged documents not, such as "
+            f"documents lacks {unknown.sum():,} of {len(wanted):,} judged documents, such as "
             f"{brief(index[unknown][0][1])}: they count as empty texts, their numbers as 0.",
             DataWarning,
         )
