@@ -137,9 +137,10 @@ def test_several_machines_and_a_pool_without_any(run, runs):
 
 
 def test_where_people_judged_all_topics_are_the_sample(run, runs):
-    _code, out, _ = run(
+    _code, out, err = run(
         "evaluate", "all.txt", *runs, "-m", "err,dcg@10", "--interval", "--format", "csv"
     )
+    assert "all.txt says no probabilities (--prels): taken for all labels that there are" in err
     found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
     values = evaluate_runs({Path(path).stem: path for path in runs}, "all.txt", ["err", "dcg@10"])
     for measure in ("err", "dcg@10"):
