@@ -222,9 +222,7 @@ def _row(values, main, confidence, weights):
     for name, per_query in values.items():
         row[name] = mean_over_queries(per_query, weights)
         if name == main:
-            row["low"], row["high"] = t_interval(
-                *_mean_and_error(per_query, weights), confidence
-            )
+            row["low"], row["high"] = t_interval(*_mean_and_error(per_query, weights), confidence)
     return row
 
 

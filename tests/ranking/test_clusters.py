@@ -16,7 +16,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, threshold_curve
-
 from skfilterrank.stream import Rows, evaluate
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
