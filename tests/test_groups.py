@@ -1,6 +1,7 @@
 """The rows of each query: ids of every type, in every order."""
 
 import datetime
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -192,6 +193,21 @@ def test_rows_in_the_order_of_their_codes(n_codes, n_rows, monkeypatch):
     order, sizes = _order_by_code(codes.__getitem__, n_rows, n_codes)
     np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
     np.testing.assert_array_equal(sizes, np.bincount(codes, minlength=n_codes))
+
+
+def test_bringing_rows_together_takes_five_bytes_a_row(monkeypatch):
+    # Four for the row number, one for what is left of the code.
+    monkeypatch.setattr("skfilterrank._core.queries._CHUNK_ROWS", 1 << 13)
+    n_rows, n_codes = 1 << 19, 1 << 13
+    codes = np.random.default_rng(0).integers(0, n_codes, n_rows)
+    tracemalloc.start()
+    try:
+        order, _ = _order_by_code(codes.__getitem__, n_rows, n_codes)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(order, np.argsort(codes, kind="stable"))
+    assert peak < 6 * n_rows
 
 
 @pytest.mark.parametrize(
