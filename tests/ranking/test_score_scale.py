@@ -128,7 +128,7 @@ def test_no_finite_score_gives_no_nan():
 
 
 def test_long_data_is_sampled_by_whole_queries(monkeypatch):
-    monkeypatch.setattr("skfilterrank.ranking._fitting.score_scale._SAMPLE_ROWS", 100)
+    monkeypatch.setattr("skfilterrank.ranking._fitting.score_scale.SAMPLE_ROWS", 100)
     asked = []
 
     class Watched(Scores):
