@@ -190,8 +190,16 @@ def _folder(path, stamp):
 
 
 def is_run_folder(path) -> bool:
-    """Whether a path is a folder that holds runs."""
-    return os.path.isdir(path) and os.path.isfile(os.path.join(path, RUNS))
+    """Whether a path where runs are wanted is a folder, which must then hold runs."""
+    if not os.path.isdir(path):
+        return False
+    for name in (RUNS, DOCUMENTS):
+        if not os.path.isfile(os.path.join(path, name)):
+            raise InputError(
+                f"{os.fsdecode(path)} is a folder without {name}: name the runs in it, or a folder "
+                "that write_runs or the command convert made."
+            )
+    return True
 
 
 def stored_runs(path) -> dict[str, StoredRun]:

@@ -269,10 +269,20 @@ def test_damage_is_told(folder, tmp_path, texts):
         broken(other_rows(**{column: value}), "runs.parquet: ")
 
 
-def test_documents_that_are_not_there(folder):
-    os.unlink(folder / "documents.parquet")
-    with pytest.raises(FileNotFoundError):
-        evaluate_runs(folder, QRELS, "ap", unjudged_label=None)
+@pytest.mark.parametrize("left", [[], ["runs.parquet"]])
+def test_a_folder_that_holds_no_runs(folder, tmp_path, capsys, left):
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in left:
+        shutil.copy(os.path.join(folder, name), other)
+    lacks = "documents" if left else "runs"
+    match = f"other is a folder without {lacks}.parquet: name the runs in it"
+    for call in (read_run, lambda path: evaluate_runs(path, QRELS, "ap")):
+        with pytest.raises(InputError, match=match):
+            call(other)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    assert main(["evaluate", str(tmp_path / "qrels.txt"), str(other), "-m", "ap"]) == 2
+    assert match in capsys.readouterr().err
 
 
 def test_a_folder_that_is_made_anew_is_read_anew(folder, texts):
