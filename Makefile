@@ -11,7 +11,7 @@ demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --durations=25 --durations-min=2
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -19,9 +19,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 docs: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q --doctest-modules skfilterrank
+	$(BIN)/python -m pytest -q -n auto --doctest-modules skfilterrank
 	# The page on measures of one's own is run by a test, in a copy of the package.
-	$(BIN)/python -m pytest -q --doctest-glob='*.md' --ignore=docs/adding_a_measure.md docs
+	$(BIN)/python -m pytest -q -n auto --doctest-glob='*.md' --ignore=docs/adding_a_measure.md docs
 
 $(VENV)/installed-%: pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
