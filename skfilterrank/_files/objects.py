@@ -65,8 +65,8 @@ def _of_rows(data, value):
     if rows and (len(kinds) > 1 or not _is_row(rows[0])):
         shown = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputError(
-            "rows must be named tuples of one kind, such as those of ir_measures and "
-            f"ir_datasets, or dicts, got {shown}."
+            f"rows of {'qrels' if value == 'label' else 'a run'} must be named tuples of one kind, "
+            f"such as those of ir_measures and ir_datasets, or dicts, got {shown}."
         )
     return pd.DataFrame.from_records(rows, columns=getattr(next(iter(rows), None), "_fields", None))
 

@@ -11,7 +11,13 @@ from skfilterrank._core.checks import check_random_state
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import Result, counted
 from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
+from skfilterrank.exceptions import (
+    DataWarning,
+    InputError,
+    InputTypeError,
+    SkfilterrankError,
+    brief,
+)
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._prediction.complete_labels import check_predictor
 from skfilterrank.judgments._prediction.expected_precision import expected_precision
@@ -220,9 +226,14 @@ def complete_qrels(
     if runs is None and depth is not None:
         raise InputError("depth says how much of the runs counts, and there are no runs.")
     ranks = None if runs is None else rank_table(runs, depth=depth)
+    try:
+        judged = read_qrels(qrels, unjudged_label=unjudged_label, predicted="use")
+    except SkfilterrankError as error:
+        error.add_note("This came up with qrels.")
+        raise
     table, unknown_topics = _pool(
         ranks,
-        read_qrels(qrels, unjudged_label=unjudged_label, predicted="use"),
+        judged,
         leaves=predictor.unjudged_topic == "leave" and not predictor.shared,
     )
     columns = _columns_of(documents, predictor)

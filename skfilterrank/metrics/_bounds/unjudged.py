@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_groups, check_number
+from skfilterrank._core.checks import check_number
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure_names import parse_measure
@@ -146,8 +146,8 @@ default=None
     entry = parsed.measure
     rule = entry.ties[0] if ties is None else ties
     entry.check_ties(rule)
-    index = check_groups(groups, y_true, n_rows=len(np.asarray(y_score)))
-    lists = RankedLists(y_true, y_score, groups=index, gains=gains, ties=rule)
+    lists = RankedLists(y_true, y_score, groups=groups, gains=gains, ties=rule)
+    index = lists.index
     low, high = _two_gains(lists.gains, low, high)
     scores = np.asarray(lists.scores, dtype=np.float64)
     codes = index.codes()
