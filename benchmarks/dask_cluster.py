@@ -181,7 +181,7 @@ def alone(function, *arguments):
 
 def report_measures(n_rows):
     load = os.getloadavg()[0]
-    n_rows, times, means, same = measured(n_rows)
+    n_measured, times, means, same = measured(n_rows)
     print(times, same)
     lost, same_after_loss = with_a_loss(n_rows, means)
     lines = ["| | clock, s | CPU, s | times this process |", "| --- | --- | --- | --- |"]
@@ -192,8 +192,9 @@ def report_measures(n_rows):
 {load:.1f} processes were running or waiting on average when this began: the clock is worth little
 where that is more than 1, unless this went before them.
 
-{len(MEASURES)} measures of {n_rows:,} rows that are made as they are read, in partitions of about
-{PART_ROWS:,}; "times this process" is how many times as fast. Making them is part of all times.
+{len(MEASURES)} measures of {n_measured:,} rows that are made as they are read, in partitions of
+about {PART_ROWS:,}; "times this process" is how many times as fast. Making them is part of all
+times.
 Workers "which keep memory" were started with the settings of `KEEPS_MEMORY`: by default Dask has
 them give back memory whenever 64 kB are free.
 
