@@ -10,10 +10,8 @@ os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 import pytest
 from hypothesis import settings
 
-# The same examples in every run, and no limit on time: machines are shared and slow. More of them,
-# and others each time: HYPOTHESIS_PROFILE=thorough.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
-settings.register_profile("thorough", deadline=None, max_examples=2000)
+import profiles  # noqa: F401 (registers what is loaded here)
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
