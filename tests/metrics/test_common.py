@@ -63,7 +63,7 @@ ROWS = [Rows(seed) for seed in range(6)]
 
 
 @functools.cache
-def as_they_are(name, rows):
+def plain(name, rows):
     """A measure of the rows as they are, one value per query."""
     return rows.score(name)
 
@@ -114,19 +114,17 @@ def test_query_names(name):
         # "q0", "q1", "q10", ...: sorted as text they come in another order.
         names = np.array([f"q{query}" for query in rows.groups])
         _, first = np.unique(names, return_index=True)
-        same(
-            rows.score(name, groups=names), as_they_are(name, rows)[rows.groups[first]], atol=1e-12
-        )
+        same(rows.score(name, groups=names), plain(name, rows)[rows.groups[first]], atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_query_ids_in_the_index(name):
     for rows in ROWS[:2]:
         y_true = pd.Series(rows.y_true, index=pd.Index(rows.groups, name="qid"))
-        same(rows.score(name, y_true=y_true, groups=None), as_they_are(name, rows))
+        same(rows.score(name, y_true=y_true, groups=None), plain(name, rows))
         both = pd.MultiIndex.from_arrays([rows.ids, rows.groups], names=["docno", "qid"])
         joined = {"y_true": y_true.set_axis(both), "y_score": pd.Series(rows.y_score, index=both)}
-        same(rows.score(name, **joined, groups=None), as_they_are(name, rows))
+        same(rows.score(name, **joined, groups=None), plain(name, rows))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -134,7 +132,7 @@ def test_monotone_rescaling(name):
     for rows in ROWS:
         for rescale in (lambda s: 2 * s - 7, np.exp, lambda s: s**3, lambda s: 1e-300 * s):
             scores = np.where(rows.y_score == NO, NO, rescale(np.maximum(rows.y_score, -9)))
-            same(rows.score(name, y_score=scores), as_they_are(name, rows), atol=1e-12)
+            same(rows.score(name, y_score=scores), plain(name, rows), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -143,11 +141,11 @@ def test_types_of_scores(name):
     for dtype in (np.float16, np.float32, np.longdouble, object):
         same(
             rows.score(name, y_score=rows.y_score.astype(dtype)),
-            as_they_are(name, rows),
+            plain(name, rows),
             atol=1e-12,
         )
     for container in (list, tuple, pd.Series, lambda scores: np.array(scores)[:, None]):
-        same(rows.score(name, y_score=container(rows.y_score)), as_they_are(name, rows), atol=1e-12)
+        same(rows.score(name, y_score=container(rows.y_score)), plain(name, rows), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -173,14 +171,14 @@ def test_each_query_is_measured_alone(name):
             )[0]
             for query in queries
         ]
-        same(as_they_are(name, rows)[queries], alone, atol=1e-12)
+        same(plain(name, rows)[queries], alone, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_mean(name):
     over_queries = OVER_QUERIES[MEASURES[name].over_queries]
     for rows in ROWS:
-        values = as_they_are(name, rows)
+        values = plain(name, rows)
         assert OVER_QUERIES["mean"](values) == pytest.approx(np.nanmean(values))
         mean = rows.score(name, average="mean")
         assert mean == pytest.approx(over_queries(values))
@@ -197,7 +195,7 @@ def test_gains_instead_of_labels(name):
     gains = {word: gain for gain, word in words.items()}
     for rows in ROWS[:2]:
         labels = pd.Series(rows.y_true).map(words)
-        same(rows.score(name, y_true=labels, gains=gains), as_they_are(name, rows))
+        same(rows.score(name, y_true=labels, gains=gains), plain(name, rows))
         same(
             rows.score(name, gains="exp2"),
             rows.score(name, y_true=np.where(rows.y_true > 0, 2**rows.y_true - 1, rows.y_true)),
