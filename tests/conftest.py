@@ -1,3 +1,4 @@
+import gc
 import os
 from pathlib import Path
 
@@ -13,6 +14,19 @@ from hypothesis import settings
 import profiles  # noqa: F401 (registers what is loaded here)
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+# Modules and tests live as long as the process: without this, each collection of garbage, of which
+# other libraries ask for many, looks at a million objects that cannot be any.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session):
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
