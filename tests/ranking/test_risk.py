@@ -16,8 +16,8 @@ from scipy.stats import binom, binomtest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
@@ -859,11 +859,9 @@ class RowsAreQueries(RankAndFilter):
 
 
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
-@parametrize_with_checks(
-    [RowsAreQueries(Ridge(), threshold="risk", risk="any_forbidden", max_risk=0.9, confidence=0.5)]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    promise = {"risk": "any_forbidden", "max_risk": 0.9, "confidence": 0.5}
+    assert_passes_checks(RowsAreQueries(Ridge(), threshold="risk", **promise))
 
 
 def _without_estimator(model):
