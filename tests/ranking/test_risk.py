@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from sklearn.base import clone
@@ -248,7 +248,6 @@ class TestBettingBound:
 
 class TestSteps:
     @pytest.mark.parametrize("risk", STEPS)
-    @settings(max_examples=60)
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
@@ -281,7 +280,6 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
-    @settings(max_examples=80)
     @given(
         rows=judged_rows(),
         k=st.sampled_from([None, 1, 3]),
