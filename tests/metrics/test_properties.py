@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from reference import OPTIONS, gains_for
 from skfilterrank._core.measure import MEASURES
 
@@ -46,12 +47,10 @@ def per_query(name, y_true, y_score, groups, k):
 same = np.testing.assert_allclose
 
 
-@pytest.mark.parametrize("name", ALL)
-@settings(max_examples=15)
+@times(2)
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 4]), data=st.data())
-def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, k, data):
+def test_order_of_rows_names_of_queries_and_scale_of_scores(rows, k, data):
     y_true, y_score, groups = rows
-    expected = per_query(name, y_true, y_score, groups, k)
     n_queries = int(groups.max()) + 1
     order = data.draw(st.permutations(range(len(groups))), label="order of the rows")
     kind = data.draw(st.sampled_from([st.integers(-(2**62), 2**62), st.text(max_size=3)]))
@@ -61,27 +60,28 @@ def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, k, data)
     finite = st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0)
     scale = data.draw(st.sets(finite, min_size=4, max_size=4), label="other scores")
     rescaled = np.array([NO, *sorted(scale)])[np.searchsorted(DISTINCT, y_score)]
-    actual = per_query(
-        name, y_true[order], rescaled[order], [names[query] for query in groups[order]], k
-    )
-    same(actual, expected[sorted(range(n_queries), key=names.__getitem__)], atol=1e-12)
+    renamed = [names[query] for query in groups[order]]
+    in_order = sorted(range(n_queries), key=names.__getitem__)
+    for name in ALL:
+        expected = per_query(name, y_true, y_score, groups, k)
+        actual = per_query(name, y_true[order], rescaled[order], renamed, k)
+        same(actual, expected[in_order], atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ALL)
-@settings(max_examples=15)
+@times(2)
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 4]), data=st.data())
-def test_further_queries_do_not_matter(name, rows, k, data):
+def test_further_queries_do_not_matter(rows, k, data):
     y_true, y_score, groups = rows
-    expected = per_query(name, y_true, y_score, groups, k)
     n_queries = int(groups.max()) + 1
     # Every query a second time, one that shows nothing, and one that nobody judged.
     size = data.draw(st.integers(1, 6), label="size of the others")
     others = data.draw(st.lists(LABELS, min_size=size, max_size=size), label="labels")
-    actual = per_query(
-        name,
+    more = (
         np.concatenate([y_true, y_true, others, np.full(size, np.nan)]),
         np.concatenate([y_score, y_score, np.full(size, NO), np.arange(size)]),
         np.concatenate([groups, groups + n_queries, np.repeat([2, 3], size) * n_queries]),
-        k,
     )
-    same(actual[: 2 * n_queries], np.tile(expected, 2), atol=1e-12)
+    for name in ALL:
+        expected = per_query(name, y_true, y_score, groups, k)
+        actual = per_query(name, *more, k)[: 2 * n_queries]
+        same(actual, np.tile(expected, 2), atol=1e-12, err_msg=name)
