@@ -415,8 +415,6 @@ def test_bad_input(data):
     assert clone(CompletedLabels(Ridge())).predictor is None
 
 
-@parametrize_with_checks(
-    [CompletedLabels(Ridge()), CompletedLabels(LogisticRegression(C=0.1))], xfail_strict=True
-)
+@parametrize_with_checks([CompletedLabels(Ridge()), CompletedLabels(LogisticRegression(C=0.1))])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

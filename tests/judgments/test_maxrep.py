@@ -388,6 +388,6 @@ class MaxRepOfOneTopic(MaxRepSelector):
         return super().fit(X, y, groups=np.zeros(n_rows))
 
 
-@parametrize_with_checks([MaxRepOfOneTopic()], xfail_strict=True)
+@parametrize_with_checks([MaxRepOfOneTopic()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -69,9 +69,7 @@ class StatAPOfOneTopic(OfOneTopic, StatAPSelector):
     pass
 
 
-@parametrize_with_checks(
-    [RandomOfOneTopic(), PriorOfOneTopic(), StatAPOfOneTopic()], xfail_strict=True
-)
+@parametrize_with_checks([RandomOfOneTopic(), PriorOfOneTopic(), StatAPOfOneTopic()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

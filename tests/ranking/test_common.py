@@ -154,9 +154,7 @@ ESTIMATORS |= {
 
 # The checks know no queries.
 @pytest.mark.filterwarnings("ignore:.*(fitted without|was given no) query ids:UserWarning")
-@parametrize_with_checks(
-    list(ESTIMATORS.values()), expected_failed_checks=expected_failures, xfail_strict=True
-)
+@parametrize_with_checks(list(ESTIMATORS.values()), expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
