@@ -21,9 +21,7 @@ from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_runs
 
-folder = Path(os.environ.get("SKFILTERRANK_DATA", "../shared/data")) / "trec-covid-round1"
-if not folder.is_dir():
-    raise SystemExit(f"no runs in {folder}: set SKFILTERRANK_DATA to the folder of the data")
+folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-covid-round1"
 qrels = QrelsIndex(folder / "qrels.txt.gz")
 aligned = {
     path.name.removesuffix(".txt.gz"): qrels.align(path)

@@ -32,7 +32,7 @@ def pytest_collection_finish(session):
 @pytest.fixture(scope="session")
 def data_dir():
     """Folder of the public data sets; tests that need it are skipped where it is absent."""
-    default = Path(__file__).parents[1] / ".." / "shared" / "data"
+    default = Path.home() / "skfilterrank_data"
     folder = Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
     if not folder.is_dir():
         pytest.skip(f"no data sets in {folder}; set SKFILTERRANK_DATA to their folder")

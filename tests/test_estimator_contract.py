@@ -13,14 +13,15 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 from xgboost import XGBRanker
 
 from all_estimators import BASES, CASES, DATA, LIGHTGBM, all_estimators, asked, rows
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, SkfilterrankWarning
 from skfilterrank.features import TextStatistics
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import make_ranking_scorer
@@ -155,7 +156,8 @@ def test_unjudged_rows_are_counted_and_not_learned_from(data, unjudged, ranker):
     message = rf"^{n_unjudged} of {len(y)} rows are unjudged \(NaN label\): they are not learned"
     with pytest.warns(UserWarning, match=message) as caught:
         fitted = clone(ranker).fit(X, unjudged, groups=groups)
-    assert [warning.filename for warning in caught] == [__file__]
+    ours = [warning for warning in caught if issubclass(warning.category, SkfilterrankWarning)]
+    assert [warning.filename for warning in ours] == [__file__]
     assert fitted.n_unjudged_ == n_unjudged
     # Where thresholds are tuned and scores normalised, whole lists count, unjudged rows included.
     if not any(
@@ -304,8 +306,9 @@ def test_a_transformer_inside_chooses_its_columns(data):
         CalibratedRanker(QueryRanker(make_pipeline("passthrough", chosen, LIGHTGBM)), cv=2),
     ):
         fitted = ranker.fit(frame, y, groups=groups)
-        np.testing.assert_array_equal(
-            fitted.predict(frame), fitted.predict(frame[list("dcba")].assign(e=0.0))
+        # A product of matrices laid out otherwise may differ in the last digit.
+        np.testing.assert_allclose(
+            fitted.predict(frame[list("dcba")].assign(e=0.0)), fitted.predict(frame), rtol=1e-12
         )
 
 
@@ -339,6 +342,8 @@ def test_transformers_know_their_columns():
 def test_sparse_rows_are_learned_as_dense_ones_are(data, ranker):
     X, y, groups = data
     if not ranker.__sklearn_tags__().input_tags.sparse:
+        if get_tags(LogisticRegression()).input_tags.sparse is False:
+            pytest.skip("scikit-learn 1.6 does not tell which estimators take sparse rows")
         with pytest.raises(TypeError, match="dense data is required"):
             clone(ranker).fit(sparse.csr_matrix(X), y, groups=groups)
         return

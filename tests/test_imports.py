@@ -21,6 +21,7 @@ LAYERS = {
     "_names": -1,
     "_json": 0,
     "_sklearn_compat": 0,
+    "_pandas_compat": 0,
     "_all_or_nothing": 0,
     "_warnings": 0,
     # Queries, gains, padded lists, ties and the measure table.
