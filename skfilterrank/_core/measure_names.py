@@ -215,9 +215,9 @@ def _unknown(texts):
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} The names are in "
         "skfilterrank.metrics.get_measure_names() and skfilterrank evaluate --list-measures; a "
-        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. A measure "
-        "of your own has a name where the module that registers it was imported: processes that "
-        "have not are sent the measure itself, measure=FUNCTION."
+        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. One of "
+        "your own has a name in processes that imported its module; others are sent its function, "
+        "measure=FUNCTION."
     )
 
 

@@ -308,5 +308,7 @@ def _of_block(block: ListBlock, k, _name, _measure, **options):
             f"block, got {values.dtype} of shape {values.shape}."
         )
     if np.isinf(values).any():
-        raise InputError(f"{_name} must give finite numbers, or NaN where it is undefined, got inf.")
+        raise InputError(
+            f"{_name} must give finite numbers, or NaN where it is undefined, got inf."
+        )
     return values.astype(np.float64, copy=False)

@@ -170,9 +170,12 @@ def parametrize_with_checks(
         checks = _ranker_cases(thing, data) if is_ranker else _measure_cases(thing, labels)
         reasons = {} if expected_failed_checks is None else expected_failed_checks(thing)
         _check_names(reasons, checks)
-        shown = " ".join(repr(thing).split()) if is_ranker else get_measure(thing).text
+        # Test names with addresses would differ between processes.
+        shown = re.sub(r"\s+| at 0x\w+", " ", repr(thing)) if is_ranker else get_measure(thing).text
         for name, check in checks.items():
-            marks = [pytest.mark.xfail(reason=reasons[name], strict=True)] * (name in reasons)
+            marks = (
+                [pytest.mark.xfail(reason=reasons[name], strict=True)] if name in reasons else []
+            )
             cases.append(pytest.param(check, id=f"{shown}-{name}", marks=marks))
     return pytest.mark.parametrize("check", cases)
 
@@ -241,8 +244,9 @@ def _run(checks, expected_failed_checks):
             check()
         except Exception as error:
             if name not in reasons:
-                notes = "\n".join([str(error), *getattr(error, "__notes__", ())])
-                wrong.append((f"{name}: {_sentence(check)}\n{type(error).__name__}: {notes}", error))
+                said = "\n".join([str(error), *getattr(error, "__notes__", ())])
+                about = f"{name}: {inspect.getdoc(check.args[0])}"
+                wrong.append((f"{about}\n{type(error).__name__}: {said}", error))
         else:
             if name in reasons:
                 wrong.append((f"{name} passes, though it is expected to fail", None))
@@ -258,11 +262,6 @@ def _check_names(reasons, checks):
             f"expected_failed_checks has no check {brief_list(unknown)}: the checks are "
             f"{', '.join(checks)}."
         )
-
-
-def _sentence(check):
-    """What a check is about."""
-    return inspect.getdoc(check.args[0])
 
 
 def _listed(checks):

@@ -2,7 +2,7 @@
 
 import pickle
 from dataclasses import replace
-from itertools import islice, permutations, product
+from itertools import islice, pairwise, permutations, product
 from math import factorial, prod
 
 import numpy as np
@@ -176,7 +176,7 @@ def check_worst_and_best_ties(measure, rows):
         return
     rules = [rule for rule in ("worst", "average", "best") if rule in measure.measure.ties]
     values = [score(measure, rows, ties=rule, undefined=0.0) for rule in rules]
-    for lower, higher, names in zip(values, values[1:], zip(rules, rules[1:])):
+    for (lower, higher), names in zip(pairwise(values), pairwise(rules)):
         assert (lower <= higher + 1e-12).all(), "ties={!r} is above ties={!r}".format(*names)
 
 
@@ -295,10 +295,8 @@ def check_wherever_measures_are_named(measure, rows):
     data = {"groups": rows.groups}
     table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop")
     same(table[name], score(measure, rows))
-    shown = rows.y_score > NO
-    X, y, groups = rows.y_score[shown, None], rows.y_true[shown], rows.groups[shown]
-    value = make_ranking_scorer(name)(_Scores(), X, y, groups=groups)
-    expected = get_measure(name)(y, X[:, 0], groups=groups)
+    value = make_ranking_scorer(name)(_Scores(), rows.y_score[:, None], rows.y_true, **data)
+    expected = get_measure(name)(rows.y_true, rows.y_score, **data)
     same(value, expected if measure.measure.greater_is_better else -expected)
 
 

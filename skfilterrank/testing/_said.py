@@ -12,7 +12,9 @@ def raises(kind, pattern, what):
         yield
     except kind as error:
         if not re.search(pattern, str(error)):
-            raise AssertionError(f"{what}: the message should say {pattern!r}, got {error}") from error
+            raise AssertionError(
+                f"{what}: the message should say {pattern!r}, got {error}"
+            ) from error
     else:
         raise AssertionError(f"{what} must raise {kind.__name__}, and did not")
 

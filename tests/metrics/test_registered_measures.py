@@ -109,7 +109,9 @@ class TestOfABlock:
 
     def test_documentation(self, mine):
         doc = mine.__doc__
-        assert doc.startswith("Rank-biased precision.\n\n    Parameters\n    ----------\n    y_true")
+        assert doc.startswith(
+            "Rank-biased precision.\n\n    Parameters\n    ----------\n    y_true"
+        )
         assert "k : int or None" in doc
         assert "\n    Returns\n    -------\n" in doc
         assert mine.measure.summary == "Rank-biased precision."
@@ -296,8 +298,8 @@ class TestPlugins:
             "    warnings.simplefilter('always')\n"
             "    assert evaluate([1], [1], ['PLUGGED@1'], groups=['q']).iloc[0, 0] == 1\n"
             "(said,) = [str(one.message) for one in caught]\n"
-            "assert said == ('The entry point bad = bad_package of bad-package gives no measures: '\n"
-            "    'RuntimeError: is broken'), said\n"
+            "assert said == ('The entry point bad = bad_package of bad-package gives no '\n"
+            "    'measures: RuntimeError: is broken'), said\n"
             "assert 'plugged' in get_measure_names()\n"
             "try: register_measure('plugged')(lambda ranked, pool: 0.0)\n"
             "except ValueError as error: assert 'taken by good_package.plugged' in str(error)\n"
