@@ -134,16 +134,7 @@ def test_what_cannot_be_registered(name, function, message):
 
 
 class TestAFunctionOfOnesOwn:
-    @pytest.fixture
-    def table(self, monkeypatch):
-        from skfilterrank._core import measure
-
-        saved = dict(measure.MEASURES)
-        yield measure.MEASURES
-        measure.MEASURES.clear()
-        measure.MEASURES.update(saved)
-
-    def test_gets_the_list_and_the_pool(self, table):
+    def test_gets_the_list_and_the_pool(self, measure_table):
         seen = []
 
         @register_measure("seen")
@@ -159,7 +150,7 @@ class TestAFunctionOfOnesOwn:
         pool = [3, 2, 1, -1]
         assert seen == [([1, 0, -1, 2], pool, 0), ([1, 0], pool, 2), ([], [], 0)]
 
-    def test_must_give_numbers(self, table):
+    def test_must_give_numbers(self, measure_table):
         @register_measure("wrong")
         def wrong(ranked, pool):
             return ranked
@@ -169,7 +160,7 @@ class TestAFunctionOfOnesOwn:
         with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
             wrong([1, 2], [1, 2], groups=["q", "q"], depth=2)
 
-    def test_may_be_defined_once_more_in_the_same_place(self, table):
+    def test_may_be_defined_once_more_in_the_same_place(self, measure_table):
         for _ in range(2):
 
             @register_measure("again")

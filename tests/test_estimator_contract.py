@@ -70,6 +70,11 @@ LOOKS_AT_NOTHING = dict.fromkeys(
 LEARNS_NOTHING = dict.fromkeys(
     ("check_unjudged_rows_are_counted", "check_no_judged_row"), "It learns nothing from labels."
 )
+COMPLETES = {
+    "check_unjudged_rows_are_counted": "They are what it completes.",
+    "check_unjudged_rows_teach_nothing": "They are what it completes.",
+    "check_score": "It asks for queries as the estimator inside does.",
+}
 WHOLE_LISTS = {
     "check_unjudged_rows_teach_nothing": "Whole lists count where scores are normalised within "
     "queries, unjudged rows included."
@@ -87,7 +92,7 @@ def expected_failures(ranker):
     if isinstance(ranker, FilterOnly):
         return {"check_batches": "What is kept has scores by chance."}
     if isinstance(ranker, CompletedLabels):
-        return {"check_unjudged_rows_are_counted": "They are what it completes."}
+        return COMPLETES
     return {}
 
 

@@ -18,6 +18,7 @@ from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
 
 _N_SEEDS = 6
+_MOST_LABEL = 100
 
 
 def check_measure(
@@ -135,7 +136,7 @@ def parametrize_with_checks(
 
     Parameters
     ----------
-    things : iterable of measures or rankers
+    things : list of measures and rankers
         As in :func:`check_measure` and :func:`check_ranker`; what has a `fit` is a ranker.
     labels : sequence of float, default=(-2, -1, 0, 1, 3, nan)
         As in :func:`check_measure`.
@@ -164,6 +165,11 @@ def parametrize_with_checks(
     """
     import pytest
 
+    if not (expected_failed_checks is None or callable(expected_failed_checks)):
+        raise InputError(
+            "expected_failed_checks must be a function of a measure or ranker, got "
+            f"{brief(expected_failed_checks)}."
+        )
     cases = []
     for thing in as_list(things, "things", "measures or rankers"):
         is_ranker = hasattr(thing, "fit")
@@ -183,7 +189,7 @@ def parametrize_with_checks(
 def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
     """Each check of a measure by its name."""
     measure = get_measure(measure)
-    labels = tuple(float(label) for label in as_list(labels, "labels", "numbers"))
+    labels = _checked_labels(labels)
     return {
         **{
             check.__name__: partial(_with_rows, check, measure, labels)
@@ -194,6 +200,21 @@ def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
             for check in _measure_checks.OF_LABELS
         },
     }
+
+
+def _checked_labels(labels):
+    """Labels as floats, in reach of 2**label."""
+    given = as_list(labels, "labels", "numbers")
+    for label in given:
+        is_number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
+        if not is_number or abs(label) > _MOST_LABEL:
+            raise InputError(
+                f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, NaN where unjudged, "
+                f"got {brief(label)}."
+            )
+    if not any(label == label for label in given):
+        raise InputError(f"labels must have one that is no NaN, got {brief(labels)}.")
+    return tuple(map(float, given))
 
 
 def _with_rows(check, measure: ParsedMeasure, labels):
@@ -210,11 +231,26 @@ def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
     """Each check of a ranker by its name."""
     if not hasattr(ranker, "fit") or inspect.isclass(ranker):
         raise InputError(f"ranker must be an estimator with a fit, got {brief(ranker)}.")
-    data = _default_data() if data is None else tuple(map(np.asarray, data))
+    data = _default_data() if data is None else _checked_data(data)
     return {
         check.__name__: partial(_quietly, check, clone(ranker), data)
         for check in _ranker_checks.OF_DATA
     }
+
+
+def _checked_data(data):
+    """Features, labels and queries as arrays of one length."""
+    if not isinstance(data, tuple | list) or len(data) != 3:
+        raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
+    X, y, groups = map(np.asarray, data)
+    if X.ndim != 2 or not X.shape[:1] == y.shape == groups.shape:
+        raise InputError(
+            "data must be X of shape (n_rows, n_features), y and groups of shape (n_rows,), got "
+            f"shapes {X.shape}, {y.shape} and {groups.shape}."
+        )
+    if y.dtype.kind not in "iuf" or np.isnan(y).any():
+        raise InputError("data must have labels y that are numbers, and none of them NaN.")
+    return X, y.astype(np.float64), groups
 
 
 def _default_data():
@@ -236,7 +272,7 @@ def _quietly(check, *arguments):
 
 def _run(checks, expected_failed_checks):
     """Call all checks, and raise for those that do not do as expected."""
-    reasons = dict(expected_failed_checks or {})
+    reasons = {} if expected_failed_checks is None else expected_failed_checks
     _check_names(reasons, checks)
     wrong = []
     for name, check in checks.items():
@@ -257,7 +293,11 @@ def _run(checks, expected_failed_checks):
 
 def _check_names(reasons, checks):
     """Raise for names of checks that there are not."""
-    if unknown := sorted(set(reasons) - set(checks)):
+    if not isinstance(reasons, Mapping):
+        raise InputError(
+            f"expected_failed_checks must be a dict of reasons by check, got {brief(reasons)}."
+        )
+    if unknown := [name for name in reasons if name not in checks]:
         raise InputError(
             f"expected_failed_checks has no check {brief_list(unknown)}: the checks are "
             f"{', '.join(checks)}."

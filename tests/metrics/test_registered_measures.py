@@ -33,15 +33,6 @@ def {name}(ranked, pool, *, depth=3):
 """
 
 
-@pytest.fixture
-def entered(monkeypatch):
-    """The measure table, which is afterwards as before."""
-    before = dict(table.MEASURES)
-    yield
-    table.MEASURES.clear()
-    table.MEASURES.update(before)
-
-
 def run(folder, *arguments, code=0):
     """A Python process in a folder."""
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -66,7 +57,7 @@ class TestOfABlock:
     """RBP once more, by a function of a block and a sum."""
 
     @pytest.fixture
-    def mine(self, entered):
+    def mine(self, measure_table):
         @register_measure(
             "mine",
             of="block",
@@ -125,7 +116,7 @@ class TestOfABlock:
             (lambda block: np.full(2, np.inf), "must give finite numbers, or NaN"),
         ],
     )
-    def test_must_give_a_number_for_each_query(self, entered, values, message):
+    def test_must_give_a_number_for_each_query(self, measure_table, values, message):
         @register_measure("wrong", of="block")
         def wrong(block, k):
             return values(block)
