@@ -170,6 +170,8 @@ def parametrize_with_checks(
             "expected_failed_checks must be a function of a measure or ranker, got "
             f"{brief(expected_failed_checks)}."
         )
+    if isinstance(things, str | ParsedMeasure) or callable(things) or hasattr(things, "fit"):
+        raise InputError(f"things must be a list of measures and rankers, got {brief(things)}.")
     cases = []
     for thing in as_list(things, "things", "measures or rankers"):
         is_ranker = hasattr(thing, "fit")
@@ -177,7 +179,7 @@ def parametrize_with_checks(
         reasons = {} if expected_failed_checks is None else expected_failed_checks(thing)
         _check_names(reasons, checks)
         # Test names with addresses would differ between processes.
-        shown = re.sub(r"\s+| at 0x\w+", " ", repr(thing)) if is_ranker else get_measure(thing).text
+        shown = re.sub(r" at 0x\w+|\s+", " ", repr(thing)) if is_ranker else get_measure(thing).text
         for name, check in checks.items():
             marks = (
                 [pytest.mark.xfail(reason=reasons[name], strict=True)] if name in reasons else []

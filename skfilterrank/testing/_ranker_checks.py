@@ -181,9 +181,10 @@ def check_columns(ranker, data):
     names = [*_COLUMNS, *(f"x{i}" for i in range(len(_COLUMNS), X.shape[1]))][: X.shape[1]]
     frame = pd.DataFrame(X, columns=names)
     fitted = clone(ranker).fit(frame, y, groups=groups)
-    assert fitted.n_features_in_ == X.shape[1]
+    assert fitted.n_features_in_ == X.shape[1], f"n_features_in_ is {fitted.n_features_in_}"
+    known = list(getattr(fitted, "feature_names_in_", ()))
     # LightGBM writes "b_b".
-    assert [name.replace("_", " ") for name in fitted.feature_names_in_] == names
+    assert [name.replace("_", " ") for name in known] == names, f"feature_names_in_ are {known}"
     # To the last digits, which depend on how the numbers lie in memory.
     np.testing.assert_allclose(
         predicted(fitted, frame, groups), predicted(_fitted(ranker, data), X, groups)

@@ -8,6 +8,7 @@ import pytest
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
+from skfilterrank.ranking import FilterAll
 from skfilterrank.testing import check_measure, parametrize_with_checks
 from skfilterrank.testing._checks import _measure_cases
 from skfilterrank.testing._rows import LABELS
@@ -20,8 +21,8 @@ def values(y_true, y_score, **given):
     return AP(y_true, y_score, **{**given, "average": None})
 
 
-def first_row(y_true, y_score, **given):
-    return AP(y_true, y_score, **given) * (1 + (np.asarray(y_true)[0] == 0))
+def by_the_first_row(y_true, y_score, **given):
+    return AP(y_true, y_score, **given) * (1 + np.argmax(y_score))
 
 
 def whole_rows(y_true, y_score, **given):
@@ -57,7 +58,7 @@ def doubles_alone(y_true, y_score, **given):
 
 def against_the_others(y_true, y_score, **given):
     found = values(y_true, y_score, **given)
-    return found - np.nanmean(found)
+    return found - np.nan_to_num(found).max()
 
 
 def of_few_queries(y_true, y_score, **given):
@@ -97,7 +98,8 @@ def one_order(y_true, y_score, **given):
 
 
 def better_if_stable(y_true, y_score, **given):
-    return AP(y_true, y_score, **given) * (1 + (given.get("ties") is "stable"))  # noqa: F632
+    ties = given.get("ties")
+    return AP(y_true, y_score, **given) * (1 + (isinstance(ties, str) and ties == "stable"))
 
 
 def too_high(y_true, y_score, **given):
@@ -121,7 +123,7 @@ def half_the_sum(facts):
 
 
 BROKEN = {
-    "check_order_of_rows": {"function": first_row},
+    "check_order_of_rows": {"function": by_the_first_row},
     "check_stable_ties": {"function": whole_rows},
     "check_names_of_queries": {"function": texts_in_another_order},
     "check_names_of_documents": {"function": ids_as_texts},
@@ -161,7 +163,7 @@ def test_a_check_fails_for_what_it_is_about(name):
     function.__signature__ = AP.__signature__
     parts = {"name": "broken", **BROKEN[name], "function": function}
     function.measure = replace(AP.measure, **parts)
-    with pytest.raises((AssertionError, ValueError)):
+    with pytest.raises((AssertionError, ValueError, AttributeError)):
         _measure_cases(function, LABELS)[name]()
 
 
@@ -188,7 +190,10 @@ def test_all_that_fails_is_told():
     [
         ({"measure": "no_such"}, "'no_such' is not a measure"),
         ({"measure": abs}, "is not a measure"),
-        ({"expected_failed_checks": {"check_it": ""}}, "has no check 'check_it': the checks are ch"),
+        (
+            {"expected_failed_checks": {"check_it": ""}},
+            "has no check 'check_it': the checks are ch",
+        ),
         ({"expected_failed_checks": ["check_range"]}, "must be a dict of reasons by check"),
         ({"labels": ["good"]}, "labels must be numbers from -100 to 100"),
         ({"labels": [1, 1000]}, "labels must be numbers from -100 to 100.* got 1000"),
@@ -214,8 +219,9 @@ def test_parametrize():
     assert xfail.kwargs == {"reason": "because", "strict": True}
     with pytest.raises(InputError, match="must be a function of a measure or ranker"):
         parametrize_with_checks(["ap"], expected_failed_checks={})
-    with pytest.raises(InputError, match="things must be"):
-        parametrize_with_checks("ap")
+    for one in ("ap", get_measure("ap"), AP, FilterAll()):
+        with pytest.raises(InputError, match="things must be"):
+            parametrize_with_checks(one)
 
 
 def test_a_measure_of_ones_own(measure_table):
