@@ -306,13 +306,11 @@ def _check_names(reasons, checks):
         )
 
 
-def _listed(checks):
-    """The checks as a list of the documentation."""
-    return "\n    ".join(f"* ``{check.__name__}``: {inspect.getdoc(check)}" for check in checks)
+def _listing(function, checks):
+    """Put the list of checks into the documentation of what runs them."""
+    texts = "\n    ".join(f"* ``{check.__name__}``: {inspect.getdoc(check)}" for check in checks)
+    function.__doc__ = (function.__doc__ or "").replace("{checks}", texts)
 
 
-for _function, _checks in (
-    (check_measure, _measure_checks.OF_ROWS + _measure_checks.OF_LABELS),
-    (check_ranker, _ranker_checks.OF_DATA),
-):
-    _function.__doc__ = re.sub("{checks}", lambda _, of=_checks: _listed(of), _function.__doc__)
+_listing(check_measure, _measure_checks.OF_ROWS + _measure_checks.OF_LABELS)
+_listing(check_ranker, _ranker_checks.OF_DATA)
