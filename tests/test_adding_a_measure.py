@@ -134,7 +134,7 @@ def test_functions_of_ones_own(copy):
         ["b", "0.0", "0.0"],
         ["udcg"],
         ["qid"],
-        ["q", "0.635425"],
+        ["q", "0.635424"],
     ]
 
 
