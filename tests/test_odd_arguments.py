@@ -32,6 +32,7 @@ OTHER_WORDS = {
     "runs": ("run",),
     "measures": ("measure",),
     "measure": ("measure",),
+    "things": ("measure", "ranker"),
     "y_scores": ("y_score",),
     "systems": ("y_scores", "y_score", "run"),
     "fusion": ("learner",),

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 
-from skfilterrank._core.checks import as_list
+from skfilterrank._core.checks import as_list, check_numbers
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief, brief_list
@@ -165,7 +165,8 @@ def parametrize_with_checks(
     """
     import pytest
 
-    if not (expected_failed_checks is None or callable(expected_failed_checks)):
+    is_function = callable(expected_failed_checks) and not isinstance(expected_failed_checks, type)
+    if not (expected_failed_checks is None or is_function):
         raise InputError(
             "expected_failed_checks must be a function of a measure or ranker, got "
             f"{brief(expected_failed_checks)}."
@@ -206,17 +207,13 @@ def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
 
 def _checked_labels(labels):
     """Labels as floats, in reach of 2**label."""
-    given = as_list(labels, "labels", "numbers")
-    for label in given:
-        is_number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
-        if not is_number or abs(label) > _MOST_LABEL:
-            raise InputError(
-                f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, NaN where unjudged, "
-                f"got {brief(label)}."
-            )
-    if not any(label == label for label in given):
-        raise InputError(f"labels must have one that is no NaN, got {brief(labels)}.")
-    return tuple(map(float, given))
+    given = check_numbers(labels, "labels")
+    if np.isnan(given).all() or (np.abs(given) > _MOST_LABEL).any():
+        raise InputError(
+            f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, and NaN where unjudged, "
+            f"got {brief(labels)}."
+        )
+    return tuple(given.tolist())
 
 
 def _with_rows(check, measure: ParsedMeasure, labels):

@@ -195,10 +195,10 @@ def test_all_that_fails_is_told():
             "has no check 'check_it': the checks",
         ),
         ({"expected_failed_checks": ["check_range"]}, "must be a dict of reasons by check"),
-        ({"labels": ["good"]}, "labels must be numbers from -100 to 100"),
-        ({"labels": [1, 1000]}, "labels must be numbers from -100 to 100.* got 1000"),
-        ({"labels": [np.nan]}, "labels must have one that is no NaN"),
-        ({"labels": 3}, "labels must be"),
+        ({"labels": ["good"]}, "labels must"),
+        ({"labels": [1, 1000]}, r"labels must be numbers from -100 to 100.* got \[1, 1000\]"),
+        ({"labels": [np.nan]}, "labels must be numbers from -100 to 100"),
+        ({"labels": 3}, "labels must"),
     ],
 )
 def test_odd_arguments(given, message):
