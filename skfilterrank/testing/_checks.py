@@ -12,7 +12,7 @@ from sklearn.base import clone
 from skfilterrank._core.checks import as_list, check_numbers
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
@@ -265,7 +265,7 @@ def _quietly(check, *arguments):
     """Run a check without warnings of what it does on purpose."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
-        warnings.filterwarnings("ignore", ".*rows are unjudged", UnjudgedWarning)
+        warnings.filterwarnings("ignore", ".*rows are unjudged", UserWarning)
         check(*arguments)
 
 
