@@ -1,7 +1,6 @@
 """Measures of other installed packages, which name their modules in the entry point group below."""
 
 import threading
-from importlib.metadata import entry_points
 
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
@@ -17,6 +16,9 @@ def load_measure_plugins() -> bool:
     with _LOCK:
         if not _WAITING:
             return False
+        # Here, so that whoever names a known measure does not wait for it.
+        from importlib.metadata import entry_points
+
         points = entry_points(group=_WAITING.pop())
         for point in points:
             try:

@@ -7,6 +7,7 @@ from math import factorial, prod
 
 import numpy as np
 import pandas as pd
+from joblib import wrap_non_picklable_objects
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from skfilterrank._core.scoring import OVER_QUERIES
@@ -337,13 +338,18 @@ def check_odd_lists(measure, labels):
 
 
 def check_pickle_and_repr(measure, labels):
-    """It survives pickling, and its `repr` reads back."""
+    """It may be sent to processes, as joblib does, and its `repr` reads back."""
     for one in (measure, measure.measure):
-        assert pickle.loads(pickle.dumps(one)) == one, f"{one!r} is another after pickling"
+        assert _sent(one) == one, f"{one!r} is another after pickling"
         assert eval(repr(one), {"get_measure": get_measure}) == one, f"{one!r} reads as another"
     scorer = make_ranking_scorer(measure)
     names = {"make_ranking_scorer": make_ranking_scorer}
-    assert pickle.loads(pickle.dumps(scorer)) == eval(repr(scorer), names) == scorer
+    assert _sent(scorer) == eval(repr(scorer), names) == scorer
+
+
+def _sent(thing):
+    """What another process gets."""
+    return pickle.loads(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
 OF_ROWS = (
