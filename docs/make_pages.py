@@ -22,6 +22,7 @@ MODULES = (
     "stream",
     "io",
     "trec",
+    "testing",
     "datasets",
     "plot",
     "exceptions",

@@ -37,3 +37,14 @@ def data_dir():
     if not folder.is_dir():
         pytest.skip(f"no data sets in {folder}; set SKFILTERRANK_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def measure_table():
+    """The measure table, into which a test may enter what it likes."""
+    from skfilterrank._core.measure import MEASURES
+
+    before = dict(MEASURES)
+    yield MEASURES
+    MEASURES.clear()
+    MEASURES.update(before)

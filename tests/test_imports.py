@@ -47,6 +47,7 @@ LAYERS = {
     "estimation": 8,
     "stream": 8,
     "plot": 9,
+    "testing": 9,
     "cli": 10,
     "__main__": 11,
 }
