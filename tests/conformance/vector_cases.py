@@ -231,7 +231,6 @@ ASKS = {
         for name, how, lists in (
             ("dcg", {}, {}),
             ("ndcg", {}, {}),
-            ("ap", {}, {}),
             ("precision", {}, {}),
             ("recall", {}, {"out": 1}),
             ("rr", {}, {}),
@@ -252,6 +251,7 @@ ASKS = {
     **{
         f"plain_{name}": each([(name, how)], one(6, **lists), 4)
         for name, how, lists in (
+            ("ap", {}, {}),
             ("r_precision", {}, {}),
             ("set_map", {}, {"out": 2}),
             ("iprec", {"recall": "1/2"}, {}),

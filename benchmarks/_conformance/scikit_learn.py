@@ -1,0 +1,38 @@
+"""scikit-learn measures arrays of lists of one length: it is called once for each query."""
+
+import numpy as np
+from sklearn.metrics import (
+    average_precision_score,
+    dcg_score,
+    label_ranking_average_precision_score,
+    ndcg_score,
+)
+
+from .rows import NoSuchThing, by_query, mean, only
+
+PACKAGES = ("scikit-learn",)
+# It knows nothing of queries; the mean over them is the caller's.
+NOT_ASKED = {"row_order", "mean", "weighted_mean", "unjudged_queries"}
+
+
+def ways(measure, asked, sets):
+    if measure in ("dcg", "ndcg"):
+        only(asked, "k")
+        score, k = {"dcg": dcg_score, "ndcg": ndcg_score}[measure], asked.get("k")
+        yield "", lambda rows: mean(score([y], [s], k=k) for y, s in by_query(rows))
+        if sets.get("ties", "average") != "average":
+            yield (
+                "ignore_ties=True",
+                lambda rows: mean(score([y], [s], k=k, ignore_ties=True) for y, s in by_query(rows)),
+            )
+    elif measure == "ap":
+        only(asked)
+        yield "", lambda rows: mean(average_precision_score(y, s) for y, s in by_query(rows))
+        yield (
+            "label_ranking_average_precision_score",
+            lambda rows: mean(
+                label_ranking_average_precision_score(np.array([y]), [s]) for y, s in by_query(rows)
+            ),
+        )
+    else:
+        raise NoSuchThing(measure)
