@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+import re
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -54,7 +55,7 @@ def rows_of_tool(tool):
             key = (vector["rule"], vector["measure"], told)
             line = lines.setdefault(key, {"vectors": 0, "agree": 0, "refuse": 0})
             line["vectors"] += 1
-            if same(says, vector):
+            if same(says, vector, getattr(module, "TOLERANCE", TOLERANCE)):
                 line["agree"] += 1
                 continue
             line["refuse"] += isinstance(says, Exception)
@@ -91,7 +92,7 @@ def values(module, vector):
                 yield told, error
 
 
-def same(says, vector):
+def same(says, vector, tolerance):
     if isinstance(says, Exception):
         return vector["error"]
     if vector["error"]:
@@ -99,14 +100,14 @@ def same(says, vector):
     nothing = says is None or math.isnan(says)
     if nothing or vector["value"] is None:
         return nothing and vector["value"] is None
-    return math.isclose(says, vector["value"], rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return math.isclose(says, vector["value"], rel_tol=tolerance, abs_tol=tolerance)
 
 
 def said(says):
     if isinstance(says, Exception):
-        lines = [line for line in str(says).splitlines() if line.strip()]
-        text = " ".join(lines[-1].split()) if lines else ""
-        return f"{type(says).__name__}: {text}"[:160]
+        # Without the time and the place in their sources that some tools begin with.
+        text = re.sub(r"\[[\d:]+\] |\S+/\S+:(\d+:)? ", "", str(says).strip())
+        return f"{type(says).__name__}: {' '.join(text.splitlines()[:1])}"[:100]
     return "nothing" if says is None else f"{says:.6g}"
 
 

@@ -6,6 +6,8 @@ from ir_measures import AP, SetP, SetR  # fmt: skip
 
 from .rows import NoSuchThing, only, qrels_of, run_of
 
+# gdeval prints five decimal places.
+TOLERANCE = 1e-5
 PACKAGES = ("ir_measures", "ir-measures")
 WHOLE = {
     "ndcg": nDCG,

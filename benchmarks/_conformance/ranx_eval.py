@@ -36,12 +36,12 @@ def ways(measure, asked, sets):
     yield "", lambda rows: value(name, asked, rows)
     if sets.get("gains") == "2^label - 1":
         burges = name.replace("dcg", "dcg_burges")
-        yield burges.partition("@")[0], lambda rows: value(burges, asked, rows)
+        yield "_burges", lambda rows: value(burges, asked, rows)
     if "missing" in sets or "unjudged_query" in sets or "empty" in sets:
         told = {"make_comparable": True}
         yield "make_comparable=True", lambda rows: value(name, asked, rows, told)
     if sets.get("relevant_from") == 2:
-        yield f"{name.partition('@')[0]}-l2", lambda rows: value(f"{name}-l2", asked, rows)
+        yield "-l2", lambda rows: value(f"{name}-l2", asked, rows)
 
 
 def value(name, asked, rows, how=None):

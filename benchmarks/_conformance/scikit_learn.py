@@ -27,7 +27,7 @@ def ways(measure, asked, sets):
             )
     elif measure == "ap":
         only(asked)
-        yield "", lambda rows: mean(average_precision_score(y, s) for y, s in by_query(rows))
+        yield "", lambda rows: mean(average_precision_score(np.array(y), s) for y, s in by_query(rows))
         yield (
             "label_ranking_average_precision_score",
             lambda rows: mean(

@@ -24,6 +24,7 @@ TOLD = {
     "below_zero_judged.no": "gains={-1: nan, ...}",
     "ap_divisor.least": 'normalize="min"',
     "ap_divisor.k": 'normalize="k"',
+    "unjudged_queries.one": "undefined=1.0",
     "missing_queries.skipped": 'missing="drop"',
     "missing_queries.refused": 'missing="raise"',
     "relevant_grades.from_2": "ap(rel=2)",

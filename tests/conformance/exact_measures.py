@@ -235,7 +235,9 @@ def set_map(case):
 
 
 def judged(case):
-    return Fraction(count(lambda gain: gain is not None, case.top), len(case.top)) if case.top else None  # fmt: skip
+    if not case.top:
+        return None
+    return Fraction(count(lambda gain: gain is not None, case.top), len(case.top))
 
 
 def forbidden(case):
@@ -284,16 +286,12 @@ def bpref(case):
     n_other = len(case.pool) - n_relevant
     if not n_relevant:
         return None
+    divisor = min(n_relevant, n_other) if variant == "min(n, R) / min(R, N)" else n_relevant
     value, above = Fraction(0), 0
     for gain in case.shown:
         if case.relevant(gain):
-            value += 1
-            if above:
-                value -= {
-                    "min(n, R) / min(R, N)": Fraction(min(above, n_relevant), min(n_relevant, n_other)),
-                    "min(n, R) / R": Fraction(min(above, n_relevant), n_relevant),
-                    "n / R": Fraction(above, n_relevant),
-                }[variant]  # fmt: skip
+            counted = above if variant == "n / R" else min(above, n_relevant)
+            value += 1 - (Fraction(counted, divisor) if counted else 0)
         elif gain is not None:
             above += 1
     return value / n_relevant

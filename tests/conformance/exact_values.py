@@ -4,7 +4,7 @@ order that they allow, and the mean is taken."""
 import struct
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from itertools import groupby, permutations, product
+from itertools import groupby, pairwise, permutations, product
 
 from exact_measures import MEASURES, WITH_LOGARITHMS, List
 
@@ -61,7 +61,7 @@ def value_of(measure, rows, parameters):
     queries = {}
     for row in rows:
         queries.setdefault(row["query"], []).append(row)
-    changes = sum(a["query"] != b["query"] for a, b in zip(rows, rows[1:]))
+    changes = sum(a["query"] != b["query"] for a, b in pairwise(rows))
     if settings["rows"] == "query by query" and changes >= len(queries):
         raise Refused("rows of a query are apart")
     values = {}
@@ -95,10 +95,10 @@ def _of_query(measure, query, rows, settings):
         if fate == "skip":
             return "skip"
     pool = [row["gain"] for row in rows if row["gain"] is not None]
-    if not pool and settings["unjudged_query"] != 0:
+    if not pool:
         if settings["unjudged_query"] == "refused":
             raise Refused("a query without a judgment")
-        return "skip"
+        return settings["unjudged_query"]
     if len(rows) == 1 and settings["one_document"] == "refused":
         raise Refused("a query of one document")
     if settings["unjudged"] == "drop":

@@ -1,4 +1,4 @@
-"""Write vectors.json: python tests/conformance/make_vectors.py, the same bytes every time."""
+"""Write vectors.json and the tables of README.md, the same bytes every time."""
 
 import json
 from collections import Counter
@@ -11,7 +11,11 @@ from vector_cases import ASKS
 
 HERE = Path(__file__).parent
 VECTORS = HERE / "vectors.json"
-RULES = json.loads((HERE / "rules.json").read_text(encoding="utf-8"))["rules"]
+BOOK = json.loads((HERE / "rules.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((HERE / "schema.json").read_text(encoding="utf-8"))
+README = HERE / "README.md"
+RULES = BOOK["rules"]
+TABLES = "## Parameters\n"
 REFUSED = "error"
 
 
@@ -93,7 +97,23 @@ def text_of(made):
     return "[\n" + ",\n".join(json.dumps(each, separators=(",", ":")) for each in made) + "\n]\n"
 
 
+def readme_of(text, made):
+    """The page with its tables written again."""
+    lines = [TABLES, "| name | default | others | what |", "| --- | --- | --- | --- |"]
+    for name, each in SCHEMA["items"]["properties"]["parameters"]["properties"].items():
+        default, others = each["default"], [x for x in each.get("enum", []) if x != each["default"]]
+        shown = ", ".join(f"`{json.dumps(value)}`" for value in others)
+        lines.append(f"| `{name}` | `{json.dumps(default)}` | {shown} | {each['description']} |")
+    lines += ["", "## Rules", ""]
+    lines += ["| rule | vectors | what it says | from |", "| --- | --- | --- | --- |"]
+    n_vectors = Counter(vector["rule"] for vector in made)
+    for key, rule in RULES.items():
+        lines.append(f"| `{key}` | {n_vectors[key]} | {rule['rule']} | {rule['source']} |")
+    return text.partition(TABLES)[0] + "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
     made = vectors()
     VECTORS.write_text(text_of(made), encoding="utf-8")
+    README.write_text(readme_of(README.read_text(encoding="utf-8"), made), encoding="utf-8")
     print(f"{len(made)} vectors of {len({each['rule'] for each in made})} rules")

@@ -1,6 +1,7 @@
 """What skfilterrank says of a vector."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,7 @@ def our_value(vector, parameters):
     name = NAMES.get(vector["measure"], vector["measure"])
     options = _options(vector["measure"], parameters)
     if parameters.get("relevant_from"):
-        options["rel"] = float(eval(str(parameters["relevant_from"])))
+        options["rel"] = float(Fraction(parameters["relevant_from"]))
     text = ",".join(f"{key}={value}" for key, value in options.items())
     cut = f"@{parameters['k']}" if parameters.get("k") else ""
     name = f"{name}({text}){cut}" if text else f"{name}{cut}"
@@ -73,6 +74,8 @@ def our_value(vector, parameters):
         "unjudged": parameters.get("unjudged", "zero"),
         "undefined": parameters.get("undefined", 0.0),
     }
+    if parameters.get("unjudged_query") == 1:
+        how["undefined"] = 1.0
     if how["undefined"] == "skip":
         how["undefined"] = "drop"
     if parameters.get("below_zero") == "removed":

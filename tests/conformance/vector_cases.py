@@ -86,13 +86,12 @@ def flat(n, **how):
 
 
 def with_score(score, n, **how):
-    """One relevant document, and in long lists another, have a score that is no plain number."""
+    """A relevant document has a score that is no plain number, others on both sides of 0."""
 
     def draw(rng):
-        rows = query(rng, n, **how)
+        rows = below_zero_scores(n, **how)(rng)
         relevant = [row for row in rows if row["label"] > 0]
-        for row in relevant[:1] if n < 5 else [*relevant[:1], rng.choice(rows)][: 1 + (n > 6)]:
-            row["score"] = score
+        relevant[0]["score"] = score
         return rows
 
     return draw
@@ -119,7 +118,7 @@ def unknown_last(kind, *sizes):
 
 
 NOTHING_RELEVANT, NOTHING_JUDGED, NOTHING_SHOWN = {"label": 0}, {"label": None}, {"score": None}
-E4, B1 = {"err_greatest": 4}, {"err_greatest": 1}
+B1 = {"err_greatest": 1}
 
 
 def each(measures, draw, n_lists=3):
@@ -135,8 +134,28 @@ COMMON = [
     ("recall", {"k": 2}),
     ("rr", {}),
 ]
-OF_RELEVANT = [("ap", {}), ("precision", {"k": 3}), ("recall", {"k": 3}), ("rr", {}), ("success", {"k": 2}), ("r_precision", {}), ("rbp", {}), ("f1", {"k": 3})]  # fmt: skip
-UNDEFINED = [("ndcg", {}), ("ndcg", {"k": 2}), ("ap", {}), ("recall", {"k": 2}), ("rr", {}), ("r_precision", {}), ("success", {"k": 2}), ("err", B1), ("f1", {"k": 2}), ("bpref", {})]  # fmt: skip
+OF_RELEVANT = [
+    ("ap", {}),
+    ("precision", {"k": 3}),
+    ("recall", {"k": 3}),
+    ("rr", {}),
+    ("success", {"k": 2}),
+    ("r_precision", {}),
+    ("rbp", {}),
+    ("f1", {"k": 3}),
+]
+UNDEFINED = [
+    ("ndcg", {}),
+    ("ndcg", {"k": 2}),
+    ("ap", {}),
+    ("recall", {"k": 2}),
+    ("rr", {}),
+    ("r_precision", {}),
+    ("success", {"k": 2}),
+    ("err", B1),
+    ("f1", {"k": 2}),
+    ("bpref", {}),
+]
 
 ASKS = {
     "ties": [
