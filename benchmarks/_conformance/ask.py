@@ -49,6 +49,8 @@ def rows_of_tool(tool):
     """Lines of the table of counts, one for each rule, measure and way of telling the tool."""
     module = importlib.import_module(f"_conformance.{TOOLS[tool]}")
     number = version_of(module.PACKAGES)
+    for other in getattr(module, "WITH", ()):
+        number += f" with {other} {version(other)}"
     lines = {}
     for vector in vectors():
         for told, says in values(module, vector):

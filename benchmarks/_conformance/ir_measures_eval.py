@@ -1,8 +1,25 @@
 """ir_measures, with the providers that its installation brings."""
 
 import ir_measures
-from ir_measures import ERR, R, RBP, RR, Bpref, IPrec, Judged, P, Rprec, SetAP, SetF, Success, infAP, nDCG  # fmt: skip
-from ir_measures import AP, SetP, SetR  # fmt: skip
+from ir_measures import (  # fmt: skip  # fmt: skip
+    AP,
+    ERR,
+    RBP,
+    RR,
+    Bpref,
+    IPrec,
+    Judged,
+    P,
+    R,
+    Rprec,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    Success,
+    infAP,
+    nDCG,
+)
 
 from .rows import NoSuchThing, only, qrels_of, run_of
 
@@ -25,7 +42,17 @@ WHOLE = {
     "err": ERR,
     "judged": Judged,
 }
-CUT = {"ndcg": nDCG, "ap": AP, "rr": RR, "precision": P, "recall": R, "success": Success, "judged": Judged, "rbp": RBP, "err": ERR}  # fmt: skip
+CUT = {
+    "ndcg": nDCG,
+    "ap": AP,
+    "rr": RR,
+    "precision": P,
+    "recall": R,
+    "success": Success,
+    "judged": Judged,
+    "rbp": RBP,
+    "err": ERR,
+}
 
 
 def ways(measure, asked, sets):

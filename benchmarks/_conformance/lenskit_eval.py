@@ -1,7 +1,7 @@
 """LensKit: lists in order of score, and the relevant items of each user with their ratings."""
 
 from lenskit.data import ItemList, ItemListCollection, UserIDKey
-from lenskit.metrics import DCG, NDCG, RBP, Hit, Precision, RecipRank, Recall, RunAnalysis
+from lenskit.metrics import DCG, NDCG, RBP, Hit, Precision, Recall, RecipRank, RunAnalysis
 from lenskit.metrics.ranking import AveragePrecision
 
 from .rows import NoSuchThing, only, qrels_of, run_of
@@ -32,7 +32,7 @@ def ways(measure, asked, sets):
 
 
 def value(metric, asked, rows):
-    """The test data are the judged items with a label other than 0: what it is given is relevant."""
+    """The test data are the items of a label other than 0: what it is given is relevant."""
     truth, outputs = ItemListCollection(UserIDKey), ItemListCollection(UserIDKey)
     for query, labels in qrels_of(rows).items():
         known = {item: label for item, label in labels.items() if label != 0}

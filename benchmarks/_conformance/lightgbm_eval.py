@@ -16,8 +16,8 @@ def ways(measure, asked, sets):
         raise NoSuchThing(measure)
     only(asked, "k", "weights")
     yield "", lambda rows: evaluate(NAMES[measure], asked, rows, {})
-    if sets.get("gains") == "label" and measure == "ndcg":
-        gains = {"label_gain": list(range(31))}
+    if (sets.get("gains") == "label" or sets.get("grades") == "any") and measure == "ndcg":
+        gains = {"label_gain": list(range(40))}
         yield "label_gain=0,1,2,...", lambda rows: evaluate("ndcg", asked, rows, gains)
 
 

@@ -6,13 +6,34 @@ from _common import write_report
 
 from .ask import BOOK, TOLERANCE, TOOLS, vectors
 
-LEGEND = """
+HEAD = """
+{n} small lists with the value of a ranking measure, each worked out in exact arithmetic by one of
+{n_rules} rules ([the kit](../../tests/conformance/README.md)), were given to {n_tools} tools. Rules
+that answer one question have the same lists, on which their values differ. Numbers agree within
+{tolerance}, as some tools compute in single precision, those of ir_measures within 1e-5, as one of
+its providers prints five places.
+
+Versions: {versions}.
+
+`python benchmarks/conformance.py --tool TOOL`, with an interpreter that has it, asks one again, and without `--tool` it writes this page. All counts, by measure, and an example for
+each difference are in [conformance.csv](conformance.csv).
+
+How they are asked: LightGBM and XGBoost are given scores as the start of a model without trees,
+CatBoost's function for metrics takes them. scikit-learn is called once for each query, and the mean
+is ours. Tools of rows are not asked about a judged document that is not in the list. ir_measures
+has the providers that its installation brings, and Perl. LensKit takes labels other than 0 as its test
+data. polars_ds 0.13.0 fails with polars 2, which has no `rechunk` in expressions any more.
+
 * **yes**: the tool gives the rule's value for all vectors that it can be given, without being told
   anything.
 * **told**: it does so by an option, which is named below.
 * names of measures, or their number: with these alone, of those that it has.
 * no: another number. refuses: an error. –: the tool has no such measure, or no way to be asked.
+
+A tool whose measure differs from the definition on plain lists already is judged by its other
+measures alone, unless it follows one of the rules of the question with it.
 """
+AN_ERROR = "an error"
 TITLE = "What each tool makes of ties, holes, short lists and labels below 0"
 
 
@@ -20,20 +41,10 @@ def write_page(lines):
     counts = Counts(lines)
     tools = [tool for tool in TOOLS if tool in counts.versions]
     asked = vectors()
-    n_rules = len(BOOK["rules"])
+    given = {"n": len(asked), "n_rules": len(BOOK["rules"]), "n_tools": len(tools)}
+    versions = ", ".join(f"{tool} {counts.versions[tool]}" for tool in tools)
     text = [
-        f"{len(asked)} small lists with the value of a ranking measure, each worked out in exact "
-        f"arithmetic by one of {n_rules} rules ([the kit](../../tests/conformance/README.md)), were "
-        f"given to {len(tools)} tools. Rules that answer one question have the same lists, on which "
-        f"their values differ. Numbers agree within {TOLERANCE:g}, as some tools compute in single "
-        "precision, those of ir_measures within 1e-5, as one of its providers prints five places.",
-        "Of each tool the version is: "
-        + ", ".join(f"{tool} {counts.versions[tool]}" for tool in tools)
-        + ". `python benchmarks/conformance.py --tool TOOL` asks one again; all counts, by measure, "
-        "are in [conformance.csv](conformance.csv).",
-        LEGEND.strip(),
-        "A tool whose measure differs from the definition on plain lists already is judged by its "
-        "other measures alone, unless it follows one of the rules of the question with it.",
+        HEAD.format(**given, tolerance=f"{TOLERANCE:g}", versions=versions).strip(),
         "## Rules",
         matrix([key for key in BOOK["rules"] if not key.startswith("plain_")], tools, counts),
         "## Plain lists",
@@ -127,10 +138,17 @@ def section(question, asks, tools, counts, examples):
             word = followed(measures)
             if word is not None:
                 follows.append(f"{rule.partition('.')[2]}{word}")
-            example = example or parting(measures, examples)
+            found = parting(measures, examples)
+            # Not to refuse what it measures by another rule needs no example.
+            if found and not (found.endswith(AN_ERROR) and word_of_any(counts, tool, rules)):
+                example = example or found
         if follows or example:
             text.append(f"| {tool} | {'; '.join(follows) or 'none'} | {example or ''} |")
     return "\n".join(text)
+
+
+def word_of_any(counts, tool, rules):
+    return any(followed(counts.of(tool, rule)) is not None for rule in rules)
 
 
 def plain_section(tools, counts, examples):
@@ -175,7 +193,7 @@ def parting(measures, examples):
         line = next(each for each in (*untold, *told) if each["example"])
         vector = examples[line["example"]]
         if vector["error"]:
-            value = "an error"
+            value = AN_ERROR
         elif vector["value"] is None:
             value = "no value"
         else:

@@ -1,4 +1,4 @@
-"""polars_ds: expressions, one value for each group of rows."""
+"""polars_ds: expressions, one value for each group of rows; 0.13.0 does not run with polars 2."""
 
 import polars
 import polars_ds
@@ -6,6 +6,7 @@ import polars_ds
 from .rows import NoSuchThing, columns, only
 
 PACKAGES = ("polars-ds", "polars_ds")
+WITH = ("polars",)
 NAMES = {"dcg": "query_dcg_score", "ndcg": "query_ndcg_score"}
 
 

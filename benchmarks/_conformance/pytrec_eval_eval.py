@@ -19,7 +19,13 @@ WHOLE = {
     "eleven_points": "11pt_avg",
     "iprec": "iprec_at_recall_0.50",
 }
-CUT = {"ndcg": "ndcg_cut", "ap": "map_cut", "precision": "P", "recall": "recall", "success": "success"}  # fmt: skip
+CUT = {
+    "ndcg": "ndcg_cut",
+    "ap": "map_cut",
+    "precision": "P",
+    "recall": "recall",
+    "success": "success",
+}
 
 
 def ways(measure, asked, sets):

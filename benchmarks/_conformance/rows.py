@@ -8,7 +8,7 @@ class NoSuchThing(Exception):
 
 
 def number(score):
-    return float(score) if isinstance(score, (int, float)) else float(score.replace("Infinity", "inf"))
+    return float(str(score).replace("Infinity", "inf"))
 
 
 def label_of(row):

@@ -19,20 +19,17 @@ def ways(measure, asked, sets):
     if measure in ("dcg", "ndcg"):
         only(asked, "k")
         score, k = {"dcg": dcg_score, "ndcg": ndcg_score}[measure], asked.get("k")
-        yield "", lambda rows: mean(score([y], [s], k=k) for y, s in by_query(rows))
+        yield "", each(lambda y, s: score([y], [s], k=k))
         if sets.get("ties", "average") != "average":
-            yield (
-                "ignore_ties=True",
-                lambda rows: mean(score([y], [s], k=k, ignore_ties=True) for y, s in by_query(rows)),
-            )
+            yield "ignore_ties=True", each(lambda y, s: score([y], [s], k=k, ignore_ties=True))
     elif measure == "ap":
         only(asked)
-        yield "", lambda rows: mean(average_precision_score(np.array(y), s) for y, s in by_query(rows))
-        yield (
-            "label_ranking_average_precision_score",
-            lambda rows: mean(
-                label_ranking_average_precision_score(np.array([y]), [s]) for y, s in by_query(rows)
-            ),
-        )
+        yield "", each(lambda y, s: average_precision_score(np.array(y), s))
+        name = label_ranking_average_precision_score.__name__
+        yield name, each(lambda y, s: label_ranking_average_precision_score(np.array([y]), [s]))
     else:
         raise NoSuchThing(measure)
+
+
+def each(score):
+    return lambda rows: mean(score(labels, scores) for labels, scores in by_query(rows))

@@ -15,6 +15,7 @@ TOLD = {
     "ties.best": 'ties="best"',
     "near_scores.single_by_document": 'precision="single"',
     "near_scores.single_by_input": 'precision="single", ties="stable"',
+    "near_scores.single_average": 'precision="single", ties="average"',
     "gains.exponential": 'gains="exp2"',
     "undefined.one": "undefined=1.0",
     "undefined.skipped": 'undefined="drop"',

@@ -5,7 +5,8 @@ from torchmetrics import retrieval
 
 from .rows import NoSuchThing, columns, only
 
-PACKAGES = ("torchmetrics", "torch")
+PACKAGES = ("torchmetrics",)
+WITH = ("torch",)
 NAMES = {
     "ndcg": "RetrievalNormalizedDCG",
     "ap": "RetrievalMAP",

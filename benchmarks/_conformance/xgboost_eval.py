@@ -15,7 +15,7 @@ def ways(measure, asked, sets):
     only(asked, "k", "weights")
     name, cut = NAMES[measure], f"@{asked['k']}" if asked.get("k") else ""
     yield "", lambda rows: evaluate(name + cut, asked, rows, {})
-    if sets.get("gains") == "label" and measure == "ndcg":
+    if (sets.get("gains") == "label" or sets.get("grades") == "any") and measure == "ndcg":
         linear = {"ndcg_exp_gain": False}
         yield "ndcg_exp_gain=False", lambda rows: evaluate(name + cut, asked, rows, linear)
     if sets.get("undefined") == 0 and measure != "precision":
@@ -26,7 +26,7 @@ def ways(measure, asked, sets):
 def evaluate(metric, asked, rows, params):
     labels, scores, queries = columns(rows)
     told = asked.get("weights")
-    params = {"objective": "rank:ndcg", "eval_metric": metric, "nthread": 1, "verbosity": 0, **params}
+    params = {"objective": "rank:ndcg", "eval_metric": metric, "nthread": 1, **params}
     data = xgboost.DMatrix(np.zeros((len(rows), 1)), labels, qid=queries, base_margin=scores)
     if told is not None:
         data.set_weight([told[query] for query in sorted({row["query"] for row in rows})])

@@ -17,6 +17,7 @@ README = HERE / "README.md"
 RULES = BOOK["rules"]
 TABLES = "## Parameters\n"
 REFUSED = "error"
+OF_UNDEFINED = ("undefined", "unjudged_queries")
 
 
 def answers(question, measure):
@@ -47,7 +48,9 @@ def lists_that_tell(question, ask, rng):
             values = tuple(
                 exact(ask.measure, rows, {**ask.parameters, **sets}) for sets in rules.values()
             )
-            if len({*values}) > 1 if len(rules) > 1 else values != (None,):
+            if len({*values}) < 2 if len(rules) > 1 else values == (None,):
+                continue
+            if question in OF_UNDEFINED or not _undefined_matters(ask, rows, rules):
                 return rows, values
 
     for _ in range(500):
@@ -57,6 +60,15 @@ def lists_that_tell(question, ask, rng):
         if varied and all(values[a] != values[b] for a, b in combinations(rules, 2)):
             return drawn, values
     raise AssertionError(f"no lists on which {', '.join(rules)} differ for {ask.measure}")
+
+
+def _undefined_matters(ask, rows, rules):
+    """Whether the value hangs on a query without an answer, which is another question."""
+    return any(
+        exact(ask.measure, rows, {**ask.parameters, **sets, "undefined": 0})
+        != exact(ask.measure, rows, {**ask.parameters, **sets, "undefined": 1})
+        for sets in rules.values()
+    )
 
 
 def _cut_short(ask, rows):
