@@ -15,14 +15,15 @@ its providers prints five places.
 
 Versions: {versions}.
 
-`python benchmarks/conformance.py --tool TOOL`, with an interpreter that has it, asks one again, and without `--tool` it writes this page. All counts, by measure, and an example for
-each difference are in [conformance.csv](conformance.csv).
+`python benchmarks/conformance.py --tool TOOL`, with an interpreter that has it, asks one again, and
+without `--tool` it writes this page. All counts, by measure, and an example for each difference are
+in [conformance.csv](conformance.csv).
 
 How they are asked: LightGBM and XGBoost are given scores as the start of a model without trees,
 CatBoost's function for metrics takes them. scikit-learn is called once for each query, and the mean
 is ours. Tools of rows are not asked about a judged document that is not in the list. ir_measures
-has the providers that its installation brings, and Perl. LensKit takes labels other than 0 as its test
-data. polars_ds 0.13.0 fails with polars 2, which has no `rechunk` in expressions any more.
+has the providers that its installation brings, and Perl. LensKit takes labels other than 0 as its
+test data. polars_ds 0.13.0 fails with polars 2, which has no `rechunk` in expressions any more.
 
 * **yes**: the tool gives the rule's value for all vectors that it can be given, without being told
   anything.

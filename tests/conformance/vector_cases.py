@@ -225,7 +225,7 @@ ASKS = {
     "weighted_mean": each(
         [
             (name, {**parameters, "weights": weights})
-            for name, parameters in COMMON[:5]
+            for name, parameters in COMMON
             for weights in ({"q1": 2, "q2": 1, "q3": 1}, {"q1": 1, "q2": 0.5, "q3": 0})
         ],
         several((3, {}), (4, {}), (5, {})),
