@@ -1,6 +1,7 @@
 """The library gives the value of every vector whose rule it follows."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def test_the_files_are_what_the_generator_writes():
     made, page = vectors(), README.read_text(encoding="utf-8")
     assert text_of(made) == VECTORS.read_text(encoding="utf-8")
     assert readme_of(page, made) == page
+    (example,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    assert json.loads(example) in ALL
 
 
 def test_definitions_by_hand():
