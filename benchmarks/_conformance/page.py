@@ -125,7 +125,7 @@ def matrix(rules, tools, counts):
 
 def section(question, asks, tools, counts, examples):
     rules = [key for key, rule in BOOK["rules"].items() if rule["question"] == question]
-    text = [f"### {question}", asks, ""]
+    text = [f"### {question}", "", asks, ""]
     for rule in rules:
         each = BOOK["rules"][rule]
         text.append(f"* `{rule.partition('.')[2]}`: {each['rule']} ({each['source']})")
@@ -154,7 +154,8 @@ def word_of_any(counts, tool, rules):
 
 def plain_section(tools, counts, examples):
     text = [
-        "### Plain lists",
+        "### Differences on plain lists",
+        "",
         "| tool | measure | what it says |",
         "| --- | --- | --- |",
     ]

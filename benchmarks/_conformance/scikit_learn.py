@@ -24,7 +24,7 @@ def ways(measure, asked, sets):
             yield "ignore_ties=True", each(lambda y, s: score([y], [s], k=k, ignore_ties=True))
     elif measure == "ap":
         only(asked)
-        yield "", each(lambda y, s: average_precision_score(np.array(y), s))
+        yield "", each(lambda y, s: average_precision_score(np.array(y), np.array(s)))
         name = label_ranking_average_precision_score.__name__
         yield name, each(lambda y, s: label_ranking_average_precision_score(np.array([y]), [s]))
     else:
