@@ -9,11 +9,11 @@ def sources(things) -> str:
     lines = ["# Sources", ""]
     lines += ["What the library is made from, by first author, and the names that refer to it.", ""]
     for key, entry in sorted(references.entries().items()):
-        lines += [f"## {references.plain_title(entry)}", ""]
-        lines += [f"{entry['author'].replace(' and ', '; ')}, {entry['year']}.", ""]
-        lines += [references.link(entry), ""]
+        lines += [f"## {references.readable(entry['title'])}", ""]
+        authors = references.readable(entry["author"]).replace(" and ", "; ")
+        lines += [f"{authors}, {entry['year']}. {references.link(entry)}", ""]
         if named[key]:
-            names = (f"{{py:obj}}`{name.rpartition('.')[2]} <{name}>`" for name in named[key])
+            names = (f"{{py:obj}}`{name.split('.', 2)[2]} <{name}>`" for name in named[key])
             lines += [f"Cited by {', '.join(names)}.", ""]
         lines += ["```bibtex", entry["text"], "```", ""]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 import tomllib
+from functools import cache
 from math import isfinite
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import skfilterrank.metrics
 from skfilterrank._core.measure import MEASURES
 
 from .docstrings import markdown, section
-from .references import bibtex_blocks
+from .references import bibtex_blocks, items
 
 FACTS = Path(__file__).parent.parent / "measure_facts.toml"
 
@@ -22,7 +23,8 @@ TIES = {
 }
 
 
-def facts() -> dict[str, dict]:
+@cache
+def facts() -> dict:
     """What is said of each measure beside its docstring."""
     return tomllib.loads(FACTS.read_text(encoding="utf-8"))
 
@@ -105,6 +107,9 @@ def page(name: str, picture: str = "") -> str:
     parts = [f"# {name}", "", first, ""]
     if known:
         parts += ["## Formula", "", "```{math}", known["formula"].strip(), "```", ""]
+        parts += [known.get("where", ""), ""]
+        if re.search(r"g_i|r_i|\bR\b", known["formula"]):
+            parts += [facts()["symbols"].strip(), ""]
     if picture:
         parts += ["## What it rewards", "", picture, ""]
     if known:
@@ -114,9 +119,8 @@ def page(name: str, picture: str = "") -> str:
     parts += ["## Filtered and unjudged documents", "", *odd_rows, ""]
     parts += ["## Notes", "", "\n\n".join(text for text in notes if text not in odd_rows), ""]
     parts += ["## Example", "", "```pycon", section(doc, "Examples"), "```", ""]
-    sources = markdown(section(doc, "References"))
-    parts += ["## Sources", "", *cited(sources), "", *bibtex_blocks(section(doc, "References"))]
-    return "\n".join(parts)
+    parts += ["## Sources", "", *(f"* {markdown(item)}" for item in items(doc)), ""]
+    return "\n".join([*parts, *bibtex_blocks(doc)])
 
 
 def advice(known) -> list[str]:
@@ -177,9 +181,3 @@ def options(measure, doc) -> list[str]:
         text = " ".join(text.split())
         found.append(f"* `{name}` ({markdown(kind)}): {markdown(text)}")
     return ["## Options", "", *found, ""] if found else []
-
-
-def cited(sources: str) -> list[str]:
-    """References as a list."""
-    items = re.split(r"^\.\. ", sources, flags=re.MULTILINE)
-    return [f"* {' '.join(item.split())}" for item in items if item.strip()]
