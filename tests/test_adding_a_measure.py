@@ -60,9 +60,10 @@ with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(S
     main(["evaluate", "--list-measures"])
 assert "insq(target=1.0)[@k]" in printed.getvalue()
 
-pages = runpy.run_path("docs/make_pages.py")["pages"]()
-assert "### insq" in pages["docs/measures.md"]
-assert "* `target` (float, default=1.0)" in pages["docs/measures.md"]
+maker = runpy.run_path("docs/make_pages.py")
+pages = maker["pages"]()
+assert "| `insq@k` |" in pages["docs/measures.md"]
+assert "* `target` (float, default=1.0)" in maker["measures"].page("insq")
 assert "insq_score" in pages["docs/api.md"]
 assert "insq_score" in pages["skfilterrank/metrics/__init__.pyi"]
 
