@@ -61,6 +61,7 @@ if any((ROOT / "examples").glob("GALLERY_HEADER.*")):
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skfilterrank"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False

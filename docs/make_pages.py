@@ -59,20 +59,10 @@ once, as in `"ndcg(like=lightgbm)@10"`: the number that the library reports, see
 """
 
 
-TREE = """
-```{toctree}
-:hidden:
-:glob:
-
-measures/*
-```
-"""
-
-
 def pages() -> dict[str, str]:
     """Texts of the written files by their paths."""
     return {
-        "docs/measures.md": f"{HEAD}\n{measures.overview()}{TREE}",
+        "docs/measures.md": f"{HEAD}\n{measures.overview()}",
         "docs/api.md": public.api(),
         STUB: stub(),
     }
