@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
+import skfilterrank
+
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS))
-
-import skfilterrank
 
 project = "skfilterrank"
 author = "The skfilterrank developers"

@@ -4,7 +4,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,16 +11,13 @@ import pytest
 
 import skfilterrank
 import skfilterrank.metrics
+from _site import measures, public, references
+from _site.docstrings import section
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.metrics import get_measure_names
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "docs"))
-
-from _site import measures, public, references
-from _site.docstrings import section
-
 NAMES = sorted(MEASURES)
 THINGS = public.things()
 

@@ -16,8 +16,8 @@ def index(texts) -> str:
     """Titles of all results, with the script that measured each."""
     lines = ["# Benchmarks", ""]
     lines += [
-        "Figures of the documentation are measured by scripts in `benchmarks/`, each of which writes",
-        "its page here, with the machine that it ran on.",
+        "Figures of the documentation are measured by scripts in `benchmarks/`, each of which",
+        "writes its page here, with the machine that it ran on.",
         "",
     ]
     lines += ["| what | script |", "| --- | --- |"]

@@ -12,9 +12,10 @@ from skfilterrank.cli import main
 pytest.importorskip("matplotlib")
 pytest.importorskip("selenium", reason="driving a browser needs selenium")
 
-from browsers import requested, resize, start_browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
+
+from browsers import requested, resize, start_browser
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 s -2\n2 0 a 2\n2 0 c 0\n3 0 d 1\n3 0 s -2\n"
 RUNS = {
