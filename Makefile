@@ -13,7 +13,7 @@ OLDEST_TESTS ?= tests/test_oldest.py tests/test_estimators.py tests/test_estimat
 	tests/ranking/test_query_ranker.py tests/ranking/test_early_stopping.py \
 	tests/ranking/test_estimator_kinds.py tests/stream/test_evaluate.py
 
-.PHONY: demo test thorough check test-oldest test-oldest-all test-newest lint docs bench-quick dist clean
+.PHONY: demo test thorough check test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -72,6 +72,9 @@ dist: $(VENV)/installed-dev
 	.venv-wheel/bin/python -m pip check
 	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
 
+site: $(VENV)/installed-site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
+
 $(VENV)/installed-%: pyproject.toml $(PIP_CONSTRAINT) | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
@@ -82,3 +85,4 @@ $(VENV):
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel dist skfilterrank-demo.png
+	rm -rf docs/_build docs/api docs/benchmarks docs/citing docs/gallery docs/measures
