@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test lint docs site clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -23,6 +23,9 @@ docs: $(VENV)/installed-dev
 	# The page on measures of one's own is run by a test, in a copy of the package.
 	$(BIN)/python -m pytest -q -n auto --doctest-glob='*.md' --ignore=docs/adding_a_measure.md docs
 
+site: $(VENV)/installed-site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
+
 $(VENV)/installed-%: pyproject.toml | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
@@ -32,4 +35,4 @@ $(VENV):
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf $(VENV) skfilterrank-demo.png
+	rm -rf $(VENV) skfilterrank-demo.png docs/_build docs/api docs/benchmarks docs/citing docs/gallery docs/measures
