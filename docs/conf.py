@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
+import skfilterrank
+
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS))
-
-import skfilterrank
 
 project = "skfilterrank"
 author = "The skfilterrank developers"
@@ -45,22 +45,24 @@ copybutton_prompt_is_regexp = True
 
 # Without the header of a gallery there is none to build.
 if any((ROOT / "examples").glob("GALLERY_HEADER.*")):
+    from gallery_files import runnable_pattern
+
     extensions.append("sphinx_gallery.gen_gallery")
     sphinx_gallery_conf = {
         "examples_dirs": "../examples",
         "gallery_dirs": "gallery",
-        "filename_pattern": r"plot_",
-        "ignore_pattern": r"__init__\.py",
+        # Examples whose data are not here are shown without their output.
+        "filename_pattern": runnable_pattern(),
         "download_all_examples": False,
         "min_reported_time": 5,
         "write_computation_times": False,
         "show_memory": False,
         "within_subsection_order": "FileNameSortKey",
-        "plot_gallery": "True",
     }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skfilterrank"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False

@@ -2,22 +2,18 @@
 
 import inspect
 import re
-import sys
 from pathlib import Path
 
 import skfilterrank.metrics
-
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(Path(__file__).parent))
-
 from _site import measures, public
 
+ROOT = Path(__file__).parent.parent
 STUB = "skfilterrank/metrics/__init__.pyi"
 
 HEAD = """# Measures
 
-Written by `docs/make_pages.py` from the measure table. Each measure has a page of its own on the site
-(`make site`): its formula, what it rewards, when to use it, its sources.
+Written by `docs/make_pages.py` from the measure table. Each measure has a page of its own on the
+site (`make site`): its formula, what it rewards, when to use it, its sources.
 
 Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
 (query, document) row. It returns the mean over queries, or with `average=None` one value
@@ -59,20 +55,10 @@ once, as in `"ndcg(like=lightgbm)@10"`: the number that the library reports, see
 """
 
 
-TREE = """
-```{toctree}
-:hidden:
-:glob:
-
-measures/*
-```
-"""
-
-
 def pages() -> dict[str, str]:
     """Texts of the written files by their paths."""
     return {
-        "docs/measures.md": f"{HEAD}\n{measures.overview()}{TREE}",
+        "docs/measures.md": f"{HEAD}\n{measures.overview()}",
         "docs/api.md": public.api(),
         STUB: stub(),
     }

@@ -21,7 +21,7 @@ PATHS = (
 )
 
 WHEREVER_A_MEASURE_IS_NAMED = """
-import contextlib, io, pickle, runpy
+import contextlib, io, pickle, runpy, sys
 import ir_measures
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -60,9 +60,11 @@ with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(S
     main(["evaluate", "--list-measures"])
 assert "insq(target=1.0)[@k]" in printed.getvalue()
 
-pages = runpy.run_path("docs/make_pages.py")["pages"]()
-assert "### insq" in pages["docs/measures.md"]
-assert "* `target` (float, default=1.0)" in pages["docs/measures.md"]
+sys.path.insert(0, "docs")
+maker = runpy.run_path("docs/make_pages.py")
+pages = maker["pages"]()
+assert "| `insq@k` |" in pages["docs/measures.md"]
+assert "* `target` (float, default=1.0)" in maker["measures"].page("insq")
 assert "insq_score" in pages["docs/api.md"]
 assert "insq_score" in pages["skfilterrank/metrics/__init__.pyi"]
 
@@ -78,7 +80,8 @@ def copy(tmp_path_factory):
     """A copy of the package with the two files of the page, and nothing else changed."""
     folder = tmp_path_factory.mktemp("copy")
     for part in ("skfilterrank", "docs"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        built = shutil.ignore_patterns("__pycache__", "_build")
+        shutil.copytree(ROOT / part, folder / part, ignore=built)
     for path, block in zip(PATHS, BLOCKS):
         assert path in PAGE
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -58,6 +58,16 @@ def overview() -> str:
     return "\n".join(lines)
 
 
+def tree() -> str:
+    """The pages of all measures, for the navigation, by family."""
+    blocks = []
+    for title, names in families().items():
+        short = re.split("[:,]", title)[0]
+        pages = "\n".join(f"measures/{name}" for name in names)
+        blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {short}\n\n{pages}\n```\n")
+    return "\n".join(blocks)
+
+
 def table(names) -> list[str]:
     """The lines of a table of measures."""
     return [
@@ -101,19 +111,21 @@ def page(name: str, picture: str = "") -> str:
     """The page of a measure."""
     measure, known = MEASURES[name], facts().get(name, {})
     doc = inspect.getdoc(measure.function)
-    first = markdown(doc.split("\nParameters\n")[0].strip())
-    notes = markdown(section(doc, "Notes")).split("\n\n")
+    first = linked(markdown(doc.split("\nParameters\n")[0].strip()), name)
+    notes = linked(markdown(section(doc, "Notes")), name).split("\n\n")
     odd_rows = [text for text in notes if "Filtered" in text]
     parts = [f"# {name}", "", first, ""]
     if known:
-        parts += ["## Formula", "", "```{math}", known["formula"].strip(), "```", ""]
+        parts += ["## Formula", ""]
+        for formula in re.split(r",? *\\qquad *", known["formula"]):
+            parts += ["```{math}", formula, "```", ""]
         parts += [known.get("where", ""), ""]
         if re.search(r"g_i|r_i|\bR\b", known["formula"]):
             parts += [facts()["symbols"].strip(), ""]
     if picture:
         parts += ["## What it rewards", "", picture, ""]
     if known:
-        parts += advice(known)
+        parts += advice(known, name)
     parts += ["## In short", "", *in_short(measure, doc, known), ""]
     parts += options(measure, doc)
     parts += ["## Filtered and unjudged documents", "", *odd_rows, ""]
@@ -123,21 +135,35 @@ def page(name: str, picture: str = "") -> str:
     return "\n".join([*parts, *bibtex_blocks(doc)])
 
 
-def advice(known) -> list[str]:
+def advice(known, name) -> list[str]:
     """When to use a measure, and when not, side by side."""
     return [
         "::::{grid} 1 1 2 2",
         ":gutter: 3",
         "",
         ":::{grid-item-card} Use it when",
-        known["use"].strip(),
+        linked(known["use"], name),
         ":::",
         ":::{grid-item-card} Take another when",
-        known["avoid"].strip(),
+        linked(known["avoid"], name),
         ":::",
         "::::",
         "",
     ]
+
+
+def linked(text, name) -> str:
+    """Markdown in which other measures and public functions of metrics lead to their pages."""
+
+    def link(match):
+        word = match[1]
+        if word in MEASURES and is_public(MEASURES[word]) and word != name:
+            return f"[`{word}`]({word}.md)"
+        if word in skfilterrank.metrics.__all__ and word != MEASURES[name].function.__name__:
+            return f"{{py:obj}}`{word} <skfilterrank.metrics.{word}>`"
+        return match[0]
+
+    return re.sub(r"(?<!`)`(\w+)`(?!`)", link, text)
 
 
 def in_short(measure, doc, known) -> list[str]:
@@ -163,7 +189,7 @@ def in_short(measure, doc, known) -> list[str]:
         "Tuned threshold": "exact, by one sort: the measure is a sum over documents"
         if measure.additive
         else "exact, from its values at every prefix of the rankings",
-        "Also called here": ", ".join(other_names(measure)) or "by this name alone",
+        "Other names": ", ".join(other_names(measure)) or "none",
     }
     rows |= {f"In {tool}": text for tool, text in known.get("elsewhere", {}).items()}
     lines = [f"| {label} | {text} |" for label, text in rows.items()]

@@ -42,6 +42,7 @@ def link_within(app, docname, source) -> None:
     if docname == "measures":
         # Its names become links here; where it is read as a file, there are no pages to link.
         text = re.sub(r"^\| `(\w+)(@k)?` \|", r"| [`\1\2`](measures/\1.md) |", text, flags=re.M)
+        text += f"\n{measures.tree()}"
     text = re.sub(
         r"\]\((?:\.\./)*benchmarks/results/(\w+)\.md(#[^)]*)?\)", rf"]({up}benchmarks/\1.md)", text
     )

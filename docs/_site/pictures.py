@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from functools import cache
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from skfilterrank._core.measure import MEASURES
 from skfilterrank.exceptions import DataWarning
 
 OUT, UNJUDGED = -np.inf, np.nan
-# Each picture is a question, the label below it, and lists (gains from the top, shown or not).
 PLACES = range(1, 11)
 COUNTS = range(6)
 
@@ -35,11 +33,21 @@ def cut_after(count):
     return [1.0, 1.0, 0.0, -1.0, 1.0, -1.0, 0.0, -1.0, 1.0, -1.0], count
 
 
+# What changes, its steps, and at each the gains from the top and how many documents are shown.
 PANELS = (
-    ("One relevant document, at place", PLACES, moved_down),
-    ("3 relevant; forbidden shown above", COUNTS, forbidden_above),
-    ("3 relevant; unjudged above", COUNTS, unjudged_above),
-    ("+ + 0 − + − 0 − + −, shown", range(11), cut_after),
+    ("One relevant document moves down a list of ten: its place.", PLACES, moved_down),
+    (
+        "Three relevant documents, and forbidden ones shown above them: how many of five; the "
+        "others are hidden.",
+        COUNTS,
+        forbidden_above,
+    ),
+    ("Three relevant documents, and unjudged ones above: how many.", COUNTS, unjudged_above),
+    (
+        "A list of gains 1, 1, 0, −1, 1, −1, 0, −1, 1, −1 is shown down to a place: how many.",
+        range(11),
+        cut_after,
+    ),
 )
 
 
@@ -61,29 +69,33 @@ def values(name, steps, scene) -> np.ndarray | None:
 
 def of(name) -> str:
     """The pictures of a measure as SVG in the page, in the colours of its text."""
-    import matplotlib as mpl
+    figures = []
+    for number, (caption, steps, scene) in enumerate(PANELS):
+        curve = values(name, steps, scene)
+        shown = (
+            "<p>Such labels are an error.</p>"
+            if curve is None
+            else drawn(list(steps), curve, f"{name}-{number}")
+        )
+        figures.append(f"<figure>{shown}<figcaption>{caption}</figcaption></figure>")
+    return "\n".join(["```{raw} html", '<div class="pictures">', *figures, "</div>", "```"])
 
-    mpl.use("Agg")
+
+def drawn(steps, curve, key) -> str:
+    """A curve as SVG."""
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9}):
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-        axes = figure.subplots(2, 2, sharey=False).flat
-        for axis, (label, steps, scene) in zip(axes, PANELS):
-            curve = values(name, steps, scene)
-            axis.set_xlabel(label)
-            if curve is None:
-                axis.text(0.5, 0.5, "an error", ha="center", transform=axis.transAxes)
-                continue
-            axis.plot(list(steps), curve, "o-", color="#3a7fbf", markersize=4)
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.set_xticks(list(steps))
-            axis.margins(y=0.15)
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": key, "font.size": 10}):
+        figure = Figure(figsize=(3.6, 2.0), layout="constrained")
+        axis = figure.subplots()
+        axis.plot(steps, curve, "o-", color="#3a7fbf", markersize=4)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.set_xticks(steps)
+        axis.margins(y=0.15)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     svg = text.getvalue()
-    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor")
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{name} as a list changes" ', 1)
-    # Text that names no colour is black.
-    svg = svg.replace("<svg ", '<svg fill="currentColor" ', 1)
-    return "\n".join(["```{raw} html", '<div class="picture">', svg.strip(), "</div>", "```"])
+    svg = svg[svg.index("<svg") :].replace("#000000", "currentColor").strip()
+    # Text that names no colour is black; the caption says what is seen.
+    return svg.replace("<svg ", '<svg fill="currentColor" aria-hidden="true" ', 1)
