@@ -4,8 +4,8 @@ Carmel 2022, Figures 1 to 3: stability, sensitivity, reliability
 
 Which measure of runs that filter needs the fewest topics? The paper asks it of nDCG, nDCG_min and
 nDCG_f on the runs of the web tracks. These are not public, so runs are made from the judgments of
-one year: quality of the system, ease of the topic, noise, and a filter for every second one. 20 runs
-of 2011 and 50 samples stand for the 75 cells of ``benchmarks/results/web_track_measures.md``.
+one year: quality of the system, ease of the topic, noise, and a filter for every second one. 20 runs of
+2011 and 50 samples stand for the 75 cells of ``benchmarks/results/web_track_measures.md``.
 
 There, nDCG as printed (also where the ideal is negative) is last in all cells, as in the paper;
 nDCG_f is more reliable than nDCG_min by Phi in all, but by E rho^2, which leaves out how hard the
@@ -20,8 +20,6 @@ from skfilterrank.comparison import (
     SystemScores,
     reliability,
     score_predictions,
-    sensitivity_curve,
-    stability_curve,
 )
 from skfilterrank.datasets import fetch_trec_qrels
 from skfilterrank.metrics import dcg_bounds
@@ -54,22 +52,15 @@ scores = {
 }
 
 # %%
-# Figure 3, reliability; topics needed for 0.95:
+# Figure 3, reliability:
 for name, each in scores.items():
     found = reliability(each)
     print(f"{name}: Phi {found.phi:.3f}, E rho^2 {found.e_rho2:.3f}")
 
 # %%
 # Figures 1 and 2:
-sizes = (2, 5, 10, 20, 30, 40, 48)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
-stable = {
-    name: stability_curve(each, sizes=sizes, n_samples=50, random_state=0)
-    for name, each in scores.items()
-}
-StabilityCurveDisplay(stable).plot(ax=left)
-sensitive = {
-    name: sensitivity_curve(each, n_resamples=200, random_state=0) for name, each in scores.items()
-}
-SensitivityCurveDisplay(sensitive).plot(ax=right)
+sizes = (2, 5, 10, 20, 30, 40, 48)
+StabilityCurveDisplay.from_scores(scores, sizes=sizes, n_resamples=50, ax=left)
+SensitivityCurveDisplay.from_scores(scores, n_resamples=200, ax=right)
 plt.show()

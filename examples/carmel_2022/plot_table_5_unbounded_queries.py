@@ -25,7 +25,7 @@ GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
 
 rng = np.random.default_rng(0)
 rows, values = [], []
-for year, printed in PRINTED.items():
+for year in PRINTED:
     qrels = fetch_trec_qrels(f"web-{year}").qrels
     grade = qrels["label"].replace(-2, -1)
     for returned in (0.2, 0.4, 0.6, 0.8, 0.95):

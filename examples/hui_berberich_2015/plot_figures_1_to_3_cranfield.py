@@ -3,9 +3,9 @@ Hui and Berberich 2015, Figures 1 and 3 on Cranfield: which labels are worth hav
 ===================================================================================
 
 How many labels keep the order of systems, by who selects the documents and what is made of those
-without a label? The paper's runs are not public. Here are eight simple systems over Cranfield, which
-`fetch_cranfield` gets, the first 60 queries, two selections and MAXREP, three treatments. 74 systems
-and all strategies are in ``benchmarks/results/labels_needed.md``.
+without a label? The paper's runs are not public. Here are eight simple systems over Cranfield,
+which `fetch_cranfield` gets, the first 60 queries, three selections and three treatments. 74
+systems and all strategies are in ``benchmarks/results/labels_needed.md``.
 
 What comes out there: selections that look at ranks need a fraction of the labels that random ones
 need. What does not: MAXREP is not ahead of the pool unless there are near-duplicates, and for the

@@ -3,10 +3,11 @@ Sakai and Lin 2010, Table 3 on TREC-COVID: systems ranked without judgments
 ===========================================================================
 
 The paper orders the runs of five collections by what many runs return, without a single judgment,
-and finds that counting runs ("nruns") does as well as any method. Its collections are not public as
-runs; those of TREC-COVID round 1 are, which `fetch_trec_covid` gets. To be short: every fifth of the
-143, and two trials of "soboroff" for ten; ``benchmarks/results/systems_without_judgments.md`` has
-all, with intervals, teams and the runs of Robust 2003.
+and finds that counting runs ("nruns") does as well as any method. The runs of its collections are
+not public; those of TREC-COVID round 1 are, which `fetch_trec_covid` gets. To be short: every
+fifth of the 143, and two trials of "soboroff" for ten;
+``benchmarks/results/systems_without_judgments.md`` has all, with intervals, teams and the runs of
+Robust 2003.
 
 What comes out: all methods but "bias+condorcet" are alike, and tau_ap is below tau: the head of the
 list is the least certain. With fewer runs to count, values are below those of all 143.
