@@ -4,8 +4,8 @@ Carmel 2022, Figures 1 to 3: stability, sensitivity, reliability
 
 Which measure of runs that filter needs the fewest topics? The paper asks it of nDCG, nDCG_min and
 nDCG_f on the runs of the web tracks. These are not public, so runs are made from the judgments of
-one year: quality of the system, ease of the topic, noise, and a filter for every second one. 20 runs of
-2011 and 50 samples stand for the 75 cells of ``benchmarks/results/web_track_measures.md``.
+one year: quality of the system, ease of the topic, noise, and a filter for every second one. 20
+runs of 2011 and 50 samples stand for the 75 cells of ``benchmarks/results/web_track_measures.md``.
 
 There, nDCG as printed (also where the ideal is negative) is last in all cells, as in the paper;
 nDCG_f is more reliable than nDCG_min by Phi in all, but by E rho^2, which leaves out how hard the

@@ -5,7 +5,8 @@ Carmel 2022, Table 7 on SemEval: which loss ranks and filters best?
 The paper trains six losses on answers to product questions. Here they are forum answers of
 SemEval-2016, 3,790 to learn from and 2,440 to test on; what is Bad is forbidden.
 `fetch_semeval_cqa` gets them. To be short: four losses, linear models of 190 numbers, three folds
-for the threshold. ``benchmarks/results/semeval_main_job.md`` has all six, with trees and sparse texts.
+for the threshold. ``benchmarks/results/semeval_main_job.md`` has all six, with trees and sparse
+texts.
 
 What comes out: each loss gains by its threshold over showing everything, and filtering alone is far
 behind. What does not: ordinal is not ahead of the others here; with 244 test questions their

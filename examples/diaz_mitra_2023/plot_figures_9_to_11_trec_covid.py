@@ -2,14 +2,14 @@
 Diaz and Mitra 2023, Figures 9 to 11 on TREC-COVID: agreement, ties, what can be told apart
 ===========================================================================================
 
-Lexicographic recall compares two rankings by the place of the last relevant document, then the
-last but one. On 18 of the 143 runs of TREC-COVID round 1, which the paper does not have;
+Lexicographic recall compares two rankings by the place of the last relevant document, then the last
+but one. On 18 of the 143 runs of TREC-COVID round 1, which the paper does not have;
 `fetch_trec_covid` gets them. All runs, two collections and three depths are in
 ``benchmarks/results/recall_analyses.md``.
 
-What comes out: hardly any ties, and no contradiction to recall@1000. What does not: more systems told
-apart. On these 18 runs nDCG and recall@1000 are ahead by either test. Over all 143, lexirecall is
-first by Tukey's test (of ranks), narrowly, and behind by sign tests with Holm's correction.
+What comes out: hardly any ties, and no contradiction to recall@1000. What does not: more systems
+told apart. On these 18 runs nDCG and recall@1000 are ahead by either test. Over all 143, lexirecall
+is first by Tukey's test (of ranks), narrowly, and behind by sign tests with Holm's correction.
 """
 # Data: trec-covid-round1
 

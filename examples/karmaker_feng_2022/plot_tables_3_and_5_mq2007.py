@@ -8,8 +8,8 @@ is in ``benchmarks/results/mq2007_tables.md``.
 
 What comes out: nDCG of the forest near the printed one, and the order of the methods by V1 as that
 by nDCG. What does not: V1 and V2 of forest and regression, by the paper's own equation 7, lie below
-the printed ones although their nDCG does not. The printed ones fit a lower bound about a quarter smaller, 2^E[R] - 1 in the place of
-E[2^R - 1], which may be a slip.
+the printed ones although their nDCG does not. The printed ones fit a lower bound about a quarter
+smaller, 2^E[R] - 1 in the place of E[2^R - 1], which may be a slip.
 
 MQ2007 is a part of LETOR 4.0, which Microsoft Research gives away
 (https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/); put

@@ -6,8 +6,8 @@ Why do systems order themselves without judgments? The more runs return a docume
 it is relevant. The paper shows it by rank in the pool for its collections; here are the runs of
 TREC-COVID round 1 (`fetch_trec_covid`), every fifth of the 143 to be short.
 
-What comes out: a steep rise, from 20 % relevant to 89 %. Mind that what was judged is itself what contributing runs had in
-front.
+What comes out: a steep rise, from 20 % relevant to 89 %. Mind that what was judged is itself what
+contributing runs had in front.
 """
 # Data: trec-covid-round1
 

@@ -9,8 +9,8 @@ fifth of the 143, and two trials of "soboroff" for ten;
 ``benchmarks/results/systems_without_judgments.md`` has all, with intervals, teams and the runs of
 Robust 2003.
 
-What comes out: all methods but "bias+condorcet" are alike, and tau_ap is below tau: the head of the
-list is the least certain. With fewer runs to count, values are below those of all 143.
+What comes out: all methods but "bias+condorcet" are alike, that one is far behind, and tau_ap is
+below tau: the head of the list is the least certain. What differs: taus are higher here.
 """
 # Data: trec-covid-round1
 
