@@ -1,4 +1,8 @@
-"""Which of these rankers are really better, and which only had luck with the queries?
+"""
+Are these rankers really better?
+================================
+
+Which of these rankers are really better, and which only had luck with the queries?
 
 Eight rankers are tested on the same 150 queries. Their mean nDCG_f puts them in an order, but other
 queries might give another one. Top: bars join rankers that Tukey's test, with queries as blocks,
@@ -44,7 +48,7 @@ print(scores)
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 8), layout="constrained")
 found = CriticalDifferenceDisplay.from_scores(scores, ax=top)
 queries = QueryDifferenceDisplay.from_scores(scores, ax=bottom)
-figure.savefig("compare_systems.png", dpi=120)
+plt.show()
 
 joined = found.groups[0] if found.groups else found.systems[:1]
 print(f"not told apart from the best: {', '.join(joined)}")

@@ -1,4 +1,9 @@
-"""Keep a model in a file, load it, rank and filter new documents, write them as a TREC run."""
+"""
+Keep a model in a file
+======================
+
+Keep a model in a file, load it, rank and filter new documents, write them as a TREC run.
+"""
 
 import numpy as np
 

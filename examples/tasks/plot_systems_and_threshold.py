@@ -1,4 +1,8 @@
-"""What two displays show: groups of systems that do not differ, and the curve of a threshold.
+"""
+Two displays
+============
+
+What two displays show: groups of systems that do not differ, and the curve of a threshold.
 
 Systems are rankers here, each measured on queries that it has not seen.
 """
@@ -31,4 +35,4 @@ print(scores)
 figure, axes = plt.subplots(2, figsize=(7, 6), layout="constrained")
 CriticalDifferenceDisplay.from_scores(scores, ax=axes[0])
 ThresholdCurveDisplay.from_estimator(fitted["logistic"], ax=axes[1])
-figure.savefig("systems_and_threshold.png", dpi=120)
+plt.show()

@@ -1,4 +1,9 @@
-"""One grid search over several rankers, each with parameters of its own, behind a scaler."""
+"""
+Search over several rankers
+===========================
+
+One grid search over several rankers, each with parameters of its own, behind a scaler.
+"""
 
 import pandas as pd
 from sklearn.linear_model import LogisticRegression

@@ -1,32 +1,32 @@
-"""When does the choice of a measure change which system is better?
+"""
+When does the measure decide who is better?
+===========================================
 
-On the 143 runs of TREC-COVID round 1 (https://ir.nist.gov/trec-covid/archive.html). Left: nDCG@20
+When does the choice of a measure change which system is better?
+
+On runs of TREC-COVID round 1 (https://ir.nist.gov/trec-covid/archive.html). Left: nDCG@20
 does not ask what else a run shows; nDCG_f@20, with documents judged not relevant as forbidden,
 does, and a run that shows fewer of them gains. Right: recall@1000 counts the relevant documents
 found; lexirecall asks how deep one has to read for the last of them, then for the last but one, and
 so tells runs apart that found equally many. Its preferences make an order of the runs for each
 topic, and the mean of the ranks an order over topics, in which no topic weighs more than another.
 
-Give the folder of the data in the variable SKFILTERRANK_DATA.
+Every fourth run is drawn here; `fetch_trec_covid` gets them all.
 """
-
-import os
-from pathlib import Path
+# Data: trec-covid-round1
 
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import kendalltau
 
+from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import PreferenceMatrix, relevant_positions
 from skfilterrank.trec import evaluate_runs
 
-folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-covid-round1"
-qrels = QrelsIndex(folder / "qrels.txt.gz")
-aligned = {
-    path.name.removesuffix(".txt.gz"): qrels.align(path)
-    for path in sorted((folder / "runs").glob("*.txt.gz"))
-}
+data = fetch_trec_covid()
+qrels = QrelsIndex(data.qrels)
+aligned = {name: qrels.align(path) for name, path in list(data.runs.items())[::4]}
 
 # Showing a document that is not relevant costs as much as showing a partially relevant one gains.
 strict = {0: -1, 1: 1, 2: 2}
@@ -70,4 +70,4 @@ for axis, (first, second) in zip(axes, (("ndcg@20", "ndcg_f@20"), ("recall@1000"
     axis.set(xlabel=f"place by {first}", ylabel=f"place by {second}", aspect="equal")
     axis.set_title(f"Kendall's tau {tau:.2f}")
     axis.legend(title="moves most", fontsize="small")
-figure.savefig("measures_disagree.png", dpi=120)
+plt.show()

@@ -1,20 +1,26 @@
-"""Predict the labels of documents that nobody judged, and measure runs by all of them.
-
-Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
+Predict labels that nobody gave
+===============================
+
+Predict the labels of documents that nobody judged, and measure runs by all of them.
+
+Runs, judgments and texts of the TREC 2019 deep learning track, in the folder ``trec-dl2019-llm`` of
+`get_data_home()`: ``runs/*.gz``, ``qrels.txt.gz`` and ``docs.jsonl.gz``. TREC gives runs to
+participants alone, so that there is nothing to fetch.
+"""
+# Data: trec-dl2019-llm
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 
 from skfilterrank.comparison import kendall_tau, score_systems
+from skfilterrank.datasets import get_data_home
 from skfilterrank.io import read_qrels, read_runs, write_qrels
 from skfilterrank.judgments import LabelPredictor, complete_qrels
 
-folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-dl2019-llm"
+folder = get_data_home() / "trec-dl2019-llm"
 qrels = read_qrels(folder / "qrels.txt.gz")
 qrels = qrels[qrels["qid"].isin(sorted(qrels["qid"].unique())[:10])]
 qrels["label"] = (qrels["label"] >= 2).astype(float)

@@ -1,4 +1,6 @@
-"""What is worth more to a ranker, tuned trees or a tuned threshold?
+"""
+What is worth more to a ranker, tuned trees or a tuned threshold?
+=================================================================
 
 GridSearchCV over LightGBM's ranker inside RankAndFilter, folds by query, scored by nDCG_f@3:
 LightGBM gets the group sizes it wants, and the scorer the query ids it needs. Each number of leaves
@@ -54,7 +56,7 @@ axis.set_xscale("log", base=2)
 axis.set_xticks(leaves, [str(number) for number in leaves])
 axis.set(xlabel="leaves of a tree", ylabel="nDCG_f@3, mean of four folds")
 axis.legend()
-figure.savefig("tuned_ranker.png", dpi=120)
+plt.show()
 best_without = table[~filters].nsmallest(1, "rank_test_ndcg_f@3")["params"].iloc[0]
 print(f"best: {best['estimator__num_leaves']} leaves, threshold {best['threshold']}")
 for name, params in (

@@ -1,4 +1,8 @@
-"""What does a filtering threshold buy, and what does it cost?
+"""
+What does a filtering threshold buy?
+====================================
+
+What does a filtering threshold buy, and what does it cost?
 
 An f-ranker shows fewer forbidden documents the higher its threshold, and hides more good ones.
 nDCG_f weighs the two. This draws nDCG_f at every threshold, for each fold and over all queries, and
@@ -37,6 +41,6 @@ bottom.axvline(model.threshold_, color="C3", linewidth=1, label="tuned threshold
 bottom.set_xlabel("threshold on the score")
 bottom.set_ylabel("share, held-out queries")
 bottom.legend()
-figure.savefig("tuned_threshold.png", dpi=120)
+plt.show()
 reached = model.score(X[~train], y[~train], groups=groups[~train])
 print(f"threshold {model.threshold_:.3f}, held-out nDCG_f@3 {reached:.3f}")

@@ -1,10 +1,12 @@
-"""How alike two measures order systems: Kendall's tau, tau_ap and rank-biased overlap.
-
-Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
+How alike do two measures order systems?
+========================================
 
-import os
-from pathlib import Path
+How alike two measures order systems: Kendall's tau, tau_ap and rank-biased overlap.
+
+Runs of TREC-COVID round 1, which `fetch_trec_covid` gets.
+"""
+# Data: trec-covid-round1
 
 from skfilterrank.comparison import (
     kendall_tau,
@@ -13,10 +15,10 @@ from skfilterrank.comparison import (
     score_systems,
     tau_ap,
 )
+from skfilterrank.datasets import fetch_trec_covid
 
-folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-robust2003"
-runs = sorted((folder / "runs").glob("*.gz"))
-scores = score_systems(runs, folder / "qrels.txt.gz", ["ap", "precision@10"])
+data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
+scores = score_systems(data.runs, data.qrels, ["ap", "precision@10"])
 by_ap, by_precision = (order_systems(each) for each in scores.values())
 print(by_ap)
 print("best by precision@10:", *by_precision.systems[:3])

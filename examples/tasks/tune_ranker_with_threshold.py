@@ -1,4 +1,8 @@
-"""Search the parameters of a ranker together with its threshold, and filter new queries.
+"""
+Tune a ranker together with its threshold
+=========================================
+
+Search the parameters of a ranker together with its threshold, and filter new queries.
 
 The labels carry their query ids in their index: model selection splits the one with the other.
 """

@@ -1,4 +1,6 @@
-"""Do uninformative queries change who wins?
+"""
+Do uninformative queries change who wins?
+=========================================
 
 Six rankers on built-in data, drawn five times. Queries on which all rankers together are hardly
 above a random ranking are uninformative in the sense of Karmaker Santu and Feng ("Joint Upper &
@@ -91,4 +93,4 @@ for axis, (measure, title) in zip(axes, MEASURES.items()):
         )
 axes[0].set_ylabel("above the mean of the six rankers")
 figure.legend(*axes[1].get_legend_handles_labels(), loc="outside right center")
-figure.savefig("uninformative_queries.png", dpi=120)
+plt.show()

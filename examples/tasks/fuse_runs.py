@@ -1,18 +1,20 @@
-"""Fuse runs by ranks, by scores and by learned weights; measure on topics not learned from.
-
-Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
+Fuse runs
+=========
 
-import os
-from pathlib import Path
+Fuse runs by ranks, by scores and by learned weights; measure on topics not learned from.
 
-from skfilterrank.io import read_qrels, read_runs
+Runs of TREC-COVID round 1, which `fetch_trec_covid` gets.
+"""
+# Data: trec-covid-round1
+
+from skfilterrank.datasets import fetch_trec_covid
+from skfilterrank.io import read_runs
 from skfilterrank.ranking import fuse_learned, fuse_runs
 from skfilterrank.trec import evaluate_runs
 
-folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-covid-round1"
-qrels = read_qrels(folder / "qrels.txt.gz")
-runs = read_runs(sorted((folder / "runs").glob("*.gz"))[:4])
+data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "T5R1"])
+qrels, runs = data.qrels, read_runs(data.runs)
 learned_from = qrels["qid"].isin(sorted(qrels["qid"].unique())[::2])
 
 fused = {

@@ -1,16 +1,22 @@
-"""Which documents to judge first, if only 20 of each topic can be: pool, MAXREP, move-to-front.
-
-Give the folder of the data in the variable SKFILTERRANK_DATA.
 """
+Which documents should be judged first?
+=======================================
+
+Which documents to judge first, if only 20 of each topic can be: pool, MAXREP, move-to-front.
+
+Runs, judgments and texts of the TREC 2019 deep learning track, in the folder ``trec-dl2019-llm`` of
+`get_data_home()`: ``runs/*.gz``, ``qrels.txt.gz`` and ``docs.jsonl.gz``. TREC gives runs to
+participants alone, so that there is nothing to fetch.
+"""
+# Data: trec-dl2019-llm
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import pandas as pd
 
 from skfilterrank.comparison import kendall_tau, score_systems
+from skfilterrank.datasets import get_data_home
 from skfilterrank.io import read_qrels, read_runs
 from skfilterrank.judgments import (
     MaxRepSelector,
@@ -20,7 +26,7 @@ from skfilterrank.judgments import (
     statap_prior,
 )
 
-folder = Path(os.environ["SKFILTERRANK_DATA"]) / "trec-dl2019-llm"
+folder = get_data_home() / "trec-dl2019-llm"
 qrels = read_qrels(folder / "qrels.txt.gz")
 qrels = qrels[qrels["qid"].isin(sorted(qrels["qid"].unique())[:10])]
 labels = qrels.set_index(["qid", "docno"])["label"]

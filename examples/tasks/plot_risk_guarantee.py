@@ -1,4 +1,8 @@
-"""What does a guarantee against forbidden documents cost in nDCG_f?
+"""
+What does a guarantee against forbidden documents cost?
+=======================================================
+
+What does a guarantee against forbidden documents cost in nDCG_f?
 
 The tuned threshold makes the best of nDCG_f and promises nothing. With threshold="risk", at most a
 given share of new queries shows a forbidden document in its top 3, with 90 % confidence, and of the
@@ -55,7 +59,7 @@ right.annotate("promise", (levels[-1], levels[-1]), ha="right", va="bottom", col
 left.set(xlabel="promised share of queries that show a forbidden document", ylabel="nDCG_f@3")
 right.set(xlabel="promised share", ylabel="share on new queries")
 left.legend()
-figure.savefig("risk_guarantee.png", dpi=120)
+plt.show()
 print(f"tuned: nDCG_f@3 {tuned_value:.3f}, forbidden shown to {tuned_share:.1%} of new queries")
 for level, value, share in zip(levels, values, shares):
     print(f"at most {level:.1%}: nDCG_f@3 {value:.3f}, {share:.1%} of new queries")
