@@ -41,8 +41,8 @@ _QUESTION = {
 
 
 def fetch_semeval_cqa(
-    *,
     part: str = "train-part2",
+    *,
     data_home: str | os.PathLike | None = None,
     download_if_missing: bool = True,
 ) -> Bunch:

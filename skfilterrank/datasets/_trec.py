@@ -162,8 +162,8 @@ def fetch_trec_qrels(
 
 
 def fetch_trec_covid(
-    *,
     runs: Iterable[str] | None = None,
+    *,
     data_home: str | os.PathLike | None = None,
     download_if_missing: bool = True,
 ) -> Bunch:
