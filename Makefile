@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,xgboost,catboost
 # What runs on the oldest packages: where those that we build on differ from version to version.
 OLDEST_TESTS ?= tests/test_oldest.py tests/test_estimators.py tests/test_estimator_contract.py \
-	tests/test_pandas_compat.py tests/test_arrays.py tests/features tests/plot tests/datasets \
+	tests/test_pandas_compat.py tests/features tests/plot tests/datasets \
 	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py tests/ranking/test_common.py \
 	tests/ranking/test_query_ranker.py tests/ranking/test_early_stopping.py \
 	tests/ranking/test_estimator_kinds.py tests/stream/test_evaluate.py

@@ -3,5 +3,4 @@
 import sklearn
 
 # Before 1.7 scorers do not ask what the `score` of an estimator wants.
-# warned of, and `params=None` was no mapping.
 OLD_SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
