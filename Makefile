@@ -13,13 +13,23 @@ OLDEST_TESTS ?= tests/test_oldest.py tests/test_estimators.py tests/test_estimat
 	tests/ranking/test_query_ranker.py tests/ranking/test_early_stopping.py \
 	tests/ranking/test_estimator_kinds.py tests/stream/test_evaluate.py
 
-.PHONY: demo test test-oldest test-oldest-all test-newest lint docs dist clean
+.PHONY: demo test thorough check test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -q -n auto --durations=25 --durations-min=2
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --durations=25 --durations-min=2
+
+# What to run while working: all but the tests marked slow.
+check: lint
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
+
+# Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
+TESTS ?= tests
+thorough: $(VENV)/installed-dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto --timeout 3600 \
+		--dist worksteal -m hypothesis $(TESTS)
 
 # The oldest packages that pyproject.toml admits, in an environment of its own.
 test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
@@ -48,6 +58,10 @@ docs: $(VENV)/installed-dev
 	# The page on measures of one's own is run by a test, in a copy of the package.
 	$(BIN)/python -m pytest -q -n auto --doctest-glob='*.md' --ignore=docs/adding_a_measure.md docs
 
+# For a release: five ratios, against the committed ones.
+bench-quick: $(VENV)/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/quick.py
+
 # Wheel and sdist, and the demo from the wheel where there is nothing but what it depends on.
 dist: $(VENV)/installed-dev
 	rm -rf dist .venv-wheel
@@ -57,6 +71,9 @@ dist: $(VENV)/installed-dev
 	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
 	.venv-wheel/bin/python -m pip check
 	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
+
+site: $(VENV)/installed-site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
 
 $(VENV)/installed-%: pyproject.toml $(PIP_CONSTRAINT) | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
@@ -68,3 +85,4 @@ $(VENV):
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel dist skfilterrank-demo.png
+	rm -rf docs/_build docs/api docs/benchmarks docs/citing docs/gallery docs/measures

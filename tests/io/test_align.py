@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
@@ -133,7 +133,6 @@ def tables(values, name):
     )
 
 
-@settings(max_examples=150)
 @given(
     tables(st.sampled_from([0.0, -0.0, 1.0, 2.5, NO]), "score"),
     tables(st.sampled_from([-1.0, 0.0, 1.0, np.nan]), "label"),
