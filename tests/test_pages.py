@@ -1,7 +1,8 @@
-"""Pages of the site: every link leads somewhere, and every question to its answer in three clicks."""
+"""Pages of the site: links lead somewhere, and questions to their answers in three clicks."""
 
 import re
 from collections import deque
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_twenty_questions_take_three_clicks_at_most():
         for way in ways:
             steps = ["index.md", *LINK.findall(way)]
             assert len(steps) - 1 <= 3
-            for page, step in zip(steps, steps[1:]):
+            for page, step in pairwise(steps):
                 page, path = page.partition("#")[0], step.partition("#")[0]
                 assert path == page or path in {link.partition("#")[0] for link in links(page)}
 
