@@ -76,7 +76,11 @@ _KINDS = (
     (lambda data: isinstance(data, pd.Series), None),
     (is_frame, lambda data, value: data),
     (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
-    (lambda data: hasattr(data, "to_pandas"), lambda data, value: data.to_pandas()),
+    # A column becomes a Series, which is no table either.
+    (
+        lambda data: hasattr(data, "to_pandas") and hasattr(data, "columns"),
+        lambda data, value: data.to_pandas(),
+    ),
     (_is_arrow, _of_arrow),
     (is_by_topic, _of_topics),
     # Those of ranx.

@@ -313,7 +313,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
             {"documents": pd.DataFrame({"docno": ["1-1", "1-1"], "text": ["a", "b"]})},
             "documents holds '1-1' twice",
         ),
-        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "X has no column 'text'"),
+        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "documents has no column 'text'"),
         ({"runs": None}, "no document is unjudged: name the label that marks those"),
         ({"runs": None, "depth": 3}, "depth says how much of the runs counts, and there are no"),
         ({"depth": 0}, "depth must be"),
