@@ -5,9 +5,9 @@ from pathlib import Path
 
 import skfilterrank
 
-DOCS = Path(__file__).parent
-ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gallery_files import runnable_pattern
 
 project = "skfilterrank"
 author = "The skfilterrank developers"
@@ -21,6 +21,7 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "_site.mathml",
     "_site.pages",
 ]
@@ -43,22 +44,17 @@ numpydoc_class_members_toctree = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# Without the header of a gallery there is none to build.
-if any((ROOT / "examples").glob("GALLERY_HEADER.*")):
-    from gallery_files import runnable_pattern
-
-    extensions.append("sphinx_gallery.gen_gallery")
-    sphinx_gallery_conf = {
-        "examples_dirs": "../examples",
-        "gallery_dirs": "gallery",
-        # Examples whose data are not here are shown without their output.
-        "filename_pattern": runnable_pattern(),
-        "download_all_examples": False,
-        "min_reported_time": 5,
-        "write_computation_times": False,
-        "show_memory": False,
-        "within_subsection_order": "FileNameSortKey",
-    }
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    # Examples whose data are not here are shown without their output.
+    "filename_pattern": runnable_pattern(),
+    "download_all_examples": False,
+    "min_reported_time": 5,
+    "write_computation_times": False,
+    "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "skfilterrank"

@@ -14,6 +14,7 @@ MODULES = (
     "stream",
     "io",
     "trec",
+    "testing",
     "datasets",
     "plot",
     "exceptions",
