@@ -134,11 +134,11 @@ class Measure:
         # is sent to other processes as a whole, and its function is not finished when it comes to
         # this.
         parts = None
-        if not _is_imported(self.function):
+        if self.function.__module__ == "__main__" or not _is_found(self.function):
             parts = {each.name: getattr(self, each.name) for each in fields(self)}
             # Which pickle knows nothing of.
             parts |= {key: dict(part) for key, part in parts.items() if isinstance(part, _ReadOnly)}
-        return _restored, (self.function, parts)
+        return _restored, (self.function, parts, self._identity)
 
     def __eq__(self, other):
         return isinstance(other, Measure) and self._identity == other._identity
@@ -320,22 +320,27 @@ def origin(function) -> tuple[str, str]:
     return function.__module__, function.__qualname__
 
 
-def _is_imported(function):
-    """Whether another process finds the function where this one has it."""
+def _is_found(function):
+    """Whether a function stands where it says."""
     module, qualname = origin(function)
     found = sys.modules.get(module)
     for name in qualname.split("."):
         found = getattr(found, name, None)
-    return found is function and module != "__main__"
+    return found is function
 
 
-def _restored(function, parts):
-    """The measure of a function; of one that was sent as a whole, also by its name from now on."""
+def _restored(function, parts, identity):
+    """The measure of a function; of one that was sent as a whole, also by its name from now on.
+
+    A process that lives long is sent a measure anew when it was defined anew.
+    """
     known = getattr(function, "measure", None)
     if known is None:
         read_only = {key: _ReadOnly(each) for key, each in parts.items() if isinstance(each, dict)}
         known = Measure(**parts | read_only)
-        MEASURES.setdefault(known.name, known)
+        other = MEASURES.setdefault(known.name, known)
+        if other._identity == identity and not _is_found(other.function):
+            MEASURES[known.name] = known
     return known
 
 

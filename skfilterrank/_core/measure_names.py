@@ -192,7 +192,8 @@ def spellings() -> dict[str, tuple[str, Measure]]:
 def _find(name):
     """The measure of a name, and the cut-off of such as "P_5"; None where there is none."""
     found = find_entered(name)
-    if found is None and load_measure_plugins():
+    if found is None:
+        load_measure_plugins()
         found = find_entered(name)
     return found
 

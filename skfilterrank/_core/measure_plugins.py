@@ -11,16 +11,15 @@ _LOCK = threading.RLock()
 _WAITING: list[str] = [GROUP]
 
 
-def load_measure_plugins() -> bool:
-    """Import them, once in a process; whether this call did."""
+def load_measure_plugins() -> None:
+    """Import them, once in a process."""
     with _LOCK:
         if not _WAITING:
-            return False
+            return
         # Here, so that whoever names a known measure does not wait for it.
         from importlib.metadata import entry_points
 
-        points = entry_points(group=_WAITING.pop())
-        for point in points:
+        for point in entry_points(group=_WAITING.pop()):
             try:
                 point.load()
             except Exception as error:
@@ -30,4 +29,3 @@ def load_measure_plugins() -> bool:
                     f"{type(error).__name__}: {error}",
                     DataWarning,
                 )
-        return bool(points)

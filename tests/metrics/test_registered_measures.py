@@ -205,6 +205,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
 from skfilterrank.ranking import QueryRanker
+from skfilterrank._core import measure as table
 import by_module
 
 def named(x, y, groups, name):
@@ -224,6 +225,17 @@ if __name__ == "__main__":
         ones = [in_script, by_module.by_module, get_measure("in_script(depth=1)@2")] * 2
         for one, values in zip(ones, parallel(joblib.delayed(sent)(*rows, one) for one in ones)):
             assert values == (one(y, X[:, 0], groups=groups),) * 2, (one, values)
+        first = in_script
+
+        @register_measure("in_script")
+        def in_script(ranked, pool, *, depth=3):
+            return 7.0
+
+        # As a cell of a notebook that was changed and run once more.
+        again = parallel(joblib.delayed(sent)(*rows, in_script) for _ in range(4))
+        assert again == [(7.0, 7.0)] * 4, again
+        in_script = first
+        table.MEASURES["in_script"] = first.measure
     y = pd.Series(y, index=pd.Index(groups, name="qid"))
     grid = {"estimator__alpha": [0.1, 10.0]}
     best = set()
@@ -314,6 +326,9 @@ class TestPlugins:
         files = ("qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv")
         assert run(folder, *command, *files).endswith("run,loose@1\nrun,0.5\n")
         assert "loose(depth=3)[@k]" in run(folder, *command, "--list-measures")
+        (folder / "again.txt").write_text((folder / "run.txt").read_text())
+        said = run(folder, *command, *files[:2], "again.txt", *files[2:], "--jobs", "2")
+        assert said.endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
         said = run(folder, "-m", "skfilterrank", "--plugin", "no_such", "evaluate", *files, code=2)
         assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
         said = run(folder, "-m", "skfilterrank", "evaluate", *files, code=2)
