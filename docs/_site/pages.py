@@ -11,6 +11,8 @@ DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
 # Files of the project that have a page of another name.
 PAGES = {"../README.md": "index.md", "../CONTRIBUTING.md": "contributing.md"}
+# Included here and not by the directive, whose links would be those of another folder.
+RULES = "```{include} ../CONTRIBUTING.md\n```\n"
 
 
 def write_pages(app) -> None:
@@ -49,7 +51,15 @@ def link_within(app, docname, source) -> None:
     text = re.sub(r"\]\((?:\.\./)*measures\.md#(\w+)\)", rf"]({up}measures/\1.md)", text)
     for outside, page in PAGES.items():
         text = text.replace(f"]({outside})", f"]({up}{page})")
-    source[0] = text
+    source[0] = text.replace(RULES, rules())
+
+
+def rules() -> str:
+    """What CONTRIBUTING.md says below its introduction, with links as of a page beside it."""
+    _, _, text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n* ")
+    text = text.replace("](docs/", "](").replace("](benchmarks/README.md)", "](benchmarks/index.md)")
+    # Files that have no page are named alone.
+    return "* " + re.sub(r"\[([^]]*)\]\((?!\w+:)[\w/.-]*/README\.md\)", r"\1", text)
 
 
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
