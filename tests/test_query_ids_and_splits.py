@@ -192,6 +192,8 @@ class TestCutQueries:
     @every_ranker
     def test_rows_are_split(self, ranker, wrap, routing, scoring):
         if wrap == "Pipeline":
+            if OLD_SKLEARN and routing and scoring is None:
+                pytest.skip("scikit-learn 1.6 hands nothing to the score of a Pipeline")
             ranker = make_pipeline("passthrough", ranker)
         how = {"cv": SHUFFLED, "scoring": scoring, "error_score": "raise"}
         with config_context(enable_metadata_routing=routing):
