@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
 html_title = "skfilterrank"
 html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
