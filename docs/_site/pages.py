@@ -57,7 +57,9 @@ def link_within(app, docname, source) -> None:
 def rules() -> str:
     """What CONTRIBUTING.md says below its introduction, with links as of a page beside it."""
     _, _, text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n* ")
-    text = text.replace("](docs/", "](").replace("](benchmarks/README.md)", "](benchmarks/index.md)")
+    text = text.replace("](docs/", "](").replace(
+        "](benchmarks/README.md)", "](benchmarks/index.md)"
+    )
     # Files that have no page are named alone.
     return "* " + re.sub(r"\[([^]]*)\]\((?!\w+:)[\w/.-]*/README\.md\)", r"\1", text)
 
