@@ -3,13 +3,16 @@
 import argparse
 import os
 import platform
+import subprocess
+import sys
 import time
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-DEFAULT_DATA = HERE.parent.parent / "shared" / "data"
+DEFAULT_DATA = Path.home() / "skfilterrank_data"
 
 
 def arguments(description, **options):
@@ -19,7 +22,11 @@ def arguments(description, **options):
         "--data", type=Path, default=Path(os.environ.get("SKFILTERRANK_DATA", DEFAULT_DATA))
     )
     for name, default in options.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default)
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        else:
+            parser.add_argument(flag, type=type(default), default=default)
     return parser.parse_args()
 
 
@@ -33,9 +40,9 @@ def best_time(function, repeats=3):
     return best, result
 
 
-def machine() -> str:
-    """One line about what this runs on."""
-    packages = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
+def machine(*more) -> str:
+    """One line about what this runs on, with the versions of more packages."""
+    packages = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas", *more)
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     return (
         f"{os.cpu_count()} processors ({platform.machine()}), Python "
@@ -43,9 +50,32 @@ def machine() -> str:
     )
 
 
+def provenance(*more) -> str:
+    """One line about what made a figure: command, commit, date and machine."""
+    git = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    try:
+        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown"
+    # Folders of data are of one machine; what they hold, the report says.
+    command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *_without_data(sys.argv)])
+    today = datetime.now(UTC).date()
+    return f"Command: `{command}`. Commit: {commit}. Date: {today}. Machine: {machine(*more)}."
+
+
+def _without_data(argv):
+    """Arguments but `--data FOLDER`."""
+    rest = iter(argv[1:])
+    for word in rest:
+        if word == "--data":
+            next(rest, None)
+        elif not word.startswith("--data="):
+            yield word
+
+
 def write_report(name, title, text):
     """Print a report and keep it as results/NAME.md."""
-    report = f"# {title}\n\nMachine: {machine()}.\n\n{text.strip()}\n"
+    report = f"# {title}\n\n{provenance()}\n\n{text.strip()}\n"
     print(report)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(report)

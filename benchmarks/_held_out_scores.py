@@ -7,12 +7,10 @@ queries both by the model refitted on all training rows and by the five fold mod
 
 import argparse
 import os
-import platform
 import time
 import warnings
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -273,7 +271,7 @@ def arguments(description):
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = os.environ.get("SKFILTERRANK_DATA", "../shared/data")
+    default = os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
     parser.add_argument("data", nargs="?", default=default, help="folder of the data sets")
     parser.add_argument("--repeats", type=int, default=2, help="times 5 splits")
     parser.add_argument("--cache", help="folder that keeps the scores for another run")
@@ -367,10 +365,3 @@ def markdown(table):
     head = "| | " + " | ".join(table.columns) + " |"
     rows = ["| " + " | ".join([name, *map(str, row)]) + " |" for name, row in table.T.items()]
     return [head, "|" + " --- |" * (len(table.columns) + 1), *rows]
-
-
-def machine():
-    """What the numbers were measured on."""
-    packages = ["numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "catboost"]
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    return f"{os.cpu_count()} CPUs, Python {platform.python_version()}, {versions}"

@@ -9,12 +9,12 @@ tuned threshold. Writes results/per_query_threshold.md.
 
 import numpy as np
 import pandas as pd
+from _common import provenance
 from _held_out_scores import (
     RESULTS,
     arguments,
     data_sets,
     held_out_scores,
-    machine,
     markdown,
     names_of,
     stakes,
@@ -248,7 +248,7 @@ def main():
         "refitted model under the single tuned threshold. The others: mean difference to it over",
         "held-out queries in units of 1e-4, and paired t over queries (mean over splits first).",
         "",
-        machine(),
+        provenance("xgboost-cpu", "catboost"),
         "",
     ]
     for data_set in data_sets(args.data):

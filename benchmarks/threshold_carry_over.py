@@ -11,12 +11,12 @@ from collections import defaultdict
 
 import numpy as np
 import pandas as pd
+from _common import provenance
 from _held_out_scores import (
     RESULTS,
     arguments,
     data_sets,
     held_out_scores,
-    machine,
     markdown,
     names_of,
     stakes,
@@ -154,7 +154,7 @@ def main():
         'gives to rows it was trained on, "fold" rules measure held-out scores. "No refit"',
         "averages the fold models and is a different, larger model; its regret can be negative.",
         "",
-        machine(),
+        provenance("xgboost-cpu", "catboost"),
         "",
     ]
     pooled = defaultdict(list)

@@ -11,13 +11,13 @@ import warnings
 
 import numpy as np
 import pandas as pd
+from _common import provenance
 from _held_out_scores import (
     RESULTS,
     Mq2007,
     Semeval,
     arguments,
     held_out_scores,
-    machine,
     markdown,
     stakes,
 )
@@ -110,7 +110,7 @@ def main():
         "Two splits of mq2007 and five of semeval2016-cqa.",
         "Warned: in how many splits `predict` warned that lists have other sizes (`tune`).",
         "",
-        machine(),
+        provenance("xgboost-cpu", "catboost"),
         "",
     ]
     for data_set in (Semeval(args.data), Mq2007(args.data)):

@@ -1,3 +1,4 @@
+import gc
 import os
 from pathlib import Path
 
@@ -10,18 +11,40 @@ os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 import pytest
 from hypothesis import settings
 
-# The same examples in every run, and no limit on time: machines are shared and slow. More of them,
-# and others each time: HYPOTHESIS_PROFILE=thorough.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
-settings.register_profile("thorough", deadline=None, max_examples=2000)
+import profiles  # noqa: F401 (registers what is loaded here)
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+# Modules and tests live as long as the process: without this, each collection of garbage, of which
+# other libraries ask for many, looks at a million objects that cannot be any.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session):
+    gc.enable()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def data_dir():
     """Folder of the public data sets; tests that need it are skipped where it is absent."""
-    default = Path(__file__).parents[1] / ".." / "shared" / "data"
+    default = Path.home() / "skfilterrank_data"
     folder = Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
     if not folder.is_dir():
         pytest.skip(f"no data sets in {folder}; set SKFILTERRANK_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def measure_table():
+    """The measure table, into which a test may enter what it likes."""
+    from skfilterrank._core.measure import MEASURES
+
+    before = dict(MEASURES)
+    yield MEASURES
+    MEASURES.clear()
+    MEASURES.update(before)

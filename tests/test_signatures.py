@@ -1,5 +1,6 @@
 """Public signatures use one word, one order and one default for one thing."""
 
+import functools
 import inspect
 import itertools
 
@@ -59,7 +60,24 @@ SIGNATURES = {
 }
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+def every_signature(test):
+    """Run a test of one public name on all, and name those where it fails."""
+
+    @functools.wraps(test)
+    def all_of_them():
+        failed = {}
+        for name in SIGNATURES:
+            try:
+                test(name)
+            except AssertionError as error:
+                failed[name] = str(error)
+        assert failed == {}
+
+    del all_of_them.__wrapped__  # pytest would ask it for its arguments
+    return all_of_them
+
+
+@every_signature
 def test_words(name):
     # Distances have a metric, as in scikit-learn.
     allowed = {"metric"} if name == "judgments.MaxRepSelector" else set()
@@ -69,7 +87,7 @@ def test_words(name):
     assert "skip" not in [parameter.default for parameter in SIGNATURES[name].values()]
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+@every_signature
 def test_orders(name):
     by_place = [word for word, each in SIGNATURES[name].items() if each.kind <= 1]
     place = {word: number for number, word in enumerate(by_place)}
@@ -78,7 +96,7 @@ def test_orders(name):
             assert place[first] < place[second], f"{first} after {second}"
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+@every_signature
 def test_what_is_no_data_is_given_by_name(name):
     for parameter in SIGNATURES[name].values():
         if parameter.kind == parameter.POSITIONAL_OR_KEYWORD and parameter.default is not (
@@ -87,7 +105,7 @@ def test_what_is_no_data_is_given_by_name(name):
             assert parameter.name in BY_PLACE
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+@every_signature
 def test_defaults(name):
     thing, given = public()[name], SIGNATURES[name]
     is_estimator = inspect.isclass(thing) and issubclass(thing, BaseEstimator)

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+from profiles import times
 
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
@@ -116,7 +117,8 @@ def test_valid_files_work(command, try_on):
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@times(1 / 2)  # each a command, of which there are many
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files(command, try_on, data):
     try_on(command, data.draw(mutated(COMMANDS[command][1])))

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -146,7 +146,6 @@ def test_intervals_end_where_the_measure_does():
     assert table["high"].max() <= 1
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     values=st.lists(st.floats(0, 1), min_size=3, max_size=12),
     shift=st.floats(-3, 3),

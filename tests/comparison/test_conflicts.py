@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -129,7 +129,6 @@ def test_bad_input():
         conflicts(FIRST, SECOND).pairs("only third")
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),
     arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),

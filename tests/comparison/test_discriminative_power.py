@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -128,7 +128,6 @@ def test_too_little():
         discriminative_power([[1], [2]])
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     arrays(float, (4, 6), elements=st.integers(-4, 4).map(float)),
     st.permutations(range(4)),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.formula.api import ols
@@ -336,7 +336,6 @@ class TestBoth:
         else:
             assert found.p_value[0] < 0.05
 
-    @settings(max_examples=25, deadline=None)
     @given(
         values=arrays(float, (3, 5), elements=st.integers(-8, 8).map(float)),
         offsets=arrays(float, 5, elements=st.integers(-64, 64).map(float)),
@@ -349,7 +348,6 @@ class TestBoth:
         np.testing.assert_allclose(moved.effect_size, plain.effect_size, rtol=1e-9)
         np.testing.assert_allclose(moved.low, scale * plain.low, atol=1e-6)
 
-    @settings(max_examples=25, deadline=None)
     @given(arrays(float, (4, 5), elements=st.integers(-8, 8).map(float)))
     def test_p_falls_as_differences_grow(self, test, values):
         found = compare_systems(values, test=test, n_resamples=199)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.comparison import SystemScores, reliability
 from skfilterrank.comparison._measure_quality.reliability import _variances
 from skfilterrank.comparison._scores.resamples import draw_resamples
@@ -86,7 +87,7 @@ MATRICES = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@times(3)
 @given(MATRICES, st.integers(1, 1000))
 def test_bounds(values, n_queries):
     found = reliability(values, n_queries=n_queries)
@@ -98,7 +99,7 @@ def test_bounds(values, n_queries):
         assert (np.diff(curve) >= 0).all()
 
 
-@settings(max_examples=100, deadline=None)
+@times(3)
 @given(MATRICES, st.floats(0.05, 0.99), st.sampled_from(["phi", "e_rho2"]))
 def test_number_needed_is_the_least_that_is_enough(values, target, kind):
     found = reliability(values)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, compare_systems, sensitivity_curve
@@ -20,7 +20,6 @@ TENTHS = st.tuples(st.integers(2, 5), st.integers(2, 6)).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(TENTHS, st.integers(0, 99))
 def test_equals_loops_over_pairs_and_resamples(tenths, seed):
     curve = sensitivity_curve(np.divide(tenths, 10), n_resamples=20, random_state=seed)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, stability_curve
@@ -42,7 +42,6 @@ def loop_rates(tenths, size, n_resamples, hundredths, random_state):
     return wrong / total, tied / total
 
 
-@settings(max_examples=50, deadline=None)
 @given(TENTHS, st.sampled_from([0, 1, 5, 10]), st.integers(0, 99))
 def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
     params = {"n_resamples": 15, "random_state": seed}
@@ -53,7 +52,6 @@ def test_equals_loops_over_pairs_and_samples(tenths, hundredths, seed):
         assert (error, ties) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
 @given(TENTHS, st.integers(0, 99))
 def test_relative_fuzziness_equals_loops(tenths, seed):
     params = {"n_resamples": 15, "random_state": seed}

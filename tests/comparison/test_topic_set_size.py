@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
@@ -265,7 +265,6 @@ def test_bad_input(params, message):
         topic_set_size(**params)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     effect=st.floats(0.05, 3),
     scale=st.sampled_from([1e-3, 0.5, 100.0]),

@@ -6,10 +6,11 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
+from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.datasets._generator import _bayes_scores
 
@@ -78,7 +79,7 @@ def queries(draw, max_documents):
     return posterior / posterior.sum(axis=1, keepdims=True), shares, gains, query_effect, k
 
 
-@settings(deadline=None, max_examples=80)
+@times(3)
 @given(queries(max_documents=5))
 def test_scores_equal_enumeration(query):
     posterior, shares, gains, query_effect, k = query
@@ -87,7 +88,6 @@ def test_scores_equal_enumeration(query):
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=60)
 @given(queries(max_documents=3))
 def test_no_list_beats_the_bayes_list(query):
     posterior, shares, gains, query_effect, k = query

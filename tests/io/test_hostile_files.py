@@ -132,7 +132,7 @@ def test_valid_files_are_read(path, reader, model):
 
 @pytest.mark.filterwarnings("ignore:.*the last line is only half written")
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files(path, reader, model, data):
     check(outcome(reader, data.draw(mutated(READERS[reader][2] or model)), path), path)

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_letor, write_letor
 
@@ -213,7 +214,7 @@ TOKENS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@times(10)
 @given(st.lists(TOKENS, max_size=8).map("".join) | st.lists(TOKENS, max_size=8).map(" ".join))
 def test_any_line_is_read_or_explained(line):
     line = f"1 qid:1\n{line}\n"
@@ -299,7 +300,7 @@ def tables(draw):
     return X, np.array(column(NUMBERS)), groups, docnos
 
 
-@settings(max_examples=200, deadline=None)
+@times(7)
 @given(table=tables(), sparse=st.booleans())
 def test_round_trip(table, sparse):
     X, y, groups, docnos = table
@@ -314,7 +315,6 @@ def test_round_trip(table, sparse):
     assert read.docnos.tolist() == docnos
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(width=32, allow_infinity=False), min_size=1))
 def test_round_trip_float32(values):
     X = np.array([values], dtype=np.float32)

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.cli import main
@@ -126,7 +126,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(runs=st.lists(ROWS, min_size=1, max_size=3), judged=ROWS)
 def test_any_runs(tmp_path_factory, runs, judged):
     frames = {

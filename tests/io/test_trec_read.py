@@ -6,7 +6,7 @@ import tarfile
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
@@ -304,7 +304,6 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=200)
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 def test_numbers_are_those_of_python(texts):
     values, is_number = parse_decimals(Tokens.from_texts(texts))

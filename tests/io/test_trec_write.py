@@ -4,9 +4,10 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.io import (
     read_qrels,
     read_run,
@@ -66,7 +67,7 @@ def test_gzip_and_path(tmp_path):
     assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
 
 
-@settings(max_examples=100, deadline=None)
+@times(3)
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.floats(allow_nan=False).filter(lambda x: x != np.inf)),

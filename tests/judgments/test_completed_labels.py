@@ -15,8 +15,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.judgments import (
@@ -415,8 +415,6 @@ def test_bad_input(data):
     assert clone(CompletedLabels(Ridge())).predictor is None
 
 
-@parametrize_with_checks(
-    [CompletedLabels(Ridge()), CompletedLabels(LogisticRegression(C=0.1))], xfail_strict=True
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("learner", [Ridge(), LogisticRegression(C=0.1)])
+def test_scikit_learn_checks(learner):
+    assert_passes_checks(CompletedLabels(learner))

@@ -5,10 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from profiles import times
 from skfilterrank.judgments._selection import facility_location as module
 from skfilterrank.judgments._selection.facility_location import facility_location
 
@@ -56,7 +57,7 @@ def run(similarity, weights=None, chosen=None):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@times(5)
 @given(problems())
 def test_equals_brute_force(problem):
     similarity, weights = problem
@@ -66,7 +67,7 @@ def test_equals_brute_force(problem):
     assert gains.tolist() == expected_gains
 
 
-@settings(max_examples=150, deadline=None)
+@times(5)
 @given(problems(), st.data())
 def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
     similarity, weights = problem
@@ -101,7 +102,6 @@ def best_value(similarity, weights, n_chosen):
     return max(objective(similarity, weights, chosen) for chosen in sets)
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems(max_documents=7))
 def test_bound_on_the_optimum(problem):
     similarity, weights = problem
@@ -125,7 +125,6 @@ def test_greedy_is_not_always_the_optimum():
     assert best_value(similarity.tolist(), [1] * 7, 2) == 6
 
 
-@settings(max_examples=60, deadline=None)
 @given(problems())
 def test_gains_fall_and_add_up(problem):
     similarity, weights = problem

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -203,7 +203,6 @@ def test_undo():
     answers=st.lists(st.sampled_from(["truth", "truth", 3, -2, SKIP, UNDO]), max_size=25),
     stops=st.lists(st.integers(1, 10), max_size=3),
 )
-@settings(max_examples=25)
 def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory):
     """Whatever is answered, the log holds it, and an interruption changes nothing."""
     table = two_topics()

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from profiles import times
 from skfilterrank.judgments import similarity_join
 from skfilterrank.judgments._selection import similarity as module
 
@@ -89,7 +90,7 @@ small_rows = st.integers(1, 12).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@times(7)
 @given(small_rows, st.sampled_from([0.1, 0.2, 0.5, 0.6, 0.75, 0.8, 0.95, 1.0]), st.booleans())
 def test_of_small_rows(rows, threshold, signs):
     # Small whole numbers bring ties, copies, empty rows, and similarities at the threshold.

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from line_searches import EXACT, allowed_gains
@@ -41,7 +41,6 @@ def value_of_sum(form, query, weights, relevant, scores):
 
 
 @pytest.mark.parametrize("name", EXACT)
-@settings(max_examples=40)
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
     """Whatever the order of the documents, and with some of them filtered."""

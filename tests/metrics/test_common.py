@@ -6,18 +6,16 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from reference import DIVIDES_BY_K, LISTS, OPTIONS, PLAIN, gains_for
+from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
 from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.scoring import OVER_QUERIES
 from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
     get_measure_names,
     unbounded_queries,
 )
+from skfilterrank.testing import parametrize_with_checks
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -27,41 +25,6 @@ ALL = sorted(MEASURES)
 WITH_K = sorted(name for name, entry in MEASURES.items() if entry.takes_k)
 
 
-class Rows:
-    """Random rows: ragged queries in mixed order, ties, filtered and unjudged rows."""
-
-    def __init__(self, seed, n_queries=30, max_size=9):
-        rng = np.random.default_rng(seed)
-        sizes = rng.integers(1, max_size + 1, n_queries)
-        self.groups = rng.permutation(np.repeat(np.arange(n_queries), sizes))
-        n = len(self.groups)
-        self.y_true = rng.choice([-2.0, -1.0, 0.0, 1.0, 3.0, np.nan], n)
-        self.y_score = rng.choice([NO, -1.0, 0.0, 0.5, 2.0, 3.0], n)
-        self.ids = rng.permutation(n)
-        self.order = rng.permutation(n)
-        self.k = [None, 1, 2, 3, 5, 20][seed % 6]
-
-    def score(self, name, **changes):
-        params = {
-            "y_true": self.y_true,
-            "y_score": self.y_score,
-            "groups": self.groups,
-            "undefined": "drop",
-            "average": None,
-            **OPTIONS.get(name, {}),
-        }
-        if MEASURES[name].takes_k:
-            params["k"] = self.k
-        params |= changes
-        params["gains"] = gains_for(name, params.get("gains"))
-        return MEASURES[name].function(**params)
-
-
-@pytest.fixture(params=range(6))
-def rows(request):
-    return Rows(request.param)
-
-
 def measure(name, y_true, y_score, **params):
     """A measure of one query."""
     return MEASURES[name].function(
@@ -69,157 +32,17 @@ def measure(name, y_true, y_score, **params):
     )
 
 
-same = np.testing.assert_allclose
-
-
-@pytest.mark.parametrize(
-    ("name", "ties"),
-    [(name, ties) for name in ALL for ties in (*MEASURES[name].ties, "ids") if ties != "stable"],
+@parametrize_with_checks(
+    [written(name) for name in ALL if name not in NONNEGATIVE],
+    expected_failed_checks=expected_failures,
 )
-def test_row_order(name, ties, rows):
-    order = rows.order
-    expected = rows.score(name, ties=rows.ids if ties == "ids" else ties)
-    actual = rows.score(
-        name,
-        y_true=rows.y_true[order],
-        y_score=rows.y_score[order],
-        groups=rows.groups[order],
-        ties=rows.ids[order] if ties == "ids" else ties,
-    )
-    same(actual, expected, atol=1e-12)
+def test_checks(check):
+    check()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_stable_ties_follow_the_rows_of_a_query_alone(name, rows):
-    together = np.argsort(rows.groups, kind="stable")
-    actual = rows.score(
-        name,
-        y_true=rows.y_true[together],
-        y_score=rows.y_score[together],
-        groups=rows.groups[together],
-        ties="stable",
-    )
-    same(actual, rows.score(name, ties="stable"), atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_query_names(name, rows):
-    # "q0", "q1", "q10", ...: sorted as text they come in another order.
-    names = np.array([f"q{query}" for query in rows.groups])
-    _, first = np.unique(names, return_index=True)
-    same(rows.score(name, groups=names), rows.score(name)[rows.groups[first]], atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_query_ids_in_the_index(name, rows):
-    y_true = pd.Series(rows.y_true, index=pd.Index(rows.groups, name="qid"))
-    same(rows.score(name, y_true=y_true, groups=None), rows.score(name))
-    both = pd.MultiIndex.from_arrays([rows.ids, rows.groups], names=["docno", "qid"])
-    joined = {"y_true": y_true.set_axis(both), "y_score": pd.Series(rows.y_score, index=both)}
-    same(rows.score(name, **joined, groups=None), rows.score(name))
-
-
-@pytest.mark.parametrize(
-    "rescale", [lambda s: 2 * s - 7, np.exp, lambda s: s**3, lambda s: 1e-300 * s], ids=range(4)
-)
-@pytest.mark.parametrize("name", ALL)
-def test_monotone_rescaling(name, rescale, rows):
-    scores = np.where(rows.y_score == NO, NO, rescale(np.maximum(rows.y_score, -9)))
-    same(rows.score(name, y_score=scores), rows.score(name), atol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, object])
-@pytest.mark.parametrize("name", ALL)
-def test_types_of_scores(name, dtype, rows):
-    same(rows.score(name, y_score=rows.y_score.astype(dtype)), rows.score(name), atol=1e-12)
-    for container in (list, tuple, pd.Series, lambda scores: np.array(scores)[:, None]):
-        same(rows.score(name, y_score=container(rows.y_score)), rows.score(name), atol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, bool])
-@pytest.mark.parametrize("name", ALL)
-def test_whole_numbers_as_scores(name, dtype, rows):
-    # Without -inf; the shorter lists of a block must not be padded with a real score.
-    scores = (rows.y_score > 0).astype(dtype)
-    same(rows.score(name, y_score=scores), rows.score(name, y_score=scores.astype(float)))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_each_query_is_measured_alone(name, rows):
-    alone = [
-        rows.score(
-            name,
-            y_true=rows.y_true[rows.groups == query],
-            y_score=rows.y_score[rows.groups == query],
-            groups=rows.groups[rows.groups == query],
-        )[0]
-        for query in range(rows.groups.max() + 1)
-    ]
-    same(rows.score(name), alone, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_mean(name, rows):
-    values = rows.score(name)
-    over_queries = OVER_QUERIES[MEASURES[name].over_queries]
-    assert OVER_QUERIES["mean"](values) == pytest.approx(np.nanmean(values))
-    assert rows.score(name, average="mean") == pytest.approx(over_queries(values))
-    assert isinstance(rows.score(name, average="mean"), float)
-    filled = np.where(np.isnan(values), 0.25, values)
-    same(rows.score(name, undefined=0.25), filled)
-    assert rows.score(name, undefined=0.25, average="mean") == pytest.approx(over_queries(filled))
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_gains_instead_of_labels(name, rows):
-    words = {-2.0: "awful", -1.0: "bad", 0.0: "dull", 1.0: "useful", 3.0: "good"}
-    labels = pd.Series(rows.y_true).map(words)
-    gains = {word: gain for gain, word in words.items()}
-    same(rows.score(name, y_true=labels, gains=gains), rows.score(name))
-    same(
-        rows.score(name, gains="exp2"),
-        rows.score(name, y_true=np.where(rows.y_true > 0, 2**rows.y_true - 1, rows.y_true)),
-    )
-
-
-@pytest.mark.parametrize("unjudged", ["zero", "drop"])
-@pytest.mark.parametrize("name", ALL)
-def test_nothing_is_written_to(name, unjudged, rows):
-    arrays = rows.y_true, rows.y_score, rows.groups, rows.ids
-    before = [array.copy() for array in arrays]
-    for array in arrays:
-        array.flags.writeable = False
-    rows.score(name, unjudged=unjudged, ties=rows.ids)
-    for array, copy in zip(arrays, before):
-        np.testing.assert_array_equal(array, copy)
-
-
-@pytest.mark.parametrize("name", [name for name in WITH_K if name not in DIVIDES_BY_K])
-def test_no_cut_off_is_a_cut_off_beyond_every_list(name, rows):
-    same(rows.score(name, k=None), rows.score(name, k=9))
-    same(rows.score(name, k=None), rows.score(name, k=10**6))
-
-
-@pytest.mark.parametrize("name", [name for name in ALL if MEASURES[name].greater_is_better])
-def test_worst_and_best_order_of_ties(name, rows):
-    worst, best = (rows.score(name, ties=ties, undefined=0.0) for ties in ("worst", "best"))
-    assert (worst <= best + 1e-12).all()
-    # At the end of the list, a share of what is shown knows no order.
-    top = {"k": 2} if MEASURES[name].takes_k else {}
-    if MEASURES[name].order_matters != "never":
-        assert (rows.score(name, ties="worst", **top) < rows.score(name, ties="best", **top)).any()
-    if "average" in MEASURES[name].ties:
-        average = rows.score(name, ties="average", undefined=0.0)
-        assert (worst <= average + 1e-12).all()
-        assert (average <= best + 1e-12).all()
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_ties_do_not_matter_where_there_are_none(name, rows):
-    scores = np.where(rows.y_score == NO, NO, rows.ids.astype(float))
-    expected = rows.score(name, y_score=scores)
-    for ties in ("stable", "worst", "best", -rows.ids):
-        same(rows.score(name, y_score=scores, ties=ties), expected, atol=1e-12)
+@parametrize_with_checks(sorted(NONNEGATIVE), labels=[0, 1, 2, 3, np.nan])
+def test_checks_of_labels_from_0_up(check):
+    check()
 
 
 def test_value_ranges():
@@ -230,28 +53,6 @@ def test_value_ranges():
     others |= {"ul_normalized": (-1, 1)}
     for name, entry in MEASURES.items():
         assert entry.value_range == others.get(name, (0, 1)), name
-
-
-@pytest.mark.parametrize("name", ALL)
-@settings(max_examples=100)
-@given(
-    query=st.lists(
-        st.tuples(st.floats(-9, 9), st.sampled_from([NO, 0.0, 1.0, 2.0])), min_size=1, max_size=8
-    ),
-    k=st.integers(1, 9),
-    unjudged=st.sampled_from(["zero", "drop"]),
-)
-def test_range(name, query, k, unjudged):
-    gains, scores = np.array(query).T
-    entry = MEASURES[name]
-    if entry.range_holds_for == "nonnegative gains":
-        gains = np.abs(gains)
-    elif entry.range_holds_for == "binary gains":
-        gains = (gains > 0).astype(float)
-    params = ({"k": k} if entry.takes_k else {}) | OPTIONS.get(name, {})
-    value = measure(name, gains, scores, unjudged=unjudged, undefined="drop", **params)
-    low, high = entry.value_range
-    assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
 
 
 @pytest.mark.parametrize("which", LISTS)
@@ -274,7 +75,8 @@ def test_no_query_has_a_value():
 class TestBadInput:
     """What is wrong is named, whichever measure is asked."""
 
-    @pytest.mark.parametrize("name", ALL)
+    SOUND = {"y_true": [0, 1, -1], "y_score": [3, 2, 1], "groups": ["a", "a", "b"]}  # noqa: RUF012
+
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
@@ -317,16 +119,35 @@ class TestBadInput:
             ({"average": "macro"}, "average must be one of 'mean', None, got 'macro'"),
         ],
     )
-    def test_message(self, name, changes, message):
-        params = {"y_true": [0, 1, -1], "y_score": [3, 2, 1], "groups": ["a", "a", "b"]}
+    def test_message(self, changes, message):
         with pytest.raises(ValueError, match=message):
-            MEASURES[name].function(**{**params, **changes})
+            MEASURES["ndcg_f"].function(**{**self.SOUND, **changes})
 
-    @pytest.mark.parametrize("k", [0, -1, 1.0, 2.5, True, "3", np.float64(3), np.nan, [1]])
+    @pytest.mark.parametrize("name", ALL)
+    def test_every_measure_asks(self, name):
+        """The messages are made in one place, which each measure asks about each argument."""
+        for changes, message in (
+            ({"groups": None}, "groups is missing"),
+            ({"groups": ["a", None, "b"]}, "groups has 1 missing value"),
+            ({"y_score": [1, np.nan, np.nan]}, "y_score holds 2 NaN, the first at row 1"),
+            ({"y_score": [1, 2]}, "y_score has 2 entries but y_true has 3"),
+            ({"y_true": ["Good", "Bad", "Good"]}, r"not numbers \('Good', 'Bad'\): pass gains"),
+            ({"y_true": [0, 1, np.inf]}, "y_true holds an infinite label"),
+            ({"y_true": []}, "y_true is empty"),
+            ({"gains": {0: 0, 1: 1}}, "no entry in gains: -1; gains has 0, 1"),
+            ({"ties": "avg"}, "ties must be 'average', 'stable', 'worst', 'best' or an array"),
+            ({"unjudged": "skip"}, "unjudged must be one of 'zero', 'drop', got 'skip'"),
+            ({"undefined": "nan"}, "undefined must be a finite number or 'drop', got 'nan'"),
+            ({"average": "macro"}, "average must be one of 'mean', None, got 'macro'"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                MEASURES[name].function(**{**self.SOUND, **changes})
+
     @pytest.mark.parametrize("name", WITH_K)
-    def test_cut_off(self, name, k):
-        with pytest.raises(ValueError, match=r"k must be None .* or a positive integer, got"):
-            measure(name, [0, 1], [1, 2], k=k)
+    def test_cut_off(self, name):
+        for k in (0, -1, 1.0, 2.5, True, "3", np.float64(3), np.nan, [1]):
+            with pytest.raises(ValueError, match=r"k must be None .* or a positive integer, got"):
+                measure(name, [0, 1], [1, 2], k=k)
 
     @pytest.mark.parametrize("name", ALL)
     def test_series_that_are_not_aligned(self, name):
@@ -350,19 +171,6 @@ class TestBadInput:
             filtering_difficulty([1, 2], groups=[1, 1], undefined="skip")
         with pytest.raises(ValueError, match="y_score holds 1 NaN"):
             unbounded_queries([1, 2], [1, np.nan], groups=[1, 1])
-
-    @pytest.mark.parametrize("name", ALL)
-    def test_odd_but_sound_input_gives_a_number(self, name):
-        for gains, scores in (
-            ([1, 0, -1], [NO, NO, NO]),  # all rows filtered
-            ([1], [1]),  # a query with one document
-            ([1, 1, 1], [1, 2, 3]),  # all labels equal
-            ([-1, -1, -1], [1, 2, 3]),
-            ([0, 0, 0], [1, 2, 3]),  # all gains zero
-            ([np.nan, np.nan], [1, NO]),  # nothing judged
-        ):
-            for unjudged in ("zero", "drop"):
-                assert np.isfinite(measure(name, gains, scores, unjudged=unjudged))
 
 
 def test_names_are_sorted():

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
+from profiles import times
 from reference.incomplete import inferred_ap_of, stat_ap_of
 from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, inferred_ap_score, stat_ap_score
@@ -72,7 +73,7 @@ class TestInferredAP:
     def test_nothing_relevant(self):
         assert np.isnan(one(inferred_ap_score, [0, NAN], undefined="drop"))
 
-    @settings(max_examples=150)
+    @times(5)
     @given(query=rows_of_a_query)
     def test_every_order_of_tied_documents(self, query):
         n_relevant = sum(label > 0 for _, label, *_ in query)
@@ -199,7 +200,7 @@ class TestStatAP:
         actual = one(stat_ap_score, [1, 1], inclusion_probability=[0.1, 0.1])
         assert actual == pytest.approx((10 * 1 / 1 + 10 * (1 + 10) / 2) / 20)
 
-    @settings(max_examples=150)
+    @times(5)
     @given(query=rows_of_a_query)
     def test_every_order_of_tied_documents(self, query):
         n_relevant = sum(1 / p for _, label, _, p in query if label > 0)

@@ -4,7 +4,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from line_searches import (
@@ -28,14 +28,12 @@ from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
 
 @pytest.mark.parametrize("name", EXACT)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
 
 
 @pytest.mark.parametrize("name", THRESHOLDED)
-@settings(max_examples=30)
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
     check_steps(data, name, "drawn")

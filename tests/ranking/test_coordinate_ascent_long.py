@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from line_searches import EXACT, THRESHOLDED, check_steps, make_search
+from profiles import times
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.metrics import err_score
@@ -34,7 +35,7 @@ def all_long(monkeypatch):
 
 @pytest.mark.usefixtures("all_long")
 @pytest.mark.parametrize("name", CUT_OFF)
-@settings(max_examples=10)
+@times(1 / 2)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
@@ -42,7 +43,7 @@ def test_steps_are_those_of_the_measure(name, data):
 
 @pytest.mark.usefixtures("all_long")
 @pytest.mark.parametrize("name", [name for name in THRESHOLDED if "@" in name])
-@settings(max_examples=10)
+@times(1 / 2)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
     check_steps(data, name, "drawn")

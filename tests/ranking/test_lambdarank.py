@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import expit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
@@ -365,9 +365,8 @@ def test_several_held_out_sets(halves):
 
 
 @pytest.mark.filterwarnings("ignore:LambdaRankRanker was given no query ids:UserWarning")
-@parametrize_with_checks([LambdaRankRanker(gamma=1.0, n_estimators=5, min_child_samples=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    assert_passes_checks(LambdaRankRanker(gamma=1.0, n_estimators=5, min_child_samples=1))
 
 
 def test_silent(separable, capfd):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm
 
+from profiles import times
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
@@ -57,7 +58,6 @@ def thresholds_of(y_score):
 
 
 class TestMeasure:
-    @settings(max_examples=60)
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2]))
     def test_any_forbidden_is_whether_any_order_shows_one(self, rows, k):
         y_true, y_score, groups = rows
@@ -76,7 +76,7 @@ class TestMeasure:
 
 
 class TestSteps:
-    @settings(max_examples=80)
+    @times(3)
     @given(
         rows=judged_rows(),
         k=st.sampled_from([None, 1, 2]),
@@ -99,7 +99,6 @@ class TestSteps:
             expected = expected[~np.isnan(np.asarray(expected, dtype=float))]
             np.testing.assert_array_equal(steps.at(threshold), expected)
 
-    @settings(max_examples=60)
     @given(rows=judged_rows())
     def test_any_measure_between_0_and_1_can_be_promised(self, rows):
         y_true, y_score, groups = rows
@@ -110,7 +109,6 @@ class TestSteps:
             expected = empty_list_rate(y_true, kept, groups=groups, average=None)
             np.testing.assert_array_equal(steps.at(threshold), expected)
 
-    @settings(max_examples=60)
     @given(rows=judged_rows(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
     def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
         y_true, y_score, groups = rows

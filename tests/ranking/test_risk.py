@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import (
@@ -248,7 +248,6 @@ class TestBettingBound:
 
 class TestSteps:
     @pytest.mark.parametrize("risk", STEPS)
-    @settings(max_examples=60)
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
@@ -281,7 +280,6 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
-    @settings(max_examples=80)
     @given(
         rows=judged_rows(),
         k=st.sampled_from([None, 1, 3]),
@@ -859,11 +857,9 @@ class RowsAreQueries(RankAndFilter):
 
 
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
-@parametrize_with_checks(
-    [RowsAreQueries(Ridge(), threshold="risk", risk="any_forbidden", max_risk=0.9, confidence=0.5)]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    promise = {"risk": "any_forbidden", "max_risk": 0.9, "confidence": 0.5}
+    assert_passes_checks(RowsAreQueries(Ridge(), threshold="risk", **promise))
 
 
 def _without_estimator(model):

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.midpoint import midpoint
@@ -65,7 +66,6 @@ def thresholds_to_try(y_score):
 
 @pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 @pytest.mark.parametrize("measure", EXACT)
-@settings(max_examples=80)
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
 def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     y_true, y_score, groups = rows
@@ -140,7 +140,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("measure", sorted(MEASURES) + OPTIONS)
-@settings(max_examples=15)
+@times(1 / 2)  # of each of many measures
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, 1, 2, 10]),

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank import metrics, ranking
@@ -41,7 +41,6 @@ def in_memory(table):
     return metrics.evaluate(**arrays(columns), measures=MEASURES, average="mean")
 
 
-@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 5),
     shuffled=st.booleans(),

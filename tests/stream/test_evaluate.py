@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import dataset, parquet
 
@@ -95,7 +95,6 @@ def test_standard_deviations():
     assert frame["n_queries"].tolist() == [60, 60]
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, len(COLUMNS["qid"])), max_size=20), st.integers(10, 1000))
 def test_cuts_change_nothing(places, chunk_rows):
     frames = cut(COLUMNS, *sorted(places))

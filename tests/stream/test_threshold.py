@@ -6,7 +6,7 @@ import tracemalloc
 import joblib
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_np
 
@@ -78,7 +78,6 @@ def test_options(given):
     check(COLUMNS | {"score": SCORES["good"]}, k=3, **given)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     scores=st_np.arrays(
         np.float64, 24, elements=st.floats(allow_nan=False, max_value=1.7e308, width=64)

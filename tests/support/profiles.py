@@ -1,0 +1,13 @@
+"""How much hypothesis tries: what the profile says, or a multiple of it."""
+
+from hypothesis import settings
+
+# The same examples in every run, and no limit on time: machines are shared and slow.
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
+# Others in every run, and what failed once is tried first the next time.
+settings.register_profile("thorough", deadline=None, max_examples=300, print_blob=True)
+
+
+def times(factor):
+    """As many examples as the profile has, times a factor, so that no profile is cut short."""
+    return settings(max_examples=round(factor * settings.default.max_examples))
