@@ -7,11 +7,11 @@ export PYTHONDONTWRITEBYTECODE :=
 
 OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,xgboost,catboost
 # What runs on the oldest packages: where those that we build on differ from version to version.
-OLDEST_TESTS ?= tests/test_oldest.py tests/test_estimators.py tests/test_estimator_contract.py \
-	tests/test_pandas_compat.py tests/test_arrays.py tests/features tests/plot tests/datasets \
-	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py tests/ranking/test_common.py \
-	tests/ranking/test_query_ranker.py tests/ranking/test_early_stopping.py \
-	tests/ranking/test_estimator_kinds.py tests/stream/test_evaluate.py
+OLDEST_TESTS ?= -m 'not slow' tests/test_oldest.py tests/test_estimators.py \
+	tests/test_estimator_contract.py \
+	tests/test_pandas_compat.py tests/features tests/plot tests/datasets \
+	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py \
+	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py
 
 .PHONY: demo test thorough check test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
@@ -35,7 +35,7 @@ thorough: $(VENV)/installed-dev
 test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
 test-oldest:
 	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_EXTRAS)
-	.venv-oldest/bin/python -m pytest -q -n auto --durations=10 --durations-min=2 $(OLDEST_TESTS)
+	.venv-oldest/bin/python -m pytest -q -n auto --dist worksteal $(OLDEST_TESTS)
 
 # The whole suite on them, a quarter of an hour.
 test-oldest-all:
@@ -46,7 +46,7 @@ test-newest: export PIP_PRE := 1
 test-newest: export PIP_UPGRADE := 1
 test-newest:
 	$(MAKE) --no-print-directory VENV=.venv-newest .venv-newest/installed-test
-	.venv-newest/bin/python -m pytest -q -n auto
+	.venv-newest/bin/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

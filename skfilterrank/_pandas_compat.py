@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-__all__ = ["EXACT_NUMBERS", "table_of_records"]
+__all__ = ["EXACT_NUMBERS", "column_of_list", "table_of_records"]
 
 _VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 # From 3.1 on numbers are always read exactly, and the argument warns.
@@ -17,11 +17,15 @@ def table_of_records(records) -> pd.DataFrame:
     except OverflowError:
         names = dict.fromkeys(name for record in records for name in record)
         return pd.DataFrame(
-            {name: _column([record.get(name, np.nan) for record in records]) for name in names}
+            {
+                name: column_of_list([record.get(name, np.nan) for record in records])
+                for name in names
+            }
         )
 
 
-def _column(values):
+def column_of_list(values) -> pd.Series:
+    """Column of a list, of objects where it holds a number beyond floats."""
     try:
         return pd.Series(values)
     except OverflowError:

@@ -215,7 +215,7 @@ def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib")
+LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "skops", "dask")
 
 
 def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from skfilterrank._pandas_compat import column_of_list
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 Column = np.ndarray | ExtensionArray
@@ -212,7 +213,7 @@ def _of_sequence(values, name):
     """A list through pandas, because numpy would turn ["a", nan] into text."""
     if len(values) and {type(value) for value in values} <= {list, np.ndarray}:
         return _nested(values, name)
-    return pd.Series(values, dtype=None if len(values) else np.float64).array
+    return column_of_list(values).array if len(values) else pd.Series([], dtype=np.float64).array
 
 
 def _nested(values, name):
