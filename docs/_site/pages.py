@@ -37,6 +37,19 @@ def write_pages(app) -> None:
         shutil.copy(picture, DOCS / "benchmarks")
 
 
+def remove_stale(app) -> None:
+    """Remove pages that were written for names and examples that are no more."""
+    known = things()
+    for path in (DOCS / "api").glob("*.rst"):
+        if path.stem not in known:
+            path.unlink()
+    gallery = DOCS / "gallery"
+    for path in gallery.rglob("*.rst"):
+        example = ROOT / "examples" / path.relative_to(gallery).with_suffix(".py")
+        if path.stem != "index" and not example.exists():
+            path.unlink()
+
+
 def link_within(app, docname, source) -> None:
     """Let links to files of the project lead to their pages, where they have one."""
     up = "../" * docname.count("/")
@@ -71,6 +84,7 @@ def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
 
 def setup(app):
     """Hook into the build."""
+    app.connect("builder-inited", remove_stale, priority=90)
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("source-read", link_within)
     app.connect("autodoc-skip-member", is_not_ours)
