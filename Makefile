@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test thorough check lint docs bench-quick clean
+.PHONY: demo test thorough check slow-list lint docs bench-quick clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -16,6 +16,11 @@ test: $(VENV)/installed-dev
 # What to run while working: all but the tests marked slow.
 check: lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
+
+# The tests that `make check` leaves out are those that took long here; on a quiet machine.
+slow-list: $(VENV)/installed-dev
+	: > tests/support/slow_tests.txt
+	$(BIN)/python -m pytest -q --write-slow tests
 
 # Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
 TESTS ?= tests
