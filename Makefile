@@ -5,7 +5,16 @@ BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test thorough check slow-list lint docs bench-quick clean
+OLDEST_EXTRAS ?= pytest,plot,parquet,zstd,xgboost,catboost
+# What runs on the oldest packages: where those that we build on differ from version to version.
+OLDEST_TESTS ?= -m 'not slow' tests/test_oldest.py tests/test_estimators.py \
+	tests/test_estimator_contract.py \
+	tests/test_pandas_compat.py tests/features tests/plot tests/datasets \
+	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py tests/ranking/test_common.py \
+	tests/ranking/test_query_ranker.py tests/ranking/test_early_stopping.py \
+	tests/ranking/test_estimator_kinds.py tests/stream/test_evaluate.py
+
+.PHONY: demo test thorough check slow-list test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -28,6 +37,23 @@ thorough: $(VENV)/installed-dev
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto --timeout 3600 \
 		--dist worksteal -m hypothesis $(TESTS)
 
+# The oldest packages that pyproject.toml admits, in an environment of its own.
+test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
+test-oldest:
+	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_EXTRAS)
+	.venv-oldest/bin/python -m pytest -q -n auto --dist worksteal $(OLDEST_TESTS)
+
+# The whole suite on them, a quarter of an hour.
+test-oldest-all:
+	$(MAKE) test-oldest OLDEST_EXTRAS=test OLDEST_TESTS=tests
+
+# The whole suite on the newest of all, what is not released yet included.
+test-newest: export PIP_PRE := 1
+test-newest: export PIP_UPGRADE := 1
+test-newest:
+	$(MAKE) --no-print-directory VENV=.venv-newest .venv-newest/installed-test
+	.venv-newest/bin/python -m pytest -q -n auto --dist worksteal
+
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -42,7 +68,20 @@ docs: $(VENV)/installed-dev
 bench-quick: $(VENV)/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/quick.py
 
-$(VENV)/installed-%: pyproject.toml | $(VENV)
+# Wheel and sdist, and the demo from the wheel where there is nothing but what it depends on.
+dist: $(VENV)/installed-dev
+	rm -rf dist .venv-wheel
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	.venv-wheel/bin/python -m pip check
+	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
+
+site: $(VENV)/installed-site
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
+
+$(VENV)/installed-%: pyproject.toml $(PIP_CONSTRAINT) | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 
@@ -51,4 +90,5 @@ $(VENV):
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 clean:
-	rm -rf $(VENV) skfilterrank-demo.png
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-wheel dist skfilterrank-demo.png
+	rm -rf docs/_build docs/api docs/benchmarks docs/citing docs/gallery docs/measures

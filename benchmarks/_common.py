@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-DEFAULT_DATA = HERE.parent.parent / "shared" / "data"
+DEFAULT_DATA = Path.home() / "skfilterrank_data"
 
 
 def arguments(description, **options):

@@ -1,6 +1,5 @@
 """Retrieval systems over Cranfield 1400: seven families, with variants and damaged copies."""
 
-import json
 import re
 from pathlib import Path
 
@@ -12,6 +11,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.preprocessing import normalize
 
+from skfilterrank.datasets import fetch_cranfield
+
 DEPTH = 20
 _TOKEN = re.compile(r"[a-z0-9]+")
 _STEMMER = Stemmer.Stemmer("english")
@@ -19,16 +20,10 @@ _STEMMER = Stemmer.Stemmer("english")
 
 def read_collection(folder: Path):
     """Documents (docno, title, text), queries (qid, text), and the relevant pairs."""
-    documents = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=False)
-    documents = documents.rename(columns={"docid": "docno"})[["docno", "title", "text"]].fillna("")
-    with open(folder / "queries.jsonl") as lines:
-        queries = pd.DataFrame([json.loads(line) for line in lines])[["qid", "text"]]
-    qrels = pd.read_csv(
-        folder / "qrels.txt", sep=r"\s+", names=["qid", "_", "docno", "code"], dtype=str
-    )
-    # 1 is the best code and 4 the least that is relevant; -1 is none of the scale.
-    relevant = qrels[qrels["code"].isin(["1", "2", "3", "4"])]
-    return documents, queries, set(zip(relevant["qid"], relevant["docno"]))
+    data = fetch_cranfield(data_home=folder.parent)
+    relevant = data.qrels[data.qrels["label"] > 0]
+    documents = data.documents[["docno", "title", "text"]]
+    return documents, data.queries, set(zip(relevant["qid"], relevant["docno"]))
 
 
 def add_near_duplicates(documents, relevant, *, share, n_copies, random_state):

@@ -271,7 +271,7 @@ def arguments(description):
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    default = os.environ.get("SKFILTERRANK_DATA", "../shared/data")
+    default = os.environ.get("SKFILTERRANK_DATA", Path.home() / "skfilterrank_data")
     parser.add_argument("data", nargs="?", default=default, help="folder of the data sets")
     parser.add_argument("--repeats", type=int, default=2, help="times 5 splits")
     parser.add_argument("--cache", help="folder that keeps the scores for another run")

@@ -7,6 +7,7 @@ number (Table 3), how many judged documents a topic they return (Table 4).
 import numpy as np
 import pandas as pd
 
+from skfilterrank.datasets import fetch_trec_qrels
 from skfilterrank.io import read_qrels, read_run
 
 MODELS = ("noise", "real", "real + spam")
@@ -25,7 +26,7 @@ FILTERS = ("none", "spam", "share", "cut", "spam and share")
 
 def read_year(folder, year):
     """Judgments of one year, rows of a topic together."""
-    qrels = read_qrels(folder / "trec-web-qrels" / f"web{year}.qrels.txt.gz")
+    qrels = fetch_trec_qrels(f"web-{year}", data_home=folder).qrels
     return qrels.sort_values("qid", kind="stable", ignore_index=True)
 
 

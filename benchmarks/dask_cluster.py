@@ -2,8 +2,9 @@
 
     python benchmarks/dask_cluster.py [--rows 10000000] [--train-rows 1000000] [--trees 30]
 
-Writes results/dask_cluster.md. Times are of the clock, and so of a machine with nothing else to do,
-or only ratios; CPU seconds stand beside them.
+Writes results/dask_cluster.md, of measures, and results/dask_training.md; 0 rows leave one out.
+Times are of the clock, and so of a machine with nothing else to do, or only ratios; CPU seconds
+stand beside them.
 """
 
 import os
@@ -14,6 +15,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import dask
 import dask.dataframe as dd
 import joblib
 import numpy as np
@@ -30,6 +32,13 @@ from skfilterrank.stream import Rows, evaluate
 MEASURES = ["ndcg_f@10", "ndcg_0@10", "ap", "rr", "precision@5", "forbidden@10", "lexirecall"]
 PART_ROWS = 500_000
 FEATURES = [f"f{i}" for i in range(20)]
+# Dask has glibc give memory back whenever 64 kB are free, and every large array is faulted in anew.
+KEEPS_MEMORY = {
+    "distributed.nanny.pre-spawn-environ": {
+        **dict.fromkeys(["MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"], 1 << 30),
+        **dict.fromkeys(["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"], 1),
+    }
+}
 
 
 def queries_of(part, n_rows):
@@ -97,6 +106,11 @@ def timed(function, client=None):
     return result, time.perf_counter() - begin, cpu() - before
 
 
+def warm_up():
+    """What a worker imports with its first partition."""
+    evaluate(Rows(scored_part(0, 1000)), MEASURES)
+
+
 def measured(n_rows):
     """Times by number of workers, and the largest difference of a mean."""
     n_parts = max(1, n_rows // PART_ROWS)
@@ -104,14 +118,15 @@ def measured(n_rows):
     times, means = {}, {}
     found, clock, cpu = timed(lambda: evaluate(rows, MEASURES))
     times["this process, without Dask"], means[0] = (clock, cpu), found.means
-    for n_workers in (1, 2):
-        with cluster(n_workers) as client:
-            frame = frame_of(scored_part, n_rows, PART_ROWS)
-            rows = Rows(frame, scattered="raise")
-            client.run(scored_part, 0)
-            found, clock, cpu = timed(lambda rows=rows: evaluate(rows, MEASURES), client)
-            times[f"Dask, {n_workers} worker{'s' * (n_workers > 1)}"] = clock, cpu
-            means[n_workers] = found.means
+    for settings, config in (("", {}), (", which keep memory", KEEPS_MEMORY)):
+        for n_workers in (1, 2):
+            with dask.config.set(config), cluster(n_workers) as client:
+                frame = frame_of(scored_part, n_rows, PART_ROWS)
+                rows = Rows(frame, scattered="raise")
+                client.run(warm_up)
+                found, clock, cpu = timed(lambda rows=rows: evaluate(rows, MEASURES), client)
+                name = f"Dask, {n_workers} worker{'s' * (n_workers > 1)}{settings}"
+                times[name], means[name] = (clock, cpu), found.means
     same = max(abs(each - means[0]).max() for each in means.values())
     return found.n_rows, times, means[0], same
 
@@ -164,33 +179,43 @@ def alone(function, *arguments):
     return joblib.Parallel(n_jobs=2, backend="loky")([joblib.delayed(function)(*arguments)])[0]
 
 
-def report(options):
+def report_measures(n_rows):
     load = os.getloadavg()[0]
-    n_rows, times, means, same = measured(options.rows)
+    n_measured, times, means, same = measured(n_rows)
     print(times, same)
-    lost, same_after_loss = with_a_loss(options.rows, means)
-    print(lost, same_after_loss)
-    lines = ["| | clock, s | CPU, s | times one worker |", "| --- | --- | --- | --- |"]
-    one = times["Dask, 1 worker"][0]
+    lost, same_after_loss = with_a_loss(n_rows, means)
+    lines = ["| | clock, s | CPU, s | times this process |", "| --- | --- | --- | --- |"]
+    here = times["this process, without Dask"][0]
     for name, (clock, cpu) in times.items():
-        lines.append(f"| {name} | {clock:.1f} | {cpu:.1f} | {one / clock:.2f} |")
-    print("\n".join(lines))
-    here = alone(in_memory, options.train_rows, options.trees)
-    there = on_cluster(options.train_rows, options.trees)
+        lines.append(f"| {name} | {clock:.1f} | {cpu:.1f} | {here / clock:.2f} |")
     text = f"""
 {load:.1f} processes were running or waiting on average when this began: the clock is worth little
-where that is more than 1.
+where that is more than 1, unless this went before them.
 
-{len(MEASURES)} measures of {n_rows:,} rows that are made as they are read, in partitions of about
-{PART_ROWS:,}; "times one worker" is how many times as fast. Making them is part of all times.
+{len(MEASURES)} measures of {n_measured:,} rows that are made as they are read, in partitions of
+about {PART_ROWS:,}; "times this process" is how many times as fast. Making them is part of all
+times.
+Workers "which keep memory" were started with the settings of `KEEPS_MEMORY`: by default Dask has
+them give back memory whenever 64 kB are free.
 
 {chr(10).join(lines)}
 
 Means differ by at most {same:.0e}. One of two workers was
 {"killed in the middle" if lost else "to be killed, but all was done before"}: means differ by at
 most {same_after_loss:.0e} from those of this process.
+"""
+    write_report("dask_cluster", "Measures on a Dask cluster", text)
 
-`RankAndFilter(DaskXGBRanker(n_estimators={options.trees}), k=10, cv=3)` on {options.train_rows:,}
+
+def report_training(n_rows, trees):
+    load = os.getloadavg()[0]
+    here = alone(in_memory, n_rows, trees)
+    there = on_cluster(n_rows, trees)
+    text = f"""
+{load:.1f} processes were running or waiting on average when this began: the clock is worth little
+where that is more than 1.
+
+`RankAndFilter(DaskXGBRanker(n_estimators={trees}), k=10, cv=3)` on {n_rows:,}
 rows of 20 features (float32, in no order within partitions), two workers, against `XGBRanker` in
 one process with two threads. nDCG_f@10 is of about {PART_ROWS // 5:,} rows of new queries.
 
@@ -202,8 +227,12 @@ one process with two threads. nDCG_f@10 is of about {PART_ROWS // 5:,} rows of n
 The difference of nDCG_f@10 is {there[0] - here[0]:+.4f}. Peaks are of resident memory: of the one
 process, with the rows; of the larger of the workers. The client's was {there[5]:.0f} MB.
 """
-    write_report("dask_cluster", "Measures and training on a Dask cluster", text)
+    write_report("dask_training", "Training on a Dask cluster", text)
 
 
 if __name__ == "__main__":
-    report(arguments(__doc__, rows=10_000_000, train_rows=1_000_000, trees=30))
+    options = arguments(__doc__, rows=10_000_000, train_rows=1_000_000, trees=30)
+    if options.rows:
+        report_measures(options.rows)
+    if options.train_rows:
+        report_training(options.train_rows, options.trees)

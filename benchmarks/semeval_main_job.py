@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
+from skfilterrank.datasets import fetch_semeval_cqa
 from skfilterrank.features import make_text_features
-from skfilterrank.io import read_judged_table
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
     FilterOnly,
@@ -55,8 +55,8 @@ COLUMNS = {
 
 def read(path):
     """Rows, labels and queries of one part."""
-    table = read_judged_table(path)
-    return table.drop(columns="label").reset_index(), table["label"], table.index
+    part = fetch_semeval_cqa(path.name.removesuffix(".jsonl.gz"), data_home=path.parents[1])
+    return part.data, part.target, part.target.index
 
 
 def compare(train, dev, gains, learner):

@@ -17,6 +17,7 @@ PARTS = (
     "ranking",
     "robustness",
     "stream",
+    "testing",
     "trec",
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 __all__ = [
     "DataWarning",
+    "DownloadError",
     "FileFormatError",
     "FitWarning",
     "InputError",
@@ -51,6 +52,10 @@ class InputTypeError(SkfilterrankError, TypeError):
 
 class MissingPackageError(SkfilterrankError, ImportError):
     """A package that only some of the library needs is not installed; the text names the extra."""
+
+
+class DownloadError(SkfilterrankError, OSError):
+    """A public data set is not on this machine and could not be fetched; nothing was written."""
 
 
 class FileFormatError(InputError):

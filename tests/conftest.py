@@ -43,8 +43,19 @@ def pytest_collection_finish(session):
 @pytest.fixture(scope="session")
 def data_dir():
     """Folder of the public data sets; tests that need it are skipped where it is absent."""
-    default = Path(__file__).parents[1] / ".." / "shared" / "data"
+    default = Path.home() / "skfilterrank_data"
     folder = Path(os.environ.get("SKFILTERRANK_DATA", default)).resolve()
     if not folder.is_dir():
         pytest.skip(f"no data sets in {folder}; set SKFILTERRANK_DATA to their folder")
     return folder
+
+
+@pytest.fixture
+def measure_table():
+    """The measure table, into which a test may enter what it likes."""
+    from skfilterrank._core.measure import MEASURES
+
+    before = dict(MEASURES)
+    yield MEASURES
+    MEASURES.clear()
+    MEASURES.update(before)

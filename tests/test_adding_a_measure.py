@@ -14,14 +14,17 @@ from skfilterrank.metrics import get_measure_names, ndcg_score, register_measure
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/adding_a_measure.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+OWN, LIBRARY = (
+    re.findall(r"```python\n(.*?)```", part, re.DOTALL)
+    for part in PAGE.split("## To the library", 1)
+)
 PATHS = (
     "skfilterrank/metrics/_complete/inverse_squares.py",
     "tests/metrics/test_inverse_squares.py",
 )
 
 WHEREVER_A_MEASURE_IS_NAMED = """
-import contextlib, io, pickle, runpy
+import contextlib, io, pickle, runpy, sys
 import ir_measures
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -60,9 +63,11 @@ with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(S
     main(["evaluate", "--list-measures"])
 assert "insq(target=1.0)[@k]" in printed.getvalue()
 
-pages = runpy.run_path("docs/make_pages.py")["pages"]()
-assert "### insq" in pages["docs/measures.md"]
-assert "* `target` (float, default=1.0)" in pages["docs/measures.md"]
+sys.path.insert(0, "docs")
+maker = runpy.run_path("docs/make_pages.py")
+pages = maker["pages"]()
+assert "| `insq@k` |" in pages["docs/measures.md"]
+assert "* `target` (float, default=1.0)" in maker["measures"].page("insq")
 assert "insq_score" in pages["docs/api.md"]
 assert "insq_score" in pages["skfilterrank/metrics/__init__.pyi"]
 
@@ -78,8 +83,9 @@ def copy(tmp_path_factory):
     """A copy of the package with the two files of the page, and nothing else changed."""
     folder = tmp_path_factory.mktemp("copy")
     for part in ("skfilterrank", "docs"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for path, block in zip(PATHS, BLOCKS):
+        ignored = shutil.ignore_patterns("__pycache__", "_build")
+        shutil.copytree(ROOT / part, folder / part, ignore=ignored)
+    for path, block in zip(PATHS, LIBRARY, strict=True):
         assert path in PAGE
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(block, encoding="utf-8")
@@ -111,8 +117,28 @@ def test_the_measure_works_wherever_measures_are_named(copy):
     run_in(copy, "-c", WHEREVER_A_MEASURE_IS_NAMED.format(rank_and_filter=fit))
 
 
-def test_a_function_of_ones_own(copy):
-    assert "1.0" in run_in(copy, "-c", BLOCKS[2])
+# Of the threshold below 0.9, gains are 2 and 0; of all, 2 - 1 / 2 and -1 + 1 / 2.
+OF_PATIENT_GAIN = """
+from skfilterrank.ranking import threshold_curve
+
+curve = threshold_curve(y_true, y_score, groups=groups, measure="patient_gain(patience=0.5)")
+assert 0.8 < curve.best_threshold < 0.9 and curve.best_value == 1, curve
+assert curve.values[0] == 0.5, curve
+"""
+
+
+def test_functions_of_ones_own(copy):
+    printed = run_in(copy, "-c", "".join([*OWN, OF_PATIENT_GAIN]))
+    # 1 / (1 + exp(-5 / 9)) of the gains 1, -1/3 and 1.
+    assert [line.split() for line in printed.splitlines()] == [
+        ["first_harm", "first_harm(patience=1)"],
+        ["qid"],
+        ["a", "0.0", "1.0"],
+        ["b", "0.0", "0.0"],
+        ["udcg"],
+        ["qid"],
+        ["q", "0.635424"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -134,16 +160,7 @@ def test_what_cannot_be_registered(name, function, message):
 
 
 class TestAFunctionOfOnesOwn:
-    @pytest.fixture
-    def table(self, monkeypatch):
-        from skfilterrank._core import measure
-
-        saved = dict(measure.MEASURES)
-        yield measure.MEASURES
-        measure.MEASURES.clear()
-        measure.MEASURES.update(saved)
-
-    def test_gets_the_list_and_the_pool(self, table):
+    def test_gets_the_list_and_the_pool(self, measure_table):
         seen = []
 
         @register_measure("seen")
@@ -159,7 +176,7 @@ class TestAFunctionOfOnesOwn:
         pool = [3, 2, 1, -1]
         assert seen == [([1, 0, -1, 2], pool, 0), ([1, 0], pool, 2), ([], [], 0)]
 
-    def test_must_give_numbers(self, table):
+    def test_must_give_numbers(self, measure_table):
         @register_measure("wrong")
         def wrong(ranked, pool):
             return ranked
@@ -169,7 +186,7 @@ class TestAFunctionOfOnesOwn:
         with pytest.raises(TypeError, match="unexpected keyword argument 'depth'"):
             wrong([1, 2], [1, 2], groups=["q", "q"], depth=2)
 
-    def test_may_be_defined_once_more_in_the_same_place(self, table):
+    def test_may_be_defined_once_more_in_the_same_place(self, measure_table):
         for _ in range(2):
 
             @register_measure("again")

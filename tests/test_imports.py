@@ -21,6 +21,7 @@ LAYERS = {
     "_names": -1,
     "_json": 0,
     "_sklearn_compat": 0,
+    "_pandas_compat": 0,
     "_all_or_nothing": 0,
     "_warnings": 0,
     # Queries, gains, padded lists, ties and the measure table.
@@ -46,6 +47,7 @@ LAYERS = {
     "estimation": 8,
     "stream": 8,
     "plot": 9,
+    "testing": 9,
     "cli": 10,
     "__main__": 11,
 }
@@ -213,7 +215,7 @@ def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(name):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib")
+LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "skops", "dask")
 
 
 def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):

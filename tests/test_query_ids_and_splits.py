@@ -37,6 +37,7 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
 )
+from versions import OLD_SKLEARN
 
 X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
 SEGMENT = QID % 3
@@ -122,7 +123,8 @@ def test_what_a_scorer_asks_for(make):
             scorer.set_score_request(groups="query id")
         scorer.set_score_request(groups=False)
         ridge = Ridge().fit(X, Y)
-        expected = cross_val_score(Ridge(), X, BY_QID, scoring=scorer, error_score="raise")
+        how = {"scoring": scorer, "error_score": "raise", "params": {}}
+        expected = cross_val_score(Ridge(), X, BY_QID, **how)
         with config_context(enable_metadata_routing=False):
             plain = cross_val_score(Ridge(), X, BY_QID, scoring=make("ndcg_f@5"))
         np.testing.assert_array_equal(expected, plain)
@@ -146,7 +148,7 @@ def test_what_is_none_was_not_passed(ranker, wrap, routing):
             again = search.score(X, BY_QID)
             if scoring is None:
                 assert again == expected
-            if routing:
+            if routing and not (scoring is None and OLD_SKLEARN):
                 params = {"groups": QID, "query_weight": None}
                 values = cross_val_score(model, X, Y, params=params, scoring=scoring, **how)
                 np.testing.assert_allclose(values.mean(), search.best_score_, rtol=1e-12)
@@ -203,6 +205,8 @@ class TestCutQueries:
                 cross_val_score(ranker, X, y, **data, **how)
         # Cut queries are shorter lists, too, of which thresholds tell.
         told = [each for each in caught if "of the lists have other sizes" not in str(each.message)]
+        # scikit-learn 1.6 has something to say of LightGBM 4.3.
+        told = [each for each in told if each.category is not FutureWarning]
         assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
         assert told[0].category is DataWarning
 
@@ -242,7 +246,8 @@ class TestCutQueriesOfOthers:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             cross_validate(estimator, X, BY_QID, cv=SHUFFLED, scoring=scoring)
-        assert [str(each.message)[: len(CUT)] for each in caught] == [CUT]
+        told = [each for each in caught if each.category is not FutureWarning]
+        assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
         with pytest.warns(DataWarning, match=CUT):  # and the next one again
             GridSearchCV(estimator, {}, cv=SHUFFLED, scoring=SCORER).fit(X, BY_QID)
 

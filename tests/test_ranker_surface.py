@@ -5,7 +5,6 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import make_scorer
@@ -41,6 +40,7 @@ from skfilterrank.ranking import (
     make_ranker,
     make_ranknet,
 )
+from skfilterrank.testing._ranker_checks import check_grid_search
 
 MADE = {
     **{f"make_ranker({name!r})": make_ranker(name) for name in get_ranker_names()},
@@ -84,7 +84,8 @@ OURS = {
     and not isinstance(case.estimator, CompletedLabels)
     and case.kind != "segments"  # which must be named in X
 }
-RANKERS = OURS | MADE | {"FirstFeature": FirstFeature()}
+OTHERS = {"FirstFeature": FirstFeature()}
+RANKERS = OURS | MADE | OTHERS
 every_ranker = pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
 # Those that learn something from rows without queries.
 ROW_RANKERS = {
@@ -129,10 +130,6 @@ def test_score_is_the_measure_of_what_predict_returns(data, ranker):
     scores = fitted._without_filtered(fitted.predict(X, groups=groups))
     expected = fitted._score_measure().utility(y, scores, groups=groups)
     assert fitted.score(X, y, groups=groups) == expected
-    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
-    assert fitted.score(X, by_qid) == expected
-    with pytest.raises(InputError, match="groups is missing"):
-        fitted.score(X, y)
 
 
 def test_scores_below_the_threshold_that_was_learned_are_filtered_first(data):
@@ -182,21 +179,9 @@ def test_fitted_without_queries_each_row_is_one(data, ranker):
     assert fitted.score(X, y) == fitted.score(X, y, groups=np.arange(len(y)))
 
 
-@every_ranker
-@pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-def test_grid_search_needs_no_scoring(data, ranker, routing):
-    X, y, groups = data
-    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
-    with config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(clone(ranker), {}, cv=GroupKFold(2), error_score="raise", refit=False)
-        search.fit(X, y if routing else by_qid, groups=groups)
-    scores = [
-        clone(ranker)
-        .fit(X[train], y[train], groups=groups[train])
-        .score(X[test], y[test], groups=groups[test])
-        for train, test in GroupKFold(2).split(X, y, groups)
-    ]
-    assert search.best_score_ == pytest.approx(np.mean(scores))
+@pytest.mark.parametrize("ranker", (MADE | OTHERS).values(), ids=MADE | OTHERS)
+def test_grid_search_needs_no_scoring(data, ranker):
+    check_grid_search(ranker, data)
 
 
 class TestSomebodyElsesRanker:

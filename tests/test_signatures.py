@@ -43,7 +43,7 @@ ORDERS = [
 BY_PLACE = {
     *("X", "y", "groups", "ax", "input_features", "scores", "n_select", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
-    *("what", "target", "first", "second", "other", "n_items"),
+    *("what", "target", "first", "second", "other", "n_items", "part", "runs", "data_home"),
 }
 GENERATORS = ("make_rank_and_filter",)
 

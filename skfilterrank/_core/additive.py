@@ -8,7 +8,7 @@ documents add ``gain / (I - W) / log2(place + 1)``.
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -51,6 +51,7 @@ class Additive:
 
     weights: np.ndarray
     worth: Callable
+    _: KW_ONLY
     uses_levels: bool = False
     offset: np.ndarray | float = 0.0
     finish: Callable | None = None

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._pandas_compat import column_of_list
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 Column = np.ndarray | ExtensionArray
 
@@ -134,6 +135,12 @@ def entry_types(column: Column) -> set[type]:
     return set(map(type, column)) if is_object else set()
 
 
+def is_dask(data) -> bool:
+    """Whether data is a Dask DataFrame or Series; Dask is not imported for that."""
+    module = sys.modules.get("dask.dataframe")
+    return module is not None and isinstance(data, module.DataFrame | module.Series)
+
+
 def _known_container(values, name, entry):
     """A numpy or pandas array of what is in a container."""
     if isinstance(values, np.ndarray):
@@ -146,6 +153,12 @@ def _known_container(values, name, entry):
         return values
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
+    if is_dask(values):
+        raise InputTypeError(
+            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
+            "process: measure it with skfilterrank.stream, learn from it with RankAndFilter and an "
+            "estimator for Dask inside, or pass .compute() where it fits into memory."
+        )
     # What is not imported cannot have made the values.
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
@@ -200,7 +213,7 @@ def _of_sequence(values, name):
     """A list through pandas, because numpy would turn ["a", nan] into text."""
     if len(values) and {type(value) for value in values} <= {list, np.ndarray}:
         return _nested(values, name)
-    return pd.Series(values, dtype=None if len(values) else np.float64).array
+    return column_of_list(values).array if len(values) else pd.Series([], dtype=np.float64).array
 
 
 def _nested(values, name):

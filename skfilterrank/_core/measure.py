@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial, update_wrapper
-from operator import attrgetter
-from types import FunctionType, MappingProxyType
+from types import FunctionType
+from types import MappingProxyType as _ReadOnly
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ MEASURES: dict[str, Measure] = {}
 Kernel = Callable[..., np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Measure:
     """A line of the measure table.
 
@@ -76,7 +77,7 @@ class Measure:
         options or the cut-off do not let it be one. The kernel stays what decides; the two are
         tested against each other.
     order_matters : {"always", "with k", "never"}
-        Whether the order of a query's documents changes the measure.
+        Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
         How one number is made of the values of all queries.
     aliases : tuple of str
@@ -107,8 +108,8 @@ class Measure:
     summary: str
     value_range: tuple[float, float]
     range_holds_for: str = "any gains"
-    options: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
-    columns: Mapping[str, Callable] = field(default_factory=lambda: MappingProxyType({}))
+    options: Mapping[str, Callable] = field(default_factory=lambda: _ReadOnly({}))
+    columns: Mapping[str, Callable] = field(default_factory=lambda: _ReadOnly({}))
     reads_unjudged: bool = False
     ties: tuple[str, ...] = TIES
     ties_are_means: bool = True
@@ -116,8 +117,8 @@ class Measure:
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()
-    option_aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    presets: Mapping[str, Mapping] = field(default_factory=lambda: MappingProxyType({}))
+    option_aliases: Mapping[str, str] = field(default_factory=lambda: _ReadOnly({}))
+    presets: Mapping[str, Mapping] = field(default_factory=lambda: _ReadOnly({}))
     title: str = ""
     with_forbidden: str = ""
     plain: Measure | None = None
@@ -129,8 +130,29 @@ class Measure:
             return Measure.like, (self.plain, self.library)
         if self.plain is not None:
             return Measure.with_reading, (self.plain, self.own_reading)
-        # By its function: importing that fills the table, in every process.
-        return attrgetter("measure"), (self.function,)
+        # By its function: importing that fills the table, in every process. What stands in a script
+        # is sent to other processes as a whole, and its function is not finished when it comes to
+        # this.
+        parts = None
+        if self.function.__module__ == "__main__" or not _is_found(self.function):
+            parts = {each.name: getattr(self, each.name) for each in fields(self)}
+            # Which pickle knows nothing of.
+            parts |= {key: dict(part) for key, part in parts.items() if isinstance(part, _ReadOnly)}
+        return _restored, (self.function, parts, self._identity)
+
+    def __eq__(self, other):
+        return isinstance(other, Measure) and self._identity == other._identity
+
+    def __hash__(self):
+        return hash(self._identity)
+
+    @property
+    def _identity(self):
+        """What is the same of a measure in all processes."""
+        return self.name, *origin(self.function)
+
+    def __repr__(self):
+        return f"{ParsedMeasure(self, None, {})!r}.measure"
 
     def with_reading(self, own_reading: OwnReading | None) -> Measure:
         """The measure that reads judgments its own way; no sum, which sees them as all do."""
@@ -293,12 +315,49 @@ class Measure:
             )
 
 
+def origin(function) -> tuple[str, str]:
+    """Where a function is defined: its module, and its name there."""
+    return function.__module__, function.__qualname__
+
+
+def _is_found(function):
+    """Whether a function stands where it says."""
+    module, qualname = origin(function)
+    found = sys.modules.get(module)
+    for name in qualname.split("."):
+        found = getattr(found, name, None)
+    return found is function
+
+
+def _restored(function, parts, identity):
+    """The measure of a function; of one that was sent as a whole, also by its name from now on.
+
+    A process that lives long is sent a measure anew when it was defined anew.
+    """
+    known = getattr(function, "measure", None)
+    if known is None:
+        read_only = {key: _ReadOnly(each) for key, each in parts.items() if isinstance(each, dict)}
+        known = Measure(**parts | read_only)
+        other = MEASURES.setdefault(known.name, known)
+        if other._identity == identity and not _is_found(other.function):
+            MEASURES[known.name] = known
+    return known
+
+
 class ParsedMeasure(NamedTuple):
     """A measure, its cut-off and its options, as read from text such as "rbp(persistence=0.9)"."""
 
     measure: Measure
     k: int | None
     options: dict
+
+    def __repr__(self):
+        return f"get_measure({self.text!r})"
+
+    def __call__(self, y_true, y_score, **given):
+        """The measure's function, by the cut-off and the options; see :meth:`Measure.score`."""
+        cutoff = {} if self.k is None else {"k": self.k}
+        return self.measure.function(y_true, y_score, **{**cutoff, **self.options, **given})
 
     def as_sum(self, facts) -> Additive | None:
         """The measure as a sum over the documents of some facts, None where it is not one."""
@@ -320,16 +379,13 @@ class ParsedMeasure(NamedTuple):
 
     def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
         """The measure by its own defaults, negated where lower is better."""
-        cutoff = {"k": self.k} if self.measure.takes_k else {}
-        value = self.measure.function(
+        value = self(
             y_true,
             y_score,
             groups=groups,
             gains=gains,
             average=average,
             query_weight=query_weight,
-            **cutoff,
-            **self.options,
         )
         return value if self.measure.greater_is_better else 0.0 - value
 
@@ -451,8 +507,8 @@ def declare_measure(
             summary=doc.strip().splitlines()[0],
             value_range=tuple(map(float, value_range)),
             range_holds_for=range_holds_for,
-            options=MappingProxyType(dict(options or {})),
-            columns=MappingProxyType(dict(columns or {})),
+            options=_ReadOnly(dict(options or {})),
+            columns=_ReadOnly(dict(columns or {})),
             ties=ties,
             ties_are_means=ties_are_means,
             reads_unjudged=reads_unjudged,
@@ -460,8 +516,8 @@ def declare_measure(
             order_matters=order_matters,
             over_queries=over_queries,
             aliases=aliases,
-            option_aliases=MappingProxyType(dict(option_aliases or {})),
-            presets=MappingProxyType(dict(presets or {})),
+            option_aliases=_ReadOnly(dict(option_aliases or {})),
+            presets=_ReadOnly(dict(presets or {})),
             title=title or name,
             with_forbidden=with_forbidden,
         )

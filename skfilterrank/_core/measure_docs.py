@@ -1,5 +1,9 @@
 """What the documentation of all measures shares."""
 
+import inspect
+import re
+import textwrap
+
 _PARAMETERS = """
     Parameters
     ----------
@@ -71,8 +75,14 @@ def complete_documentation(doc, *, undefined, takes_k, ties, reads_unjudged) -> 
     """The docstring of a measure with the texts that all measures share put in.
 
     They stand for ``{parameters}`` and ``{returns}``; parameters of the measure's own stand between
-    the two, and without any, ``{parameters}`` alone stands for both.
+    the two, and without any, ``{parameters}`` alone stands for both. A text without any section
+    gets both at its end.
     """
+    if not re.search(r"{parameters}|^ *---", doc, re.MULTILINE):
+        doc = f"{inspect.cleandoc(doc)}\n\n{{parameters}}\n"
+    first, *others = inspect.cleandoc(doc).splitlines(keepends=True)
+    doc = first + textwrap.indent("".join(others), "    ")
+    doc += "\n    " * bool(others)
     shared = _PARAMETERS.format(
         k=_K if takes_k else "",
         ties=_TIES[ties[0]],

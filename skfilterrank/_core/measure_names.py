@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from skfilterrank._core.checks import as_list
 from skfilterrank._core.like import settings_like
 from skfilterrank._core.measure import MEASURES, Measure, ParsedMeasure
+from skfilterrank._core.measure_plugins import load_measure_plugins
 from skfilterrank._core.own_reading import OF_ALL, SHOWN_OF_ALL, own_reading
 from skfilterrank.exceptions import InputError, brief, brief_list
 
@@ -36,7 +37,8 @@ def get_measure_names() -> list[str]:
         The names that :func:`make_ranking_scorer`, `RankAndFilter(measure=)` and the command line
         understand; those with a cut-off may be followed by "@k". They may be written in any case,
         and ``docs/measures.md`` has the names by which other tools call some of them, such as
-        "map", "P_5" or "MRR@10".
+        "map", "P_5" or "MRR@10". Those of :func:`register_measure` are among them, and those of
+        installed packages with an entry point "skfilterrank.measures".
 
     Examples
     --------
@@ -44,7 +46,50 @@ def get_measure_names() -> list[str]:
     >>> "ndcg_f" in get_measure_names()
     True
     """
+    load_measure_plugins()
     return sorted(MEASURES)
+
+
+def get_measure(measure: str | Callable) -> ParsedMeasure:
+    """A measure as an object, from its name.
+
+    Parameters
+    ----------
+    measure : str or callable
+        A name with an optional cut-off and options, such as "rbp(persistence=0.9)@100" (see
+        :func:`get_measure_names`), or one of the functions of this module, such as
+        :func:`ndcg_f_score`.
+
+    Returns
+    -------
+    ParsedMeasure
+        It has the attributes `k` (int or None), `options` (dict), `text` (its name in the words of
+        the measure table) and `measure`, its line of the table with `name`, `function`, `summary`,
+        `value_range`, `greater_is_better` and others. It is called as its function is, ``(y_true,
+        y_score, *, groups, ...)``, and stands wherever a measure is named. Its `repr` reads back:
+        two of the same measure, cut-off and options are equal, in other processes too.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure, option or cut-off.
+
+    See Also
+    --------
+    register_measure : Adds a measure.
+
+    Examples
+    --------
+    >>> from skfilterrank.metrics import evaluate, get_measure
+    >>> deep = get_measure("RBP(p=0.5)@100")
+    >>> deep
+    get_measure('rbp(persistence=0.5)@100')
+    >>> deep([1, 0, 1], [3, 2, 1], groups=["q"] * 3)
+    0.625
+    >>> deep.k, deep.options, deep.measure.value_range
+    (100, {'persistence': 0.5}, (0.0, 1.0))
+    """
+    return parse_measure(measure)
 
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:
@@ -146,6 +191,15 @@ def spellings() -> dict[str, tuple[str, Measure]]:
 
 def _find(name):
     """The measure of a name, and the cut-off of such as "P_5"; None where there is none."""
+    found = find_entered(name)
+    if found is None:
+        load_measure_plugins()
+        found = find_entered(name)
+    return found
+
+
+def find_entered(name: str) -> tuple[Measure, str | None] | None:
+    """The same in the table as it stands."""
     if name in MEASURES:  # As most are, without the table of all others.
         return MEASURES[name], None
     known, name = spellings(), name.lower()
@@ -162,7 +216,9 @@ def _unknown(texts):
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} The names are in "
         "skfilterrank.metrics.get_measure_names() and skfilterrank evaluate --list-measures; a "
-        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'."
+        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. One of "
+        "your own has a name in processes that imported its module; others are sent its function, "
+        "measure=FUNCTION."
     )
 
 

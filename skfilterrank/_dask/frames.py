@@ -5,16 +5,11 @@ import sys
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.arrays import is_dask
 from skfilterrank.exceptions import InputError, MissingPackageError, brief
 
 # Row numbers in one partition, below the number of the partition itself.
 _ROW_BITS = 40
-
-
-def is_dask(data) -> bool:
-    """Whether data is a Dask DataFrame or Series; Dask is not imported for that."""
-    module = sys.modules.get("dask.dataframe")
-    return module is not None and isinstance(data, module.DataFrame | module.Series)
 
 
 def is_bag(data) -> bool:

@@ -18,6 +18,7 @@ from skfilterrank._files.tables import (
 )
 from skfilterrank._files.topics import is_without_names, read_trec_topics, read_without_names
 from skfilterrank._json import parse_json
+from skfilterrank._pandas_compat import table_of_records
 from skfilterrank.exceptions import FileFormatError, InputError
 
 # Our name of a column, which is PyTerrier's too, ir_measures', and those of other tools and files.
@@ -218,5 +219,5 @@ def _read_json(content, name, ids):
                 "one name for each column.",
                 name,
             )
-        table = pd.DataFrame.from_records(rows)
+        table = table_of_records(rows)
     return table, lambda row: None

@@ -31,6 +31,11 @@ def is_by_topic(data):
     )
 
 
+def _has_table(data):
+    # A column, which has a length and no columns, becomes a Series.
+    return hasattr(data, "to_pandas") and (hasattr(data, "columns") or not hasattr(data, "__len__"))
+
+
 def _is_arrow(data):
     # A column of numbers has no schema.
     return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
@@ -76,7 +81,7 @@ _KINDS = (
     (lambda data: isinstance(data, pd.Series), None),
     (is_frame, lambda data, value: data),
     (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
-    (lambda data: hasattr(data, "to_pandas"), lambda data, value: data.to_pandas()),
+    (_has_table, lambda data, value: data.to_pandas()),
     (_is_arrow, _of_arrow),
     (is_by_topic, _of_topics),
     # Those of ranx.

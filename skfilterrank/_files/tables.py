@@ -13,6 +13,7 @@ from skfilterrank._files.files import decode, reason_of
 from skfilterrank._files.packings import ENDINGS, unpacked_name
 from skfilterrank._files.separated import records_of
 from skfilterrank._json import parse_json
+from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
 from skfilterrank.exceptions import (
     FileFormatError,
     InputError,
@@ -33,9 +34,6 @@ _SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
 _MOST_CELLS, _MOST_TIMES = 1 << 25, 100
 # A field that holds nan, as far as can be told without reading the fields: quotes may be inside.
 _NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
-# From pandas 3.1 on numbers are always read exactly, and the argument warns.
-_PANDAS_VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
-_EXACT_NUMBERS = {} if _PANDAS_VERSION >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def is_table_name(path) -> bool:
@@ -89,7 +87,7 @@ def read_separated(data, name, ids, format):
             dtype=dict.fromkeys(ids, str),
             keep_default_na=False,
             na_values=[""],
-            **_EXACT_NUMBERS,
+            **EXACT_NUMBERS,
             low_memory=False,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
@@ -188,7 +186,7 @@ def read_jsonl(data, name, ids, format):
             "one list or object.",
             name,
         )
-    return pd.DataFrame.from_records(records), lines.__getitem__
+    return table_of_records(records), lines.__getitem__
 
 
 def read_parquet(data, name, ids, format):
@@ -209,7 +207,9 @@ def _read_by_pyarrow(data, name, kind, read):
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 are an error only when the texts are taken out.
-        table.select_dtypes("str").map(len, na_action="ignore")
+        for _, column in table.items():
+            if isinstance(column.dtype, pd.StringDtype):
+                column.map(len, na_action="ignore")
     except Exception as error:  # damage can make pyarrow and pandas raise anything
         raise FileFormatError(
             f"the file is not a {kind} file, or is damaged ({reason_of(error)}).", name

@@ -180,8 +180,10 @@ class Tokens:
             return np.zeros(0, dtype=np.int64), []
         # Equal texts mostly stand together: only the first row of each stretch is looked up.
         heads = np.concatenate(([0], np.flatnonzero(~self.repeats()) + 1))
-        codes, distinct = pd.factorize(np.array(self.take(heads).tolist(), dtype=object))
-        return np.repeat(codes, np.diff(heads, append=len(self))), distinct.tolist()
+        # Not by pandas, which before 3 reads a text as far as its first zero byte.
+        number: dict[str, int] = {}
+        codes = [number.setdefault(text, len(number)) for text in self.take(heads).tolist()]
+        return np.repeat(codes, np.diff(heads, append=len(self))), list(number)
 
     def packed(self, end=b""):
         """Bytes of all texts one behind the other, each followed by `end` (at most one byte)."""

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 import warnings
 
@@ -107,6 +108,12 @@ def _main(argv):
     parser.add_argument(
         "--traceback", action="store_true", help="show where in the program an error came up"
     )
+    parser.add_argument(
+        "--plugin",
+        type=_imported,
+        metavar="MODULE",
+        help="import a module first, such as one that registers measures, here or installed",
+    )
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
@@ -114,13 +121,13 @@ def _main(argv):
         commands.add_parser(name, help=purpose).command = name
     with_traceback = False
     try:
-        arguments = parser.parse_args(argv)
-        arguments.argv = sys.argv[1:] if argv is None else list(argv)
-        with_traceback = arguments.traceback
         with warnings.catch_warnings():
             # Counted when the file is read.
             warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = _show_warning
+            arguments = parser.parse_args(argv)
+            arguments.argv = sys.argv[1:] if argv is None else list(argv)
+            with_traceback = arguments.traceback
             be_quiet(arguments.quiet)
             code = _module_of(arguments.command, "run").run(arguments) or 0
             finish()
@@ -137,6 +144,19 @@ def _main(argv):
         say(f"skfilterrank: error: {message_of(error)}")
         return 2
     return code
+
+
+def _imported(module):
+    """Import a module, also of the folder that the command is called in."""
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        raise argparse.ArgumentTypeError(
+            f"{module} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+    return module
 
 
 def _show_warning(message, *place, **keywords):

@@ -1,11 +1,23 @@
-"""Judged documents with known answers."""
+"""Judged documents with known answers, and public collections."""
 
 from typing import TYPE_CHECKING
 
 from skfilterrank._names import names_of
+from skfilterrank.datasets._cranfield import fetch_cranfield
 from skfilterrank.datasets._generator import RankAndFilterData, make_rank_and_filter
+from skfilterrank.datasets._remote import get_data_home
+from skfilterrank.datasets._semeval import fetch_semeval_cqa
+from skfilterrank.datasets._trec import fetch_trec_covid, fetch_trec_qrels
 
-__all__ = ["RankAndFilterData", "make_rank_and_filter"]
+__all__ = [
+    "RankAndFilterData",
+    "fetch_cranfield",
+    "fetch_semeval_cqa",
+    "fetch_trec_covid",
+    "fetch_trec_qrels",
+    "get_data_home",
+    "make_rank_and_filter",
+]
 
 if not TYPE_CHECKING:  # which would take any name for one that is there
     __getattr__ = names_of(__name__)

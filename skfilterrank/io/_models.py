@@ -60,6 +60,8 @@ _ALLOWED = {
     "scipy.sparse._csr.csr_matrix": frozenset({"SparseMatrixNode"}),
     "sklearn.calibration._CalibratedClassifier": _OBJECT,
     "sklearn.calibration._SigmoidCalibration": _OBJECT,
+    # In ColumnTransformers of scikit-learn before 1.9.
+    "sklearn.compose._column_transformer._RemainderColsList": _OBJECT,
     "sklearn.metrics._scorer._PassthroughScorer": _OBJECT,
     "sklearn.metrics._scorer._Scorer": _OBJECT,
     "sklearn.model_selection._split.GroupKFold": _OBJECT,

@@ -4,8 +4,9 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
+from skfilterrank._core.additive import Additive
 from skfilterrank._core.measure import MEASURES
-from skfilterrank._core.measure_names import get_measure_names
+from skfilterrank._core.measure_names import get_measure, get_measure_names
 from skfilterrank._names import names_of
 from skfilterrank.metrics._bounds.informativeness import QueryInformativeness, query_informativeness
 from skfilterrank.metrics._bounds.random_ranking import (
@@ -33,6 +34,7 @@ from skfilterrank.metrics._robustness.preferences import (
 )
 
 __all__ = [
+    "Additive",
     "PreferenceMatrix",
     "QueryInformativeness",
     "RandomRankingBound",
@@ -46,6 +48,7 @@ __all__ = [
     "expected_dcg",
     "expected_sum_precision",
     "filtering_difficulty",
+    "get_measure",
     "get_measure_names",
     "lexicographic_preference",
     "make_ranking_scorer",

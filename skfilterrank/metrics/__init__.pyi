@@ -44,7 +44,9 @@ def sum_precision_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayL
 def total_search_efficiency_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, gains: Gains = None, ties: str | ArrayLike = 'average', unjudged: str = 'zero', undefined: float | str = 0.0, average: str | None = 'mean', query_weight: QueryWeight = None, exposure: str | collections.abc.Callable = 'ap', persistence: float = 0.8, n_items: int | None = None) -> Scores: ...
 def ul_normalized_score(y_true: ArrayLike, y_score: ArrayLike, *, groups: ArrayLike | None = None, k: int | None = None, gains: Gains = None, ties: str | ArrayLike = 'average', unjudged: str = 'zero', undefined: float | str = 0.0, average: str | None = 'mean', query_weight: QueryWeight = None, measure: str = 'dcg', variant: str = 'v2', expectation: str = 'exact', normalize: str = 'ideal', n_samples: int = 1000, random_state=0) -> Scores: ...
 from numpy.typing import ArrayLike
+from skfilterrank._core.additive import Additive as Additive
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.measure_names import get_measure as get_measure
 from skfilterrank._core.measure_names import get_measure_names as get_measure_names
 from skfilterrank._core.query_weights import QueryWeight
 from skfilterrank._core.scoring import Scores

@@ -1,39 +1,87 @@
-"""A public way into the measure table: a function of one query's list becomes a measure."""
+"""A public way into the measure table: a function of lists becomes a measure."""
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from skfilterrank._core.checks import check_flag, is_finite_number
-from skfilterrank._core.lists import WHOLE_ORDERS, ListBlock
-from skfilterrank._core.measure import Measure, declare_measure
-from skfilterrank._core.measure_names import known_measure
-from skfilterrank.exceptions import InputError, InputTypeError, brief
+from skfilterrank._core.checks import as_list, check_choice, check_flag, is_finite_number
+from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock
+from skfilterrank._core.measure import Measure, declare_measure, origin
+from skfilterrank._core.measure_names import find_entered
+from skfilterrank._core.own_reading import OF_ALL
+from skfilterrank._core.scoring import OVER_QUERIES
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+
+_OF = {
+    "list": "the gains of the returned list and those of the pool",
+    "block": "the block of lists and the cut-off",
+}
+_RANGES = ("any gains", "nonnegative gains", "binary gains")
+_ORDERS = ("always", "with k", "never")
+# Parameters of every measure, and options of every name.
+_TAKEN = {*inspect.signature(Measure.score).parameters, "y_true", "y_score", "measure", *OF_ALL}
 
 
 def register_measure(
     name: str,
     *,
+    of: str = "list",
     value_range: tuple[float, float] = (-np.inf, np.inf),
+    range_holds_for: str = "any gains",
     greater_is_better: bool = True,
+    takes_k: bool = True,
+    ties: str | None = None,
+    additive: Callable | None = None,
+    checks: Mapping[str, Callable] | None = None,
+    reads_unjudged: bool = False,
+    order_matters: str = "always",
+    over_queries: str = "mean",
+    aliases: tuple[str, ...] = (),
 ) -> Callable:
     """Make a decorator that turns a function of one query's list into a measure of the table.
 
     The name then works wherever measures are named: in :func:`evaluate`,
     :func:`make_ranking_scorer`, ``RankAndFilter``, ``threshold_curve``, the rankers that optimize
-    a measure, comparisons of runs, and ir_measures once it is registered there.
+    a measure, comparisons of runs, on the command line (``skfilterrank --plugin MODULE``), and in
+    ir_measures once it is registered there. ``skfilterrank.testing.check_measure`` tests it.
 
     Parameters
     ----------
     name : str
         Name in the measure table: letters, digits and "_", and no name of another measure in any
         case. It may be followed by a cut-off and options, as in "name(option=2)@10".
+    of : {"list", "block"}, default="list"
+        What the function is given: one query's list, which is simple, or a block of many at once,
+        which is fast and can have exact means over ties.
     value_range : tuple of two floats, optional
         Smallest and largest possible value; any number where it is left out.
+    range_holds_for : {"any gains", "nonnegative gains", "binary gains"}, default="any gains"
+        The gains for which `value_range` holds.
     greater_is_better : bool, default=True
         Whether higher values are better.
+    takes_k : bool, default=True
+        Whether the measure has a cut-off; a function of a block is given None otherwise.
+    ties : {"average", "worst"}, default=None
+        Order of rows of equal scores where nothing else is said: "average", the exact mean over all
+        orders, which a function of a block has that reads places by ``block.ranked``; or "worst",
+        lowest gain first, of measures that look at one order. None is "worst" of a list, "average"
+        of a block.
+    additive : callable, default=None
+        ``additive(facts)`` gives the measure as a sum over documents, an :class:`Additive`, or
+        None where its options do not let it be one. Thresholds take one sort then.
+    checks : dict of str to callable, default=None
+        By option, ``check(value, name)`` that returns what the function is given, or raises.
+    reads_unjudged : bool, default=False
+        Whether a function of a block looks at ``block.judged``, so that ``unjudged="drop"`` must
+        not take rows out of lists.
+    order_matters : {"always", "with k", "never"}, default="always"
+        Whether the order of a query's judged documents changes the measure.
+    over_queries : {"mean", "sum", "geometric mean"}, default="mean"
+        How one number is made of the values of all queries.
+    aliases : tuple of str, default=()
+        Other names of it.
 
     Returns
     -------
@@ -42,28 +90,38 @@ def register_measure(
         value as a number, NaN where the measure is undefined. `ranked` (float64) has the gains of
         the returned list from the top, down to the cut-off, 0 where unjudged; `pool` (float64) has
         the gains of all judged documents of the query, highest first. Both are empty where there
-        are none. The decorated function is a measure like :func:`ndcg_score`:
-        ``measure(y_true, y_score, *, groups, k, gains, ties, unjudged, undefined, average,
-        option, ...)``.
+        are none. With ``of="block"``, of ``function(block, k, *, option=default, ...)``, which
+        gives the values of all queries of the block, float64 of shape (n_queries,);
+        ``docs/adding_a_measure.md`` says what a block has. The decorated function is a measure like
+        :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains, ties, unjudged,
+        undefined, average, option, ...)``.
 
     Raises
     ------
     ValueError
-        If the name is taken or cannot be written; when called, if a value is not a number, and as
-        the other measures.
+        If a name is taken or cannot be written; when called, if a value is not a number, there is
+        not one for each query, and as the other measures.
     TypeError
-        If the function does not take the list and the pool, or has an option without a default.
+        If the function does not take the two arguments, or has an option without a default.
+
+    See Also
+    --------
+    get_measure : A measure as an object.
 
     Notes
     -----
-    Rows of equal scores come in one order, ``ties="worst"`` where nothing else is said, as a
-    function of a list has no exact mean over orders. The function is called once for each query,
-    which is slower than the measures of the library by far. ``docs/adding_a_measure.md`` says how
-    those are declared.
+    A function of a list is called once for each query, which is slower than a function of a block
+    by far, and has no exact mean over the orders of tied documents.
 
-    Processes that are started by ``n_jobs`` know the measure if it stands in a module that they
-    import. A line ``{parameters}`` in the function's docstring, indented by four spaces, is
-    replaced by the documentation that all measures share.
+    **Processes.** A measure that stands in a module is known to other processes that import it:
+    those that are sent a scorer, a ranker with ``measure=FUNCTION`` or the function itself do so.
+    From a script or a notebook the function is sent as a whole, by joblib and Dask. A name alone,
+    as in ``RankAndFilter(measure="mine")``, is looked up where it arrives: there the module must
+    be imported already, or be an entry point of the group ``skfilterrank.measures`` of an
+    installed package, which is imported when a name is not known.
+
+    A docstring without sections gets the parameters that all measures share at its end; otherwise
+    a line ``{parameters}`` stands for them.
 
     Examples
     --------
@@ -83,56 +141,136 @@ def register_measure(
          before_harm  before_harm(least=1)
     qid
     q            0.5                   0.0
+
+    A sum of gains by place, of all queries at once:
+
+    >>> @register_measure("halving_gain", of="block")
+    ... def halving_gain(block, k):
+    ...     gains = block.ranked(block.gains, k)
+    ...     return gains @ 0.5 ** np.arange(gains.shape[1])
+    >>> halving_gain(y_true, [1, 1, 1, 1], groups=groups)  # ties: (1 - 1 + 2) / 4 at each place
+    0.9375
     """
-    check_flag(greater_is_better, "greater_is_better")
-    if not isinstance(name, str) or not name.isidentifier():
+    for value, argument in (
+        (greater_is_better, "greater_is_better"),
+        (takes_k, "takes_k"),
+        (reads_unjudged, "reads_unjudged"),
+    ):
+        check_flag(value, argument)
+    check_choice(of, "of", tuple(_OF))
+    check_choice(range_holds_for, "range_holds_for", _RANGES)
+    check_choice(order_matters, "order_matters", _ORDERS)
+    check_choice(over_queries, "over_queries", tuple(OVER_QUERIES))
+    check_choice(ties, "ties", (None, "average", "worst"))
+    if of == "list" and (ties == "average" or additive is not None):
         raise InputError(
-            f"name must be letters, digits and '_', such as 'my_measure', got {brief(name)}."
+            "ties='average' and additive= are for functions of many lists: give of='block'."
         )
+    if additive is not None and not callable(additive):
+        raise InputError(f"additive must be a function of facts, got {brief(additive)}.")
+    low, high = _checked_range(value_range)
+    aliases = tuple(as_list(aliases, "aliases", "names"))
+    for given, argument in ((name, "name"), *((alias, "aliases") for alias in aliases)):
+        if not isinstance(given, str) or not given.isidentifier():
+            raise InputError(
+                f"{argument} must be letters, digits and '_', such as 'my_measure', got "
+                f"{brief(given)}."
+            )
 
     def enter(function):
-        known = known_measure(name)
-        taken = known and (known.name != name or _origin(known.function) != _origin(function))
-        if taken:
-            raise InputError(f"name={brief(name)} is taken by {'.'.join(_origin(known.function))}.")
-        if isinstance(getattr(function, "measure", None), Measure):
-            raise InputError(f"{brief(function)} is a measure already: register its list function.")
-        parameters = list(inspect.signature(function).parameters.values())
-        options = parameters[2:]
-        if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
-            raise InputTypeError(
-                f"{brief(function)} must take two arguments first, the gains of the returned list "
-                "and those of the pool."
-            )
-        for option in options:
-            if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
-                raise InputTypeError(
-                    f"{option} of {brief(function)} must be keyword-only and have a default: a "
-                    "measure is a function of the list and the pool, and of options."
-                )
+        parameters = _checked_parameters(function, of)
+        _check_not_taken([name, *aliases], name, function)
+        known_checks = _checked_checks(checks, parameters)
 
         @functools.wraps(function)
         def declaration():
             """Only its parameters are read."""
 
-        declaration.__doc__ = function.__doc__ or f"{name}, by {'.'.join(_origin(function))}."
-        declare = declare_measure(
+        declaration.__doc__ = function.__doc__ or f"{name}, by {'.'.join(origin(function))}."
+        measure = declare_measure(
             name,
-            functools.partial(_per_list, _function=function, _name=name),
+            functools.partial({"list": _of_list, "block": _of_block}[of], _name=name),
             undefined="it is NaN",
-            value_range=value_range,
+            value_range=(low, high),
+            range_holds_for=range_holds_for,
             greater_is_better=greater_is_better,
-            options={option.name: _as_given for option in options},
-            ties=WHOLE_ORDERS,
-        )
-        return declare(declaration)
+            takes_k=takes_k,
+            options={option: known_checks.get(option, _as_given) for option in parameters},
+            ties=TIES if of == "block" and ties != "worst" else WHOLE_ORDERS,
+            additive=additive,
+            reads_unjudged=reads_unjudged,
+            order_matters=order_matters,
+            over_queries=over_queries,
+            aliases=aliases,
+        )(declaration)
+        # Not the function itself: under its name pickle finds the measure.
+        measure.measure.kernel.keywords["_measure"] = measure
+        return measure
 
     return enter
 
 
-def _origin(function):
-    """Where a function is defined."""
-    return function.__module__, function.__qualname__
+def _checked_range(value_range):
+    """Its ends as floats."""
+    ends = as_list(value_range, "value_range", "numbers")
+    if len(ends) != 2 or not all(isinstance(end, int | float) for end in ends):
+        raise InputError(
+            f"value_range must be the smallest and the largest value, such as (0, 1), got "
+            f"{brief(value_range)}."
+        )
+    low, high = map(float, ends)
+    if not low < high:
+        raise InputError(f"value_range must go from a lower to a higher number, got {low}, {high}.")
+    return low, high
+
+
+def _checked_parameters(function, of):
+    """Names of the function's options."""
+    if not callable(function):
+        raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
+    if isinstance(getattr(function, "measure", None), Measure):
+        raise InputError(f"{brief(function)} is a measure already: register its list function.")
+    parameters = list(inspect.signature(function).parameters.values())
+    options = parameters[2:]
+    if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
+        raise InputTypeError(f"{brief(function)} must take two arguments first, {_OF[of]}.")
+    for option in options:
+        if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
+            raise InputTypeError(
+                f"{option} of {brief(function)} must be keyword-only and have a default: a "
+                f"measure is a function of {_OF[of]}, and of options."
+            )
+    names = [option.name for option in options]
+    if taken := [option for option in names if option in _TAKEN]:
+        raise InputError(
+            f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
+            "them something else."
+        )
+    return names
+
+
+def _check_not_taken(names, name, function):
+    """No name may be that of another measure, unless that was made in the same place."""
+    for each in names:
+        known, _ = find_entered(each) or (None, None)
+        if known and (known.name != name or origin(known.function) != origin(function)):
+            argument = "name" if each == name else "aliases"
+            raise InputError(
+                f"{argument}={brief(each)} is taken by {'.'.join(origin(known.function))}."
+            )
+
+
+def _checked_checks(checks, parameters):
+    """The functions that check options."""
+    if not isinstance(checks or {}, Mapping):
+        raise InputError(f"checks must be a dict of functions by option, got {brief(checks)}.")
+    for option, check in (checks or {}).items():
+        if option not in parameters or not callable(check):
+            raise InputError(
+                f"checks must be a dict of functions by option ({', '.join(parameters) or 'none'})"
+                f", got {brief(option)}: {brief(check)}."
+            )
+    return dict(checks or {})
 
 
 def _as_given(value, name):
@@ -140,12 +278,18 @@ def _as_given(value, name):
     return value
 
 
-def _per_list(block: ListBlock, k, _function, _name, **options):
+def _registered(measure):
+    """The function that was decorated."""
+    return measure.__wrapped__.__wrapped__
+
+
+def _of_list(block: ListBlock, k, _name, _measure, **options):
     """The values of a block, one list after the other."""
+    function = _registered(_measure)
     ranked = block.only_retained(block.in_order(block.gains, k))
     n_shown = np.minimum(block.n_retained, ranked.shape[1])
     lists = zip(ranked, n_shown, block.best_first(None), block.n_judged)
-    values = [_function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
+    values = [function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
     for value in values:
         if not is_finite_number(value) and not (isinstance(value, float) and np.isnan(value)):
             raise InputError(
@@ -153,3 +297,18 @@ def _per_list(block: ListBlock, k, _function, _name, **options):
                 f"{brief(value)}."
             )
     return np.array(values, dtype=np.float64)
+
+
+def _of_block(block: ListBlock, k, _name, _measure, **options):
+    """The values of a block, checked."""
+    values = np.asarray(_registered(_measure)(block, k, **options))
+    if values.shape != block.sizes.shape or values.dtype.kind not in "biuf":
+        raise InputError(
+            f"{_name} must give one number for each of the {len(block.sizes)} queries of the "
+            f"block, got {values.dtype} of shape {values.shape}."
+        )
+    if np.isinf(values).any():
+        raise InputError(
+            f"{_name} must give finite numbers, or NaN where it is undefined, got inf."
+        )
+    return values.astype(np.float64, copy=False)

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._core.checks import check_groups, check_k, check_share, count_rows, is_hashable
+from skfilterrank._core.checks import check_groups, check_k, check_share, count_rows
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.report_pairs import report_measures, report_pairs
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
 from skfilterrank._core.student_t import t_interval, t_test
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 
 
@@ -126,20 +127,9 @@ def rank_filter_report(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    if baseline is not None:
-        _check_system(baseline, "baseline", y_scores)
-    own_baselines = {} if own_baselines is None else own_baselines
-    if not isinstance(own_baselines, Mapping):
-        raise InputError(
-            "own_baselines must be a dict {system: its baseline}, got "
-            f"{type(own_baselines).__name__}."
-        )
-    for each in (*own_baselines, *own_baselines.values()):
-        _check_system(each, "own_baselines:", y_scores)
+    compared = report_pairs(y_scores, baseline, own_baselines)
     confidence = check_share(confidence, "confidence")
-    suffix = "" if k is None else f"@{k}"
-    main, *others = (f"{name}{suffix}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden"))
-    names = [main, *others, "false_reject_rate", "empty_list_rate"]
+    main, *others = names = report_measures(k)
 
     def measured(y_score, names, gains):
         return evaluate(
@@ -169,7 +159,7 @@ def rank_filter_report(
         index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
         weights = query_weights(query_weight, index)
     if slices is None:
-        return _report(per_query, main, confidence, weights, baseline, own_baselines)
+        return _report(per_query, main, confidence, weights, compared)
     everything = Slice("all", "all", np.ones(len(table), dtype=bool))
     parts = {}
     for slicing, name, members in (everything, *read_slices(slices, table.index)):
@@ -178,21 +168,16 @@ def rank_filter_report(
             for system, columns in per_query.items()
         }
         own_weights = None if weights is None else weights[members]
-        report = _report(own, main, confidence, own_weights, baseline, own_baselines)
+        report = _report(own, main, confidence, own_weights, compared)
         report.insert(0, "n_queries", np.count_nonzero(members))
         parts[slicing, name] = report
     return pd.concat(parts, names=["slicing", "slice"])
 
 
-def _report(per_query, main, confidence, weights, baseline, own_baselines):
+def _report(per_query, main, confidence, weights, compared):
     """A line for each system, from the values of some queries."""
     rows = {system: _row(values, main, confidence, weights) for system, values in per_query.items()}
     report = pd.DataFrame.from_dict(rows, orient="index").rename_axis("system")
-    compared: dict[str, Mapping[str, str]] = {}
-    if baseline is not None:
-        compared[""] = dict.fromkeys(set(per_query) - {baseline}, baseline)
-    if own_baselines:
-        compared["own_"] = own_baselines
     for prefix, pairs in compared.items():
         found = [
             _against(report[main], per_query, system, pairs.get(system), main, weights)
@@ -208,12 +193,6 @@ def _against(means, per_query, system, other, main, weights):
         return np.nan, np.nan
     differences = per_query[system][main] - per_query[other][main]
     return means[system] - means[other], _paired_p_value(differences, weights)
-
-
-def _check_system(name, what, y_scores):
-    """Raise for what is not a system."""
-    if not (is_hashable(name) and name in y_scores):
-        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(y_scores)}.")
 
 
 def _row(values, main, confidence, weights):

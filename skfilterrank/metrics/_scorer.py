@@ -49,6 +49,17 @@ class RankingScorer(RequestsGroups):
     def __repr__(self):
         return f"make_ranking_scorer({self.arguments})"
 
+    def __eq__(self, other):
+        if type(self) is not type(other) or self._measures != other._measures:
+            return False
+        try:
+            return self._params == other._params
+        except ValueError:  # of arrays, of which nothing says that they are the same
+            return False
+
+    def __hash__(self):
+        return hash(tuple(self._measures))
+
     @property
     def _score_func(self):
         # scikit-learn's TunedThresholdClassifierCV takes scorers apart; others ask by hasattr.

@@ -11,12 +11,12 @@ from skfilterrank._core.checks import check_k, check_share
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.moments import Moments
+from skfilterrank._core.report_pairs import report_measures, report_pairs
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._core.student_t import t_interval, t_test
-from skfilterrank.exceptions import InputError
 from skfilterrank.stream._evaluate import Measuring
 from skfilterrank.stream._rows import Rows, check_rows, read_once
-from skfilterrank.stream._systems import check_system, columns_of_systems, score_key
+from skfilterrank.stream._systems import columns_of_systems, score_key
 
 
 def rank_filter_report(
@@ -85,24 +85,8 @@ def rank_filter_report(
     check_rows(rows)
     k, confidence = check_k(k), check_share(confidence, "confidence")
     columns = columns_of_systems(rows, y_scores)
-    if baseline is not None:
-        check_system(baseline, "baseline", y_scores)
-    own_baselines = {} if own_baselines is None else own_baselines
-    if not isinstance(own_baselines, Mapping):
-        raise InputError(
-            "own_baselines must be a dict {system: its baseline}, got "
-            f"{type(own_baselines).__name__}."
-        )
-    for each in (*own_baselines, *own_baselines.values()):
-        check_system(each, "own_baselines:", y_scores)
-    suffix = "" if k is None else f"@{k}"
-    names = [f"{name}{suffix}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden")]
-    names += ["false_reject_rate", "empty_list_rate"]
-    compared: dict[str, Mapping] = {}
-    if baseline is not None:
-        compared[""] = dict.fromkeys(set(y_scores) - {baseline}, baseline)
-    if own_baselines:
-        compared["own_"] = own_baselines
+    compared = report_pairs(y_scores, baseline, own_baselines)
+    names = report_measures(k)
     pairs = {pair for each in compared.values() for pair in each.items()}
     measuring = Measuring(parse_measures(names), gains, ties, unjudged, "drop", {}, {})
     of_ndcg_0 = None

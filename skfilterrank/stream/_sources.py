@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.row_blocks import Block
-from skfilterrank._dask.frames import is_bag, is_dask
+from skfilterrank._dask.frames import is_bag
 from skfilterrank._files.files import is_path
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.stream._cluster import DaskPartitions

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.stream._frames import Wanted
 from skfilterrank.stream._rows import Rows, check_column
 
@@ -24,9 +24,3 @@ def columns_of_systems(rows: Rows, y_scores, others: Mapping | None = None) -> W
 def score_key(name) -> tuple:
     """How blocks call the scores of a system."""
     return ("score", name)
-
-
-def check_system(name, what: str, y_scores) -> None:
-    """Raise for what is not a system."""
-    if not any(name is each or (isinstance(name, str) and name == each) for each in y_scores):
-        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(y_scores)}.")

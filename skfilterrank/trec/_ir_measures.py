@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
+from skfilterrank._core.measure_names import get_measure_names
 from skfilterrank._core.own_reading import own_reading
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import InputError, MissingPackageError
@@ -89,7 +90,8 @@ def register_with_ir_measures() -> SimpleNamespace:
             "pip install 'skfilterrank[ir-measures]'."
         ) from error
 
-    names = {entry.title: entry for entry in MEASURES.values()}
+    entries = [MEASURES[name] for name in get_measure_names()]
+    names = {entry.title: entry for entry in entries}
     measures = {name: _measure_class(name, entry)() for name, entry in names.items()}
     registry = ir_measures.measures.registry
     taken = sorted({*names, *MEASURES} & registry.keys())

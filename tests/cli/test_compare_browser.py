@@ -1,9 +1,7 @@
 """The HTML report of ``skfilterrank compare`` in a real browser."""
 
-import json
 import os
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -14,10 +12,10 @@ from skfilterrank.cli import main
 pytest.importorskip("matplotlib")
 pytest.importorskip("selenium", reason="driving a browser needs selenium")
 
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
+
+from browsers import requested, resize, start_browser
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 s -2\n2 0 a 2\n2 0 c 0\n3 0 d 1\n3 0 s -2\n"
 RUNS = {
@@ -26,10 +24,6 @@ RUNS = {
     "a-rather-long-name-of-a-run-that-no-phone-has-room-for": "1 Q0 a 1 9 x\n2 Q0 c 2 4 x\n"
     "3 Q0 s 1 2 x\n",
 }
-# Nothing that the browser does by itself should reach for the network.
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
-    --disable-background-networking --disable-component-update --disable-sync --disable-extensions
-    --disable-default-apps --disable-dev-shm-usage"""
 
 
 @pytest.fixture(scope="module")
@@ -52,19 +46,7 @@ def report(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """A browser without a window; the tests are skipped where there is none."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    driver = shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        found = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    except WebDriverException as error:
-        pytest.skip(f"chromium does not start here: {error.msg.splitlines()[0]}")
+    found = start_browser(tmp_path_factory.mktemp("profile"))
     yield found
     found.quit()
 
@@ -79,11 +61,6 @@ def page(browser, report):
     return browser
 
 
-def resize(browser, width):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
 def first_column(page, table):
     return [each.text for each in table.find_elements(By.CSS_SELECTOR, "tbody th")]
 
@@ -91,12 +68,7 @@ def first_column(page, table):
 def test_nothing_goes_wrong_and_nothing_is_fetched(page, report):
     assert page.title == "Comparison of 3 runs"
     assert page.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
-    asked = [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
+    asked = requested(page)
     assert report in asked
     assert all(url == report or url.startswith("data:") for url in asked)
 

@@ -1,5 +1,6 @@
 """``skfilterrank judge``: through pipes, through a pseudo-terminal, and after interruptions."""
 
+import importlib
 import io
 import json
 import os
@@ -363,16 +364,25 @@ def test_keys():
     }  # fmt: skip
 
 
-pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
+def pseudo_terminal():
+    """The two ends of a pseudo-terminal; the test is skipped where there are none."""
+    return pytest.importorskip("pty", reason="there are no pseudo-terminals").openpty()
 
 
 class Terminal:
     """The command behind a pseudo-terminal."""
 
     def __init__(
-        self, *arguments, lines=24, columns=80, child_stays_open=False, **environment
+        self, *arguments, lines=24, columns=80, child_stays_open=False, hang_up=None, **environment
     ):  # fmt: skip
-        self.parent, child = pty.openpty()
+        self.parent, child = pseudo_terminal()
+
+        def begin():
+            fcntl, termios = importlib.import_module("fcntl"), importlib.import_module("termios")
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            # As a shell in a window has it, wherever the tests run: nohup leaves it ignored.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL if hang_up is None else hang_up)
+
         environment = {
             **os.environ, "TERM": "xterm", "LINES": str(lines), "COLUMNS": str(columns),
             **environment,
@@ -384,7 +394,7 @@ class Terminal:
             stderr=subprocess.PIPE,
             env=environment,
             start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+            preexec_fn=begin,
         )
         self.child = child if child_stays_open else None
         if not child_stays_open:
@@ -497,9 +507,8 @@ def test_ctrl_c(terminal):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_process_that_is_told_to_end(terminal, name):
-    import termios
-
     screen = terminal(child_stays_open=True)
+    termios = importlib.import_module("termios")
     screen.until(r"\[d1\]")
     screen.press("2")
     screen.until(r"\[d5\]")
@@ -513,6 +522,17 @@ def test_a_process_that_is_told_to_end(terminal, name):
     assert "Traceback" not in err
     assert judged() == [("1", "d1", 2)]
     assert termios.tcgetattr(screen.child)[3] & echo == echo
+
+
+def test_a_session_begun_by_nohup_outlasts_a_hang_up(terminal):
+    screen = terminal(hang_up=signal.SIG_IGN)
+    screen.until(r"\[d1\]")
+    screen.process.send_signal(signal.SIGHUP)
+    screen.press("2")
+    screen.until(r"\[d5\]")
+    screen.press("q")
+    assert screen.end()[0] == 0
+    assert judged() == [("1", "d1", 2)]
 
 
 def test_a_pipe_whose_reader_is_told_to_end(files):
@@ -566,9 +586,8 @@ def test_a_terminal_that_is_closed(terminal, run):
 
 def test_a_key_and_the_terminal_after_it():
     """Keys pressed before do not count; echo and lines are on again afterwards."""
-    import termios
-
-    parent, child = pty.openpty()
+    parent, child = pseudo_terminal()
+    termios = importlib.import_module("termios")
     with open(child) as stdin:
         before = termios.tcgetattr(child)
         os.write(parent, b"1\n")

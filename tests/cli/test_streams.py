@@ -4,7 +4,6 @@ import ast
 import io
 import json
 import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +99,7 @@ def test_a_file_name_that_is_not_utf8(files, run, format):
 
 def on_a_terminal(*arguments):
     """Exit code, and all that a terminal is sent."""
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals")
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "skfilterrank", *arguments],

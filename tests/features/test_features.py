@@ -231,7 +231,8 @@ def test_life_in_a_pipeline(table, output):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
     data = skops.io.dumps(model)
     foreign = skops.io.get_untrusted_types(data=data)
-    assert all(name.startswith("skfilterrank.") for name in foreign)
+    theirs = {"sklearn.compose._column_transformer._RemainderColsList"}  # scikit-learn before 1.9
+    assert all(name.startswith("skfilterrank.") for name in set(foreign) - theirs)
     loaded = skops.io.loads(data, trusted=foreign)
     np.testing.assert_array_equal(loaded.predict_proba(table), expected)
 
@@ -292,8 +293,10 @@ def test_polars_frames(table):
     ],
 )
 def test_wrong_arguments_are_named(table, change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
         make_text_features(**{**RECIPE, **change}).fit(table)
+    # scikit-learn 1.6 leaves the name to the error that came before its own.
+    assert message in f"{caught.value} {caught.value.__cause__}"
 
 
 def test_missing_column_lists_those_that_are(table):

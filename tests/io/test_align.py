@@ -117,7 +117,9 @@ def brute_force(run, qrels, missing):
 QIDS = st.sampled_from(["1", "2", "10", "é", "longer than a word"])
 # Shorter and longer than the eight bytes that are compared at a time, with and without ASCII.
 DOCNOS = st.sampled_from(
-    ["a", "b", "aa", "ü", "\U0001f600", "\ue000", "a\0", "a\n", "", "clueweb0", "clueweb09"]
+    ["a", "b", "aa", "ü", "\U0001f600", "\ue000", "a\n", "", "clueweb0", "clueweb09"]
+    # Up to there an index of pandas before 3 reads a text.
+    + ["a\0"] * (int(pd.__version__.split(".")[0]) >= 3)
     + [f"clueweb09-en0000-16-{i}" for i in (19378, 19379)]
 )
 
@@ -238,7 +240,8 @@ def test_polars():
 
 def test_arrow_columns_in_chunks():
     pytest.importorskip("pyarrow")
-    run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
+    with np.errstate(invalid="ignore"):  # pandas 2 looks whether -inf is an integer
+        run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
     run = pd.concat([run.iloc[:3], run.iloc[3:]])
     expected = align(RUN, QRELS).to_frame()
     pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
@@ -283,7 +286,7 @@ def test_without_arrow_strings(monkeypatch, tmp_path):
     monkeypatch.setattr(text_columns, "_arrow_strings", lambda: None)
     with pd.option_context("mode.string_storage", "python"):
         run = read_run(tmp_path / "run")
-        assert run["qid"].dtype.storage == "python"
+        assert getattr(run["qid"].dtype, "storage", "python") == "python"
         aligned = align(run, QRELS)
     pd.testing.assert_frame_equal(aligned.to_frame(), expected)
 

@@ -1,7 +1,5 @@
 """complete_qrels: what is completed, who is said to have judged, and what the labels are worth."""
 
-import gzip
-import json
 import warnings
 
 import numpy as np
@@ -12,8 +10,9 @@ from scipy.special import expit
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.io import read_qrels, write_qrels
+from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
 from skfilterrank.judgments._prediction.expected_precision import expected_precision
 from skfilterrank.judgments._prediction.held_out_labels import dealt_folds
@@ -266,13 +265,11 @@ def test_random_labels_are_worth_what_chance_is(collection):
 
 def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
     """Cranfield: what is expected of the labels is what they are worth, held-out rows are not."""
-    folder = data_dir / "cranfield"
-    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
-        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
-    with open(folder / "queries.jsonl", encoding="utf-8") as file:
-        queries = pd.DataFrame(map(json.loads, file)).astype({"qid": str}).set_index("qid")["text"]
+    collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
+    docs = collection.documents.set_index("docno")["text"]
+    queries = collection.queries.set_index("qid")["text"]
     queries = queries[:80]
-    qrels = read_qrels(folder / "qrels.txt").query("label > 0")
+    qrels = collection.qrels.query("label > 0")
     runs = {}
     for name, params in {"a": {}, "b": {"sublinear_tf": True}, "c": {"use_idf": False}}.items():
         vectorizer = TfidfVectorizer(**params)
@@ -316,7 +313,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
             {"documents": pd.DataFrame({"docno": ["1-1", "1-1"], "text": ["a", "b"]})},
             "documents holds '1-1' twice",
         ),
-        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "X has no column 'text'"),
+        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "documents has no column 'text'"),
         ({"runs": None}, "no document is unjudged: name the label that marks those"),
         ({"runs": None, "depth": 3}, "depth says how much of the runs counts, and there are no"),
         ({"depth": 0}, "depth must be"),

@@ -1,7 +1,5 @@
 """LabelPredictor: what is completed, how, and what is refused."""
 
-import gzip
-import json
 import pickle
 
 import numpy as np
@@ -23,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
+from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import (
@@ -881,12 +880,10 @@ def test_unfitted(T):
 
 def test_better_than_unjudged_is_not_relevant(data_dir):
     """MAP of simple runs over Cranfield, 30 % of their pool judged, against all of it judged."""
-    folder = data_dir / "cranfield"
-    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
-        docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
-    with open(folder / "queries.jsonl", encoding="utf-8") as file:
-        queries = pd.DataFrame(map(json.loads, file)).astype({"qid": str}).set_index("qid")["text"]
-    qrels = read_qrels(folder / "qrels.txt").query("label > 0")
+    collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
+    docs = collection.documents.set_index("docno")["text"]
+    queries = collection.queries.set_index("qid")["text"]
+    qrels = collection.qrels.query("label > 0")
     relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
     tops = []
     for params in ({}, {"sublinear_tf": True}, {"use_idf": False}, {"ngram_range": (1, 2)}):

@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import dcg_score, ndcg_score
 from xgboost import XGBRanker
 
+from held_out_rows import held_out_rows
 from skfilterrank._core.like import LIKE
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._response import document_scores
@@ -41,7 +42,7 @@ def of_lightgbm(name, k, y):
     """A ranker, and the number of its last round."""
     ranker = LGBMRanker(**TREES, num_leaves=4, min_child_samples=5, verbose=-1)
     metric = {"ndcg": "ndcg", "ap": "map"}[name]
-    how = {"eval_metric": metric, "eval_at": [k], "eval_X": (X + 0,), "eval_y": (y,)}
+    how = {"eval_metric": metric, "eval_at": [k], **held_out_rows(ranker, X + 0, y)}
     ranker.fit(X, y, group=SIZES, eval_group=[SIZES], **how)
     (rounds,) = ranker.evals_result_.values()
     return ranker, rounds[f"{metric}@{k}"][-1]

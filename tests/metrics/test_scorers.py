@@ -452,8 +452,9 @@ class TestMissingQueries:
     """An error or NaN, never a number."""
 
     tools = (
-        lambda **how: cross_validate(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
-        lambda **how: cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
+        # Without params scikit-learn 1.6 stumbles.
+        lambda **how: cross_validate(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), params={}, **how),
+        lambda **how: cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), params={}, **how),
         lambda **how: GridSearchCV(Ridge(), {}, scoring=SCORER, cv=KFold(3), **how).fit(X, Y),
         lambda **how: learning_curve(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), **how),
     )
@@ -466,8 +467,9 @@ class TestMissingQueries:
     def test_nan_by_default(self, way):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scores = cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3))
-            result = cross_validate(Ridge(), X, Y, scoring={"f": SCORER, "r2": "r2"}, cv=KFold(3))
+            scores = cross_val_score(Ridge(), X, Y, scoring=SCORER, cv=KFold(3), params={})
+            both = {"f": SCORER, "r2": "r2"}
+            result = cross_validate(Ridge(), X, Y, scoring=both, cv=KFold(3), params={})
         assert np.isnan(scores).all()
         assert np.isnan(result["test_f"]).all()
         assert np.isfinite(result["test_r2"]).all()

@@ -12,8 +12,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
+from skfilterrank import ranking
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError, MissingPackageError
+from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, threshold_curve
 from skfilterrank.stream import Rows, evaluate
@@ -388,6 +389,30 @@ def test_what_only_memory_has(cluster, table, name):
     parameters, message = UNSUPPORTED[name]
     with pytest.raises(InputError, match=message):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker(), **parameters), whole(table, 2))
+
+
+RANKERS = [
+    ranking.AdaRankRanker(),
+    ranking.CalibratedRanker(Ridge()),
+    ranking.CoordinateAscentRanker(),
+    ranking.FilterOnly(Ridge()),
+    ranking.LambdaRankRanker(),
+    ranking.QueryRanker(Ridge()),
+    ranking.RankBoostRanker(),
+    ranking.SegmentedFilter(Ridge()),
+]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_nothing_is_collected_unasked(cluster, table, ranker):
+    with pytest.raises(InputTypeError, match=r"is a Dask Series, .*pass \.compute\(\)"):
+        fit(ranker, whole(table, 2))
+
+
+def test_measures_collect_nothing_unasked(cluster, table):
+    _, y, groups = columns(whole(table, 2))
+    with pytest.raises(InputTypeError, match=r"y_true is a Dask Series, .*skfilterrank.stream"):
+        ndcg_f_score(y, y, groups=groups)
 
 
 def test_estimators_and_data_must_both_be_of_a_cluster(cluster, table):

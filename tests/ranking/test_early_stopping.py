@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from xgboost import XGBRanker, XGBRegressor
 
+from held_out_rows import held_out_rows
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, rbp_score
 from skfilterrank.ranking import (
@@ -119,13 +120,14 @@ def test_lightgbm_takes_query_ids_for_a_regressor(split):
     X, y, groups = split.held
     metric = lightgbm_metric("ndcg_f@3", groups=groups)
     model = LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
-    model.fit(*split.learn[:2], eval_X=(X,), eval_y=(y,), eval_metric=metric)
+    held_out = held_out_rows(model, X, y)
+    model.fit(*split.learn[:2], **held_out, eval_metric=metric)
     value = model.evals_result_["valid_0"]["ndcg_f@3"][-1]
     assert value == ndcg_f_score(y, model.predict(X), groups=groups, k=3)
     for bad, message in ((None, "groups is missing: LightGBM's"), (groups[:3], "groups has 3 ent")):
         metric = lightgbm_metric("ndcg_f@3", groups=bad)
         with pytest.raises(ValueError, match=message):
-            clone(model).fit(*split.learn[:2], eval_X=(X,), eval_y=(y,), eval_metric=metric)
+            clone(model).fit(*split.learn[:2], **held_out, eval_metric=metric)
 
 
 def test_lightgbm_classifiers_inside_need_gains(split):

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from xgboost import XGBRanker
 
+from held_out_rows import held_out_rows
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
@@ -338,8 +339,7 @@ class TestEarlyStopping:
         by_hand = LGBMRegressor(**LIGHTGBM | {"n_estimators": 100}).fit(
             scaler.transform(data.X),
             data.y,
-            eval_X=scaler.transform(held_out.X),
-            eval_y=held_out.y,
+            **held_out_rows(estimator, scaler.transform(held_out.X), held_out.y),
             **fit_params,
         )
         pipeline = make_pipeline(StandardScaler(), estimator)

@@ -18,12 +18,13 @@ from skfilterrank import (
     ranking,
     robustness,
     stream,
+    testing,
     trec,
 )
 
 MODULES = (
     *(metrics, robustness, comparison, estimation, trec, io, features, ranking, judgments),
-    stream,
+    *(stream, testing),
 )
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
@@ -64,6 +65,7 @@ def _new_folder():
 # Arguments of a valid call. What is not named here keeps its default.
 CALLS = {
     "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},
+    "metrics.get_measure": {"measure": "rbp(persistence=0.5)@3"},
     "metrics.get_measure_names": {},
     "metrics.lexicographic_preference": {
         **_ROWS,
@@ -99,6 +101,9 @@ CALLS = {
     "robustness.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "robustness.worst_case_provider": _POSITIONS,
     "robustness.worst_case_searcher": _POSITIONS,
+    "testing.check_measure": {"measure": "num_q"},
+    "testing.check_ranker": {"ranker": ranking.RankBoostRanker(n_estimators=2)},
+    "testing.parametrize_with_checks": {"things": ["ap", ranking.FilterAll()]},
     "comparison.SystemScores": {"values": VALUES},
     "comparison.adjust_p_values": {"p_value": [0.01, 0.04, 0.03]},
     "comparison.agreement": {"first": VALUES, "second": VALUES},

@@ -13,4 +13,6 @@ def assert_passes_checks(estimator, expected_failures=None):
         estimator, expected_failed_checks=expected_failures, on_skip=None, on_fail="raise"
     )
     failed = {result["check_name"] for result in results if result["status"] == "xfail"}
-    assert failed == set(expected_failures), "expected to fail, and did not"
+    # Older versions have fewer checks.
+    known = {result["check_name"] for result in results}
+    assert failed == known & set(expected_failures), "expected to fail, and did not"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind, ttest_rel
 
-from skfilterrank._core.checks import check_count, check_share
+from skfilterrank._core.checks import check_count, check_share, is_hashable
 from skfilterrank._core.results import Result, counted
 from skfilterrank.comparison._orders.overlap import rank_biased_overlap
 from skfilterrank.comparison._scores.same_systems import check_same_systems
@@ -177,7 +177,7 @@ def _p_values(ours, theirs, same_queries):
 
 def _add_effects(table, baseline):
     """Effects of all systems but the baseline."""
-    if baseline not in table.index:
+    if not (is_hashable(baseline) and baseline in table.index):
         raise InputError(
             f"baseline {brief(baseline)} is none of the systems: {brief_list(table.index)}."
         )

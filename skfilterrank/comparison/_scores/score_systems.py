@@ -255,7 +255,7 @@ def _scores_of(text, parsed, results, missing):
     if exact is None:
         table = pd.DataFrame({name: each.values[text] for name, each in results.items()}).T
     else:
-        table = exact.to_frame()
+        table = exact.to_frame().copy()
     table.index = list(map(str, results))
     for name, each in results.items():
         table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan

@@ -64,7 +64,11 @@ def comparison_table(
     digits = check_count(digits, "digits")
     if isinstance(comparisons, PairwiseComparison):
         comparisons = {comparisons.scores.measure or "mean": comparisons}
-    if not isinstance(comparisons, Mapping) or not comparisons:
+    if (
+        not isinstance(comparisons, Mapping)
+        or not comparisons
+        or not all(isinstance(each, PairwiseComparison) for each in comparisons.values())
+    ):
         raise InputError(
             "comparisons must be what compare_systems returned, or a dict of such by measure, got "
             f"{brief(comparisons)}."

@@ -16,6 +16,7 @@ from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.order import rank_order
 from skfilterrank.io._trec.pairs import are_distinct, pair_keys
 from skfilterrank.io._trec.read import qrels_rows, run_rows
+from skfilterrank.io._trec.unjudged import check_unjudged_label
 
 # Pairs by numbers of documents, in each process: judgments come to another with every few runs.
 _NUMBERED: dict = {}
@@ -211,14 +212,15 @@ class QrelsIndex:
         """
         if isinstance(qrels, cls):
             for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
-                if given != "warn":
+                if not (isinstance(given, str) and given == "warn"):
                     raise InputError(
                         f"{name}={brief(given)}, but qrels is a QrelsIndex: say it where that is "
                         "made."
                     )
             return qrels
-        is_said = unjudged_label == "warn" and not (gains is None or isinstance(gains, str))
-        return cls(qrels, unjudged_label=None if is_said else unjudged_label, predicted=predicted)
+        label = check_unjudged_label(unjudged_label)
+        is_said = label == "warn" and not (gains is None or isinstance(gains, str))
+        return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted)
 
     @cached_property
     def labels(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from skfilterrank._core.results import Result, counted
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import errors_of, name_of_path
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.io import read_qrels
+from skfilterrank.io import QrelsIndex
 
 _KEY = ["qid", "docno"]
 
@@ -177,7 +177,7 @@ def _labels(name, source):
     with errors_of(name):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
-        frame = source if is_frame else read_qrels(source, predicted="use")
+        frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
         levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
         frame = frame.reset_index(level=levels) if levels else frame
         missing = {*_KEY, "label"} - set(frame.columns)

@@ -317,11 +317,11 @@ def _columns_of(documents, predictor):
             )
         columns = pd.DataFrame({predictor.text: documents.to_numpy(object)}, documents.index)
     elif isinstance(documents, pd.DataFrame) or is_polars(documents):
-        ids = column_of(documents, "docno", "docno")
-        wanted = {} if predictor.text is None else {predictor.text: "text"}
-        wanted |= dict.fromkeys(predictor.features or (), "features")
+        ids = column_of(documents, "docno", table="documents")
+        texts = [] if predictor.text is None else [predictor.text]
+        wanted = [*texts, *(predictor.features or ())]
         columns = pd.DataFrame(
-            {name: column_of(documents, name, of).to_numpy() for name, of in wanted.items()}, ids
+            {name: column_of(documents, name, table="documents").to_numpy() for name in wanted}, ids
         )
     else:
         raise InputTypeError(

@@ -67,21 +67,20 @@ def names_of(X) -> list:
     return [*X.columns, *(name for name in levels if name is not None)]
 
 
-def column_of(X, name, argument) -> pd.Series:
+def column_of(X, name, argument=None, table="X") -> pd.Series:
     """A column, or index level, as a pandas Series; `argument` is the parameter that names it."""
     if name in X.columns:
         values = X[name]
         if isinstance(values, pd.DataFrame):
-            raise InputError(f"X has several columns {brief(name)}: keep one of them.")
+            raise InputError(f"{table} has several columns {brief(name)}: keep one of them.")
         if isinstance(values, pd.Series):
             return values.reset_index(drop=True)
         has_gaps = values.dtype.is_integer() and values.null_count() > 0
         return pd.Series(values.to_list(), name=name, dtype="Int64" if has_gaps else None)
     if isinstance(X, pd.DataFrame) and name is not None and name in X.index.names:
         return X.index.get_level_values(name).to_series(index=pd.RangeIndex(len(X)))
-    raise InputError(
-        f"X has no column {brief(name)}; it has {names_of(X)}. Name the right one by {argument}=."
-    )
+    advice = "" if argument is None else f" Name the right one by {argument}=."
+    raise InputError(f"{table} has no column {brief(name)}; it has {names_of(X)}.{advice}")
 
 
 def check_labels(labels, name) -> np.ndarray:

@@ -50,7 +50,7 @@ def dcg_score():
 
     Notes
     -----
-    ``DCG@k = sum over i <= min(k, length) of gain_i / log2(i + 1)``; section 2 of [1]_.
+    ``DCG@k = sum over i <= min(k, length) of gain_i / log2(i + 1)``, of [2]_; section 2 of [1]_.
 
     Filtered documents add nothing, and those below them move up. Unjudged documents add nothing
     where they stand.
@@ -59,6 +59,8 @@ def dcg_score():
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
        SIGIR 2022.
+    .. [2] Järvelin and Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques", ACM
+       Transactions on Information Systems 20(4), 2002.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
         is_last = level == facts.m[query]
         return np.where(is_last, exposure(np.where(is_last, place, 1.0)), 0.0)
 
-    return Additive(facts.relevant, worth, True, n_items=n)
+    return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
 
 
 def _search_length(block: ListBlock, k, n_items):
@@ -114,7 +114,7 @@ def search_length_sum(facts: Facts) -> Additive:
         return np.where(level == facts.m[query], place - level, 0.0)
 
     n = collection_sizes(facts)
-    return Additive(facts.relevant, worth, True, n_items=n)
+    return Additive(facts.relevant, worth, uses_levels=True, n_items=n)
 
 
 def _recall_error(block: ListBlock, k, n_items):

@@ -7,10 +7,10 @@ from typing import TypeVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._core.arrays import is_dask
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank._dask.frames import is_dask
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
 from skfilterrank.ranking._filtering.list_sizes import warn_of_other_sizes

@@ -11,6 +11,7 @@ from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_flag, check_k, check_share, is_level
 from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.results import Result, counted
 from skfilterrank._files.states import gains_from_json, gains_to_json, read_state, write_state
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -339,7 +340,7 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
     """
     if not isinstance(monitor, RiskMonitor):
         raise InputError(f"monitor must be a RiskMonitor, got {brief(monitor)}.")
-    if any(callable(watched.promise.rate) for watched in monitor._watched):
+    if not all(isinstance(watched.promise.rate, ParsedMeasure) for watched in monitor._watched):
         raise InputError("monitor has a function for a rate, which JSON cannot hold: pickle it.")
     state = {
         "k": monitor.k,

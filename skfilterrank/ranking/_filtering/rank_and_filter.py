@@ -6,12 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.arrays import label_array
+from skfilterrank._core.arrays import is_dask, label_array
 from skfilterrank._core.checks import check_groups
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.scoring import mean_over_queries
-from skfilterrank._dask.frames import is_dask
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
 from skfilterrank.ranking._filtering.cuts import ScoreCut

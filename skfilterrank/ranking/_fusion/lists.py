@@ -59,8 +59,8 @@ def check_fusion(method, normalize, rrf_k, persistence, filtered) -> Settings:
     check_choice(method, "method", METHODS)
     check_choice(normalize, "normalize", NORMALIZATIONS)
     check_choice(filtered, "filtered", FILTERED)
-    check_number(rrf_k, "rrf_k", least=0)
-    check_share(persistence, "persistence")
+    rrf_k = check_number(rrf_k, "rrf_k", least=0)
+    persistence = check_share(persistence, "persistence")
     return Settings(normalize, rrf_k, persistence)
 
 

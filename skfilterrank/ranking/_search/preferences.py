@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from tqdm.auto import tqdm
 
+from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import (
     check_choice,
     check_count,
@@ -211,12 +212,15 @@ def search_by_preferences(
         raise InputError(
             f"estimator must be a scikit-learn estimator or Pipeline, got {brief(estimator)}."
         )
-    models = [clone(estimator).set_params(**params) for params in wanted]
+    try:
+        models = [clone(estimator).set_params(**params) for params in wanted]
+    except ValueError as error:
+        raise InputError(f"candidates do not fit the estimator: {error}") from error
     splits, scores = None, {}
     for number, model in enumerate(tqdm(models, disable=not verbose, leave=False)):
         data = prepare_rows(model, X, y, index, gains=gains)
         if splits is None:
-            splits = make_splits(cv, np.asarray(y), data.groups, single=False)
+            splits = make_splits(cv, label_array(y), data.groups, single=False)
             check_each_held_out_once(cv, splits, len(data.groups))
         score_gains = gains if learns_labels(model, "auto", prefit=False) else None
         folds = out_of_fold_scores(model, data, score_gains, splits, n_jobs=n_jobs)

@@ -54,6 +54,9 @@ OF_THE_MEAN, NONNEGATIVE = {}, set()
 OPTIONS = {}
 # The measures that divide by a cut-off beyond the list's end.
 DIVIDES_BY_K = set()
+# The measures for which each row is an item of the collection, unless n_items says how many.
+COUNTS_ROWS = {"lexiprecision", "lexirecall", "metric_lexirecall", "tse"}
+COUNTS_ROWS |= {"recall_error", "search_length"}
 # What ties="worst" and "best" order by, where it is not the gain (unjudged as 0): from the gain.
 WORTH = {}
 for found in pkgutil.iter_modules(__path__):
@@ -76,3 +79,21 @@ def gains_for(name, gains=None):
     if not (gains is None or isinstance(gains, dict) or gains == "exp2"):
         return gains
     return lambda label: abs(as_gains([label], gains)[0])
+
+
+def written(name):
+    """The measure with the options by which it takes any gain."""
+    options = ",".join(f"{option}={value}" for option, value in OPTIONS.get(name, {}).items())
+    return f"{name}({options})" if options else name
+
+
+def expected_failures(text):
+    """Checks of `skfilterrank.testing` that a measure fails on purpose, with the reason."""
+    name = text.partition("(")[0]
+    reasons = {}
+    if name in DIVIDES_BY_K:
+        reasons["check_cut_off_beyond_the_list"] = "It divides by k."
+    if name in COUNTS_ROWS:
+        reasons["check_filtered_rows"] = "Each row is an item of the collection."
+        reasons["check_dropped_unjudged_rows"] = "Each row is an item of the collection."
+    return reasons

@@ -1,0 +1,65 @@
+"""The pages that are made when the site is built, and links that lead out of the site's folder."""
+
+import re
+import shutil
+from pathlib import Path
+
+from . import benchmarks, citing, measures, pictures
+from .public import things
+
+DOCS = Path(__file__).parent.parent
+ROOT = DOCS.parent
+# Files of the project that have a page of another name.
+PAGES = {"../README.md": "index.md", "../CONTRIBUTING.md": "contributing.md"}
+
+
+def write_pages(app) -> None:
+    """Write what is made of the code and of the results, each file where it changed alone."""
+    texts = {
+        f"measures/{name}.md": measures.page(name, pictures.of(name))
+        for names in measures.families().values()
+        for name in names
+    }
+    texts |= {f"benchmarks/{name}": text for name, text in benchmarks.pages().items()}
+    texts["citing/sources.md"] = citing.sources(things())
+    for folder in ("measures", "benchmarks", "citing"):
+        (DOCS / folder).mkdir(exist_ok=True)
+        for old in (DOCS / folder).glob("*.md"):
+            if f"{folder}/{old.name}" not in texts:
+                old.unlink()
+    for name, text in texts.items():
+        path = DOCS / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for picture in benchmarks.RESULTS.glob("*.png"):
+        shutil.copy(picture, DOCS / "benchmarks")
+
+
+def link_within(app, docname, source) -> None:
+    """Let links to files of the project lead to their pages, where they have one."""
+    up = "../" * docname.count("/")
+    text = source[0]
+    if docname == "measures":
+        # Its names become links here; where it is read as a file, there are no pages to link.
+        text = re.sub(r"^\| `(\w+)(@k)?` \|", r"| [`\1\2`](measures/\1.md) |", text, flags=re.M)
+        text += f"\n{measures.tree()}"
+    text = re.sub(
+        r"\]\((?:\.\./)*benchmarks/results/(\w+)\.md(#[^)]*)?\)", rf"]({up}benchmarks/\1.md)", text
+    )
+    text = re.sub(r"\]\((?:\.\./)*measures\.md#(\w+)\)", rf"]({up}measures/\1.md)", text)
+    for outside, page in PAGES.items():
+        text = text.replace(f"]({outside})", f"]({up}{page})")
+    source[0] = text
+
+
+def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
+    """Leave out what scikit-learn gives every estimator to ask for metadata."""
+    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+
+
+def setup(app):
+    """Hook into the build."""
+    app.connect("builder-inited", write_pages, priority=100)
+    app.connect("source-read", link_within)
+    app.connect("autodoc-skip-member", is_not_ours)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,50 @@
+"""Every public name by its module."""
+
+import importlib
+import inspect
+
+MODULES = (
+    "metrics",
+    "robustness",
+    "features",
+    "ranking",
+    "judgments",
+    "comparison",
+    "estimation",
+    "stream",
+    "io",
+    "trec",
+    "testing",
+    "datasets",
+    "plot",
+    "exceptions",
+)
+
+
+def names(module: str) -> list[str]:
+    """The public names of a module."""
+    return sorted(importlib.import_module(f"skfilterrank.{module}").__all__)
+
+
+def things() -> dict[str, object]:
+    """Every public thing by its full name."""
+    return {
+        f"skfilterrank.{module}.{name}": getattr(
+            importlib.import_module(f"skfilterrank.{module}"), name
+        )
+        for module in MODULES
+        for name in names(module)
+    }
+
+
+def api() -> str:
+    """The page of all public names, by module."""
+    lines = ["# API", "", "Every public name; `help(name)` says the same as its page."]
+    for module in MODULES:
+        doc = inspect.getdoc(importlib.import_module(f"skfilterrank.{module}"))
+        lines += ["", f"## skfilterrank.{module}", "", doc, "", "```{eval-rst}"]
+        lines += [f".. currentmodule:: skfilterrank.{module}", "", ".. autosummary::"]
+        lines += ["   :toctree: api", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in names(module)]
+        lines += ["```"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,80 @@
+"""The site: `make site` builds it into docs/_build/html."""
+
+import sys
+from pathlib import Path
+
+import skfilterrank
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gallery_files import runnable_pattern
+
+project = "skfilterrank"
+author = "The skfilterrank developers"
+project_copyright = author
+version = release = skfilterrank.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "_site.mathml",
+    "_site.pages",
+]
+exclude_patterns = ["_build", "_site", "_templates"]
+templates_path = ["_templates"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "literal"
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "deflist", "fieldlist", "attrs_inline"]
+myst_heading_anchors = 4
+# Tables of results begin where their script begins them.
+suppress_warnings = ["myst.header"]
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    # Examples whose data are not here are shown without their output.
+    "filename_pattern": runnable_pattern(),
+    "download_all_examples": False,
+    "min_reported_time": 5,
+    "write_computation_times": False,
+    "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "skfilterrank"
+html_favicon = "_static/favicon.svg"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"index": [], "measures": [], "cite": []}
+html_theme_options = {
+    "logo": {"text": "skfilterrank"},
+    "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

@@ -1,0 +1,58 @@
+"""
+Carmel 2022, Table 5: where nDCG_min leaves its bounds
+======================================================
+
+nDCG_min takes its bounds over orders of all documents. A run that filters returns fewer, and at a
+deep cut-off its value can fall below 0 or rise above 1. The table counts such topics for the runs
+that took part in the web tracks; those are not public. Here, runs are made from the judgments
+(grade plus noise, the best 20 to 95 % returned). Five such runs a year stand for the 25 of
+``benchmarks/results/web_track_unbounded.md``.
+
+What comes out: none at k = 50, many at k = 300, and nDCG_f in its bounds always. What cannot: the
+shares of each year, which depend on how much the participants returned.
+"""
+# Data: trec-web-qrels
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skfilterrank.datasets import fetch_trec_qrels
+from skfilterrank.metrics import ndcg_f_score, ndcg_min_score, unbounded_queries
+
+PRINTED = {2011: 9.2, 2012: 11.0, 2013: 18.8, 2014: 25.3}
+GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
+
+rng = np.random.default_rng(0)
+rows, values = [], []
+for year in PRINTED:
+    qrels = fetch_trec_qrels(f"web-{year}").qrels
+    grade = qrels["label"].replace(-2, -1)
+    for returned in (0.2, 0.4, 0.6, 0.8, 0.95):
+        score = grade + rng.normal(scale=2, size=len(grade))
+        place = score.groupby(qrels["qid"]).rank(pct=True)
+        shown = np.where(place > 1 - returned, score, -np.inf)
+        for k in (50, 300):
+            how = {"groups": qrels["qid"], "k": k, "gains": GAINS}
+            found = unbounded_queries(qrels["label"], shown, **how)
+            rows.append((year, k, 100 * found.unbounded, 100 * found.over, 100 * found.under))
+        values.append(
+            [
+                measure(qrels["label"], shown, average=None, **how)
+                for measure in (ndcg_min_score, ndcg_f_score)
+            ]
+        )
+table = pd.DataFrame(rows, columns=["year", "k", "unbounded", "above 1", "below 0"])
+means = table.groupby(["year", "k"]).mean()
+means["printed"] = [PRINTED[year] if k == 300 else 0 for year, k in means.index]
+print(means.round(1).to_string())
+
+# %%
+# All topics of all runs at k = 300:
+least, fair = (np.concatenate(each) for each in zip(*values))
+print(f"nDCG_min from {least.min():.2f} to {least.max():.2f}, nDCG_f to {fair.max():.2f}")
+figure, axis = plt.subplots(figsize=(6, 5), layout="constrained")
+axis.scatter(fair, least, s=5, alpha=0.4)
+axis.axhspan(0, 1, color="C2", alpha=0.1)
+axis.set(xlabel="nDCG_f@300 of a topic", ylabel="nDCG_min@300 of the same")
+plt.show()

@@ -1,0 +1,82 @@
+"""
+Hui and Berberich 2015, Figures 1 and 3 on Cranfield: which labels are worth having
+===================================================================================
+
+How many labels keep the order of systems, by who selects the documents and what is made of those
+without a label? The paper's runs are not public. Here are eight simple systems over Cranfield,
+which `fetch_cranfield` gets, the first 60 queries, three selections and three treatments. 74
+systems and all strategies are in ``benchmarks/results/labels_needed.md``.
+
+What comes out, there and here: selections that look at ranks need a fraction of the labels that
+random ones need, for a tau above 0.9. What does not: MAXREP is not ahead of the pool, unless there
+are near-duplicates; and for the order of systems labels need not be predicted: lists condensed to
+what is judged (indAP) do as well. Eight systems are 28 pairs, so that tau jumps here.
+"""
+# Data: cranfield
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from skfilterrank.comparison import judging_curve
+from skfilterrank.datasets import fetch_cranfield
+
+DEPTH = 20
+data = fetch_cranfield()
+texts, queries = data.documents.set_index("docno")["text"], data.queries[:60]
+titles = data.documents.set_index("docno")["title"]
+systems = {
+    "tf-idf": ({}, texts),
+    "log tf": ({"sublinear_tf": True}, texts),
+    "tf": ({"use_idf": False}, texts),
+    "stop words": ({"stop_words": "english"}, texts),
+    "bigrams": ({"ngram_range": (1, 2)}, texts),
+    "characters": ({"analyzer": "char_wb", "ngram_range": (4, 4)}, texts),
+    "500 words": ({"max_features": 500}, texts),
+    "titles": ({}, titles),
+}
+runs = {}
+for name, (options, field) in systems.items():
+    vectorizer = TfidfVectorizer(**options)
+    documents = vectorizer.fit_transform(field)
+    scores = (vectorizer.transform(queries["text"]) @ documents.T).toarray()
+    first = np.argsort(-scores, axis=1, kind="stable")[:, :DEPTH]
+    runs[name] = pd.DataFrame(
+        {
+            "qid": np.repeat(queries["qid"].to_numpy(), DEPTH),
+            "docno": texts.index.to_numpy()[first.ravel()],
+            "score": np.take_along_axis(scores, first, axis=1).ravel(),
+        }
+    )
+# What nobody judged to be relevant counts as judged not relevant.
+pool = pd.concat(runs.values())[["qid", "docno"]].drop_duplicates()
+qrels = pool.merge(data.qrels, how="left").fillna({"label": 0})
+qrels["label"] = (qrels["label"] > 0).astype(int)
+
+# %%
+curve = judging_curve(
+    runs,
+    qrels,
+    documents=texts,
+    depth=DEPTH,
+    selections=["pooling", "maxrep", "random"],
+    mitigations={"trec-map": "none", "indAP": "condensed", "infAP": "infap"},
+    shares=(0.05, 0.1, 0.2, 0.4, 0.7),
+    n_samples=3,
+    missing="empty",
+)
+table = curve.to_frame()
+print(curve.share_needed(tau=0.9))
+
+# %%
+# Figure 1, the tau of few labels with all:
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), sharey=True, layout="constrained")
+for axis, (selection, rows) in zip(axes, table.groupby("selection", sort=False)):
+    for mitigation, line in rows.groupby("mitigation", sort=False):
+        axis.plot(100 * line["share"], line["tau"], marker="o", label=mitigation)
+    axis.axhline(0.9, color="0.8", zorder=0)
+    axis.set(title=selection, xlabel="percent labelled")
+axes[0].set_ylabel("Kendall's tau")
+axes[0].legend()
+plt.show()

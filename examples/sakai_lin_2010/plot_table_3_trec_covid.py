@@ -1,0 +1,64 @@
+"""
+Sakai and Lin 2010, Table 3 on TREC-COVID: systems ranked without judgments
+===========================================================================
+
+The paper orders the runs of five collections by what many runs return, without a single judgment,
+and finds that counting runs ("nruns") does as well as any method. The runs of its collections are
+not public; those of TREC-COVID round 1 are, which `fetch_trec_covid` gets. To be short: every
+fifth of the 143, and two trials of "soboroff" for ten;
+``benchmarks/results/systems_without_judgments.md`` has all, with intervals, teams and the runs of
+Robust 2003.
+
+What comes out: all methods but "bias+condorcet" are alike, that one is far behind, and tau_ap is
+below tau: the head of the list is the least certain. What differs: taus are higher here.
+"""
+# Data: trec-covid-round1
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from skfilterrank.comparison import kendall_tau, tau_ap
+from skfilterrank.datasets import fetch_trec_covid
+from skfilterrank.io import read_runs
+from skfilterrank.judgments import rank_systems
+from skfilterrank.trec import evaluate_runs
+
+# AP, column ROBUST03 (78 runs) of the paper: tau, tau_ap.
+PRINTED = {
+    "nruns": (0.564, 0.398),
+    "sakai": (0.561, 0.402),
+    "condorcet": (0.561, 0.403),
+    "bias+condorcet": (0.458, 0.325),
+    "soboroff": (0.547, 0.396),
+    "aslam": (0.559, 0.377),
+}
+data = fetch_trec_covid()
+runs = read_runs(dict(list(data.runs.items())[::5]))
+truth = evaluate_runs(runs, data.qrels, "ap").groupby("run").mean()["ap"]
+
+rows, predicted = {}, {}
+for method, printed in PRINTED.items():
+    options = {} if method == "aslam" else {"measure": "ap"}
+    order = rank_systems(runs, method, n_trials=2, random_state=0, **options)
+    predicted[method] = order[method if method == "aslam" else "ap"]
+    names = list(predicted[method].sort_index().sort_values(ascending=False, kind="stable").index)
+    rows[method] = {
+        "tau": kendall_tau(truth, predicted[method]),
+        "tau_ap": tau_ap(truth, names),
+        "tau, ROBUST03": printed[0],
+        "tau_ap, ROBUST03": printed[1],
+    }
+table = pd.DataFrame(rows).T
+print(table.round(3).to_string())
+
+# %%
+# Figures 1 and 2 of the paper: predicted against true values.
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+left.scatter(truth, predicted["nruns"].reindex(truth.index), s=15)
+left.set(xlabel="AP by the judgments", ylabel="AP by what many runs return")
+place = truth.sort_values(ascending=False).index
+right.plot(predicted["nruns"].reindex(place).to_numpy(), label="nruns")
+right.plot(predicted["soboroff"].reindex(place).to_numpy(), label="soboroff")
+right.set(xlabel="place by the judgments", ylabel="predicted AP")
+right.legend()
+plt.show()

@@ -1,0 +1,20 @@
+"""
+Which systems differ by more than chance?
+=========================================
+
+Which of some systems differ by more than chance: two of them, all, and all against one.
+
+Runs of TREC-COVID round 1, which `fetch_trec_covid` gets.
+"""
+# Data: trec-covid-round1
+
+from skfilterrank.comparison import compare_systems
+from skfilterrank.datasets import fetch_trec_covid
+from skfilterrank.trec import evaluate_runs
+
+data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
+table = evaluate_runs(data.runs, data.qrels, ["ap", "ndcg@10"])
+
+print(compare_systems(table.loc[["BBGhelani1", "BERT"], "ap"]))
+print(compare_systems(table, measure="ap", test="randomization", correction="holm"))
+print(compare_systems(table, measure="ndcg@10", baseline="BITEM_BL", correction="bonferroni"))

@@ -1,0 +1,65 @@
+"""
+What does a guarantee against forbidden documents cost?
+=======================================================
+
+What does a guarantee against forbidden documents cost in nDCG_f?
+
+The tuned threshold makes the best of nDCG_f and promises nothing. With threshold="risk", at most a
+given share of new queries shows a forbidden document in its top 3, with 90 % confidence, and of the
+thresholds that can promise that, the best for nDCG_f is taken. This draws, for several promises and
+numbers of calibration queries, the nDCG_f that is left and the share that comes true on new
+queries.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import forbidden_at_k, ndcg_f_score
+from skfilterrank.ranking import risk_threshold, threshold_curve
+
+X, y, groups, _ = make_rank_and_filter(n_queries=9000, bayes=False, random_state=0)
+train, new = groups < 1000, groups >= 5000
+model = LogisticRegression().fit(X[train], y[train] > 0)
+scores = model.predict_proba(X)[:, 1]
+
+
+def on_new_queries(threshold):
+    """nDCG_f@3, and the share of queries that show a forbidden document in the top 3."""
+    kept = np.where(scores[new] >= threshold, scores[new], -np.inf)
+    params = {"groups": groups[new], "k": 3}
+    shows_forbidden = forbidden_at_k(y[new], kept, average=None, **params) > 0
+    return ndcg_f_score(y[new], kept, **params), shows_forbidden.mean()
+
+
+levels = np.array([0.03, 0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25])
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+for n_queries, color in ((250, "C0"), (1000, "C1"), (4000, "C2")):
+    rows = (groups >= 1000) & (groups < 1000 + n_queries)
+    params = {"groups": groups[rows], "k": 3}
+    values, shares = [], []
+    for level in levels:
+        certificate = risk_threshold(
+            y[rows], scores[rows], risk="any_forbidden", max_risk=level, confidence=0.9, **params
+        )
+        if (n_queries, level) == (1000, 0.1):
+            print(certificate)
+        value, share = on_new_queries(certificate.threshold)
+        values.append(value)
+        shares.append(share)
+    left.plot(levels, values, "o-", color=color, label=f"{n_queries:,} calibration queries")
+    right.plot(levels, shares, "o-", color=color)
+tuned = threshold_curve(y[rows], scores[rows], **params).best_threshold
+tuned_value, tuned_share = on_new_queries(tuned)
+left.axhline(tuned_value, color="0.5", linestyle="--", label="tuned threshold, no promise")
+right.axhline(tuned_share, color="0.5", linestyle="--")
+right.plot(levels, levels, color="0.7", linewidth=1)
+right.annotate("promise", (levels[-1], levels[-1]), ha="right", va="bottom", color="0.5")
+left.set(xlabel="promised share of queries that show a forbidden document", ylabel="nDCG_f@3")
+right.set(xlabel="promised share", ylabel="share on new queries")
+left.legend()
+plt.show()
+print(f"tuned: nDCG_f@3 {tuned_value:.3f}, forbidden shown to {tuned_share:.1%} of new queries")
+for level, value, share in zip(levels, values, shares):
+    print(f"at most {level:.1%}: nDCG_f@3 {value:.3f}, {share:.1%} of new queries")

@@ -1,0 +1,46 @@
+"""
+What does a filtering threshold buy?
+====================================
+
+What does a filtering threshold buy, and what does it cost?
+
+An f-ranker shows fewer forbidden documents the higher its threshold, and hides more good ones.
+nDCG_f weighs the two. This draws nDCG_f at every threshold, for each fold and over all queries, and
+what would be shown and hidden there.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.metrics import false_reject_rate, forbidden_at_k
+from skfilterrank.plot import ThresholdCurveDisplay
+from skfilterrank.ranking import RankAndFilter
+
+X, y, groups, _ = make_rank_and_filter(n_queries=3000, random_state=0)
+train = groups < 2000
+model = RankAndFilter(LogisticRegression(), k=3).fit(X[train], y[train], groups=groups[train])
+
+figure, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7, 7), layout="constrained")
+ThresholdCurveDisplay.from_estimator(model, ax=top)
+
+ranker = RankAndFilter(LogisticRegression(), k=3, threshold=None)
+scores = ranker.fit(X[train], y[train], groups=groups[train]).predict(X[~train])
+thresholds = np.quantile(scores, np.linspace(0, 0.99, 50))
+for name, rate, extra in (
+    ("shown in the top 3 but forbidden", forbidden_at_k, {"k": 3}),
+    ("good but hidden", false_reject_rate, {}),
+):
+    shares = [
+        rate(y[~train], np.where(scores >= t, scores, -np.inf), groups=groups[~train], **extra)
+        for t in thresholds
+    ]
+    bottom.plot(thresholds, shares, label=name)
+bottom.axvline(model.threshold_, color="C3", linewidth=1, label="tuned threshold")
+bottom.set_xlabel("threshold on the score")
+bottom.set_ylabel("share, held-out queries")
+bottom.legend()
+plt.show()
+reached = model.score(X[~train], y[~train], groups=groups[~train])
+print(f"threshold {model.threshold_:.3f}, held-out nDCG_f@3 {reached:.3f}")

@@ -1,0 +1,257 @@
+"""Judgments and runs of TREC tracks that are open to everyone."""
+
+import os
+from collections.abc import Iterable
+from io import BytesIO
+from typing import NamedTuple
+from urllib.parse import quote
+
+from sklearn.utils import Bunch
+
+from skfilterrank._core.checks import as_list, check_choice
+from skfilterrank.datasets._covid_runs import RUN_NAMES
+from skfilterrank.datasets._remote import Kept, digest_check, get_data_home, provide
+from skfilterrank.exceptions import FileFormatError, InputError, brief_list
+from skfilterrank.io import read_qrels, read_run
+
+
+class _Track(NamedTuple):
+    file: str
+    url: str
+    # Of the file as NIST publishes it; the md5 is the one that ir_datasets lists for this address.
+    sha256: str
+    md5: str
+    about: str
+
+
+_WEB = (
+    "Ad hoc judgments of the TREC {} web track (ClueWeb{}): 4 navigational, 3 key, 2 highly "
+    "relevant, 1 relevant, 0 not relevant, -2 junk, which Carmel et al. (SIGIR 2022) take for "
+    "forbidden."
+)
+_TRACKS = {
+    "web-2010": _Track(
+        "trec-web-qrels/web2010.qrels.txt.gz",
+        "https://trec.nist.gov/data/web/10/10.adhoc-qrels.final",
+        "138e82e9e7dddfd9afaa8d6d859beba42d9119bb28729ac1674250b1afe50962",
+        "8a22083b0370d6ac799e1e779110de06",
+        _WEB.format(2010, "09"),
+    ),
+    "web-2011": _Track(
+        "trec-web-qrels/web2011.qrels.txt.gz",
+        "https://trec.nist.gov/data/web/11/qrels.adhoc",
+        "e52ba8ff0528ca7d4330085ddd8b03f42195b0b3015bcaa993eaaaa72bae0c7c",
+        "7844c8a9cc3a4b6f740d45e56013693d",
+        _WEB.format(2011, "09"),
+    ),
+    "web-2012": _Track(
+        "trec-web-qrels/web2012.qrels.txt.gz",
+        "https://trec.nist.gov/data/web/12/qrels.adhoc",
+        "f04ee8368da4d3329e97ef8b5a859598626d1bcc7bf6a7971964d7a2a3b26c0e",
+        "079723ba3e955269f0de6254c4bec180",
+        _WEB.format(2012, "09"),
+    ),
+    "web-2013": _Track(
+        "trec-web-qrels/web2013.qrels.txt.gz",
+        "https://trec.nist.gov/data/web/2013/qrels.adhoc.txt",
+        "94c05be11e6e5256078e8fe53e1efbdb9bd3fefe8010be95a4fe1ef140326d95",
+        "44aa6300f9df4a77f7205c574afb9c2d",
+        _WEB.format(2013, "12"),
+    ),
+    "web-2014": _Track(
+        "trec-web-qrels/web2014.qrels.txt.gz",
+        "https://trec.nist.gov/data/web/2014/qrels.adhoc.txt",
+        "5a64eaa29ebf58abb24092ebe6df4b76c826e4248018504b4da14b072b8f12a8",
+        "afa1db71680acf71283adc7846282a44",
+        _WEB.format(2014, "12"),
+    ),
+    "covid-round1": _Track(
+        "trec-covid-round1/qrels.txt.gz",
+        "https://ir.nist.gov/covidSubmit/data/qrels-rnd1.txt",
+        "1f2ee6258744581b466c744a1e5956b9a10b0e10f84f44cb6336bef053644b51",
+        "d58586df5823e7d1d0b3619a73b31518",
+        "Judgments of TREC-COVID round 1 (CORD-19, 30 topics): 2 relevant, 1 partially, 0 not.",
+    ),
+    "deep-2019-passages": _Track(
+        "trec-dl2019/qrels.txt.gz",
+        "https://trec.nist.gov/data/deep/2019qrels-pass.txt",
+        "8a1f10d550732e4cd91d7fc49846a3784de4040972f583e69285a88f3c5fee92",
+        "2f4be390198da108f6845c822e5ada14",
+        "Judgments of the passages of the TREC 2019 deep learning track (MS MARCO, 43 topics): 3 "
+        "perfect, 2 highly relevant, 1 related, 0 irrelevant; the track counts 2 and 3 as relevant "
+        "where a measure is binary.",
+    ),
+}
+# ir_datasets keeps copies of what is published elsewhere, by md5.
+MIRROR = "https://mirror.ir-datasets.com/"
+_RUNS = (
+    "https://raw.githubusercontent.com/castorini/TREC-COVID/"
+    "3e9b2555004168ea29ea2cc6835d59476d7e22a0/round1/runs/"
+)
+_N_TOPICS = 30
+
+
+def fetch_trec_qrels(
+    track: str,
+    *,
+    data_home: str | os.PathLike | None = None,
+    download_if_missing: bool = True,
+) -> Bunch:
+    """Load the judgments of a TREC track, fetched from NIST where they are not on this machine.
+
+    Parameters
+    ----------
+    track : str
+        "web-2010" to "web-2014" (ad hoc judgments of the web tracks, in which -2 marks junk),
+        "covid-round1" or "deep-2019-passages".
+    data_home : str or PathLike, default=None
+        Folder in which data sets are kept, see `get_data_home`.
+    download_if_missing : bool, default=True
+        False raises where the judgments are not there yet.
+
+    Returns
+    -------
+    data : Bunch
+        qrels : DataFrame of shape (n_judgments, 3)
+            Columns "qid" and "docno" (str) and "label" (int64), rows as published. Labels below 0
+            are kept: measures take them for forbidden.
+        path : Path
+            The file, in TREC format, packed by gzip.
+        DESCR : str
+            What the labels mean, and where they are from.
+
+    Raises
+    ------
+    DownloadError
+        An OSError: there is no connection, or what came is not the published file.
+    FileFormatError
+        A ValueError: the file on this machine is not the published one, or damaged.
+    TypeError, ValueError
+        An argument of another type, a track that is not listed above.
+
+    See Also
+    --------
+    fetch_trec_covid : The runs of TREC-COVID with their judgments.
+
+    Notes
+    -----
+    What is fetched is compared with the SHA-256 of the file as NIST publishes it, and so is the
+    file on this machine, each time. If NIST does not answer, the copy that ir_datasets keeps is
+    asked for; it is checked in the same way.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import fetch_trec_qrels
+    >>> data = fetch_trec_qrels("web-2013")  # doctest: +SKIP
+    >>> data.qrels["label"].value_counts()[-2]  # doctest: +SKIP
+    234
+    """
+    check_choice(track, "track", tuple(_TRACKS))
+    about = _TRACKS[track]
+    path = get_data_home(data_home) / about.file
+    provide(
+        {path: Kept(check=digest_check(f"sha256:{about.sha256}"))},
+        [about.url, f"{MIRROR}{about.md5}"],
+        download_if_missing=download_if_missing,
+    )
+    return Bunch(
+        qrels=read_qrels(path, unjudged_label=None),
+        path=path,
+        DESCR=f"{about.about} Source: {about.url} (NIST, public).",
+    )
+
+
+def fetch_trec_covid(
+    runs: Iterable[str] | None = None,
+    *,
+    data_home: str | os.PathLike | None = None,
+    download_if_missing: bool = True,
+) -> Bunch:
+    """Load runs that took part in TREC-COVID round 1, and the judgments of that round.
+
+    Parameters
+    ----------
+    runs : iterable of str, default=None
+        Names of the runs, such as "BBGhelani1". None is all 143, some 200 MB to fetch.
+    data_home : str or PathLike, default=None
+        Folder in which data sets are kept, see `get_data_home`.
+    download_if_missing : bool, default=True
+        False raises where something is not there yet.
+
+    Returns
+    -------
+    data : Bunch
+        runs : dict of str to Path
+            The file of each run by its name, in TREC format, packed by gzip, in alphabetical order
+            or that of `runs`: whatever has a parameter `runs` takes it.
+        qrels : DataFrame of shape (8691, 3)
+            Columns "qid", "docno" and "label": 2 relevant, 1 partially relevant, 0 not relevant.
+        DESCR : str
+            What this is, and where it is from.
+
+    Raises
+    ------
+    DownloadError
+        An OSError: there is no connection, or what came is not what is expected. Runs that had
+        come before stay.
+    FileFormatError
+        A ValueError: judgments on this machine that are not the published ones, or damaged.
+    TypeError, ValueError
+        An argument of another type, a run that did not take part.
+
+    See Also
+    --------
+    fetch_trec_qrels : The judgments alone, and those of other tracks.
+
+    Notes
+    -----
+    Runs come from the mirror of NIST's archive in the repository castorini/TREC-COVID, at a fixed
+    commit. No digests of them are published; each is read once, and has to be a run over the 30
+    topics. Judgments are compared with a SHA-256.
+
+    References
+    ----------
+    .. [1] E. Voorhees et al. "TREC-COVID: Constructing a Pandemic Information Retrieval Test
+       Collection". SIGIR Forum 54(1), 2020.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import fetch_trec_covid
+    >>> from skfilterrank.trec import evaluate_runs
+    >>> data = fetch_trec_covid(["BBGhelani1", "BERT"])  # doctest: +SKIP
+    >>> table = evaluate_runs(data.runs, data.qrels, ["ap", "ndcg@10"])  # doctest: +SKIP
+    """
+    names = RUN_NAMES if runs is None else as_list(runs, "runs", "names of runs")
+    unknown = [name for name in names if name not in RUN_NAMES]
+    if isinstance(runs, str) or unknown:
+        raise InputError(
+            "runs must be None or a list of names of TREC-COVID round 1, such as ['BBGhelani1'], "
+            f"got {brief_list([runs] if isinstance(runs, str) else unknown)}."
+        )
+    judgments = fetch_trec_qrels(
+        "covid-round1", data_home=data_home, download_if_missing=download_if_missing
+    )
+    folder = judgments.path.parent / "runs"
+    paths = {name: folder / f"{name}.txt.gz" for name in names}
+    for name, path in paths.items():
+        provide(
+            {path: Kept(make=_whole_run)},
+            [_RUNS + quote(name)],
+            download_if_missing=download_if_missing,
+        )
+    return Bunch(
+        runs=paths,
+        qrels=judgments.qrels,
+        DESCR=f"Runs of TREC-COVID round 1, at most 1,000 documents a topic, from {_RUNS}. "
+        f"{judgments.DESCR}",
+    )
+
+
+def _whole_run(content):
+    """The bytes of a run, if it is one over all topics."""
+    n_topics = read_run(BytesIO(content))["qid"].nunique()
+    if n_topics != _N_TOPICS:
+        raise FileFormatError(
+            f"a run over {_N_TOPICS} topics was expected, got one over {n_topics}"
+        )
+    return content

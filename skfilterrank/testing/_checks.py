@@ -1,0 +1,313 @@
+"""The checks of a measure and of a ranker: called at once, or as test cases."""
+
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+from sklearn.base import clone
+
+from skfilterrank._core.checks import as_list, check_numbers
+from skfilterrank._core.measure import ParsedMeasure
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.metrics import get_measure
+from skfilterrank.testing import _measure_checks, _ranker_checks
+from skfilterrank.testing._rows import LABELS, Rows
+
+_N_SEEDS = 6
+_MOST_LABEL = 100
+
+
+def check_measure(
+    measure: str | Callable,
+    *,
+    labels: Sequence[float] = LABELS,
+    expected_failed_checks: Mapping[str, str] | None = None,
+) -> None:
+    """Check that a measure keeps to what holds of all measures.
+
+    Parameters
+    ----------
+    measure : str or callable
+        A name of the measure table with options where wanted, such as "rbp(persistence=0.9)"; the
+        function of a measure, such as what :func:`skfilterrank.metrics.register_measure` makes; or
+        what :func:`skfilterrank.metrics.get_measure` returns. Without a cut-off of its own it is
+        checked with several.
+    labels : sequence of float, default=(-2, -1, 0, 1, 3, nan)
+        Labels that rows have, NaN where unjudged. Give others for a measure that takes no labels
+        below 0.
+    expected_failed_checks : dict of str to str, default=None
+        By the name of a check, why the measure does not keep to it.
+
+    Raises
+    ------
+    AssertionError
+        If checks fail: their names, what each is about, and what was found. Also if an expected
+        failure passes.
+    ValueError
+        If there is no such measure or check.
+
+    See Also
+    --------
+    parametrize_with_checks : Each check as a test case of its own.
+    check_ranker : The same for rankers.
+
+    Notes
+    -----
+    The rows are random by fixed seeds: ragged queries in mixed order, with ties, filtered and
+    unjudged rows. Each check is a sentence:
+
+    {checks}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfilterrank.metrics import register_measure
+    >>> from skfilterrank.testing import check_measure
+    >>> @register_measure("good_in_sight", value_range=(0, 1))
+    ... def good_in_sight(ranked, pool):
+    ...     return float(np.any(ranked > 0))
+    >>> check_measure(good_in_sight)
+    """
+    _run(_measure_cases(measure, labels), expected_failed_checks)
+
+
+def check_ranker(
+    ranker,
+    *,
+    data: tuple | None = None,
+    expected_failed_checks: Mapping[str, str] | None = None,
+) -> None:
+    """Check that a ranker keeps to what holds of all rankers.
+
+    Parameters
+    ----------
+    ranker : estimator
+        A ranker that is not fitted, such as one of a class of your own with
+        :class:`skfilterrank.ranking.RankerMixin`. It is cloned, and stays as it is. It must give
+        the same scores whenever it is fitted on the same rows: set its `random_state`.
+    data : (X, y, groups), default=None
+        Rows to fit: features, an ndarray of shape (n_rows, n_features); labels without NaN, and
+        query ids, ndarrays of shape (n_rows,). None takes 14 queries of 6 documents with 4
+        features, labels -1 (forbidden), 1 and 2.
+    expected_failed_checks : dict of str to str, default=None
+        By the name of a check, why the ranker does not keep to it.
+
+    Raises
+    ------
+    AssertionError
+        If checks fail: their names, what each is about, and what was found. Also if an expected
+        failure passes.
+    ValueError
+        If `ranker` has no `fit`, or there is no such check.
+
+    See Also
+    --------
+    parametrize_with_checks : Each check as a test case of its own.
+    sklearn.utils.estimator_checks.check_estimator : What holds of all estimators.
+
+    Notes
+    -----
+    Each check is a sentence:
+
+    {checks}
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from skfilterrank.ranking import QueryRanker
+    >>> from skfilterrank.testing import check_ranker
+    >>> check_ranker(QueryRanker(Ridge()))
+    """
+    _run(_ranker_cases(ranker, data), expected_failed_checks)
+
+
+def parametrize_with_checks(
+    things: Iterable,
+    *,
+    labels: Sequence[float] = LABELS,
+    data: tuple | None = None,
+    expected_failed_checks: Callable | None = None,
+) -> Callable:
+    """Decorate a test function of pytest that is called with each check of measures or rankers.
+
+    Parameters
+    ----------
+    things : list of measures and rankers
+        As in :func:`check_measure` and :func:`check_ranker`; what has a `fit` is a ranker.
+    labels : sequence of float, default=(-2, -1, 0, 1, 3, nan)
+        As in :func:`check_measure`.
+    data : (X, y, groups), default=None
+        As in :func:`check_ranker`.
+    expected_failed_checks : callable, default=None
+        ``expected_failed_checks(thing)`` returns a dict of reasons by the names of checks, as in
+        :func:`check_measure`. These are marked as strict expected failures.
+
+    Returns
+    -------
+    callable
+        Decorator of a function with the parameter `check`, which it calls without arguments.
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure or check.
+
+    Examples
+    --------
+    >>> from skfilterrank.testing import parametrize_with_checks
+    >>> @parametrize_with_checks(["ndcg_f@10", "err(max_grade=4)"])
+    ... def test_my_measures(check):
+    ...     check()
+    """
+    import pytest
+
+    is_function = callable(expected_failed_checks) and not isinstance(expected_failed_checks, type)
+    if not (expected_failed_checks is None or is_function):
+        raise InputError(
+            "expected_failed_checks must be a function of a measure or ranker, got "
+            f"{brief(expected_failed_checks)}."
+        )
+    if isinstance(things, str | ParsedMeasure) or callable(things) or hasattr(things, "fit"):
+        raise InputError(f"things must be a list of measures and rankers, got {brief(things)}.")
+    cases = []
+    for thing in as_list(things, "things", "measures or rankers"):
+        is_ranker = hasattr(thing, "fit")
+        checks = _ranker_cases(thing, data) if is_ranker else _measure_cases(thing, labels)
+        reasons = {} if expected_failed_checks is None else expected_failed_checks(thing)
+        _check_names(reasons, checks)
+        # Test names with addresses would differ between processes.
+        shown = re.sub(r" at 0x\w+|\s+", " ", repr(thing)) if is_ranker else get_measure(thing).text
+        for name, check in checks.items():
+            marks = (
+                [pytest.mark.xfail(reason=reasons[name], strict=True)] if name in reasons else []
+            )
+            cases.append(pytest.param(check, id=f"{shown}-{name}", marks=marks))
+    return pytest.mark.parametrize("check", cases)
+
+
+def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
+    """Each check of a measure by its name."""
+    measure = get_measure(measure)
+    labels = _checked_labels(labels)
+    return {
+        **{
+            check.__name__: partial(_with_rows, check, measure, labels)
+            for check in _measure_checks.OF_ROWS
+        },
+        **{
+            check.__name__: partial(_quietly, check, measure, labels)
+            for check in _measure_checks.OF_LABELS
+        },
+    }
+
+
+def _checked_labels(labels):
+    """Labels as floats, in reach of 2**label."""
+    given = check_numbers(labels, "labels")
+    if np.isnan(given).all() or (np.abs(given) > _MOST_LABEL).any():
+        raise InputError(
+            f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, and NaN where unjudged, "
+            f"got {brief(labels)}."
+        )
+    return tuple(given.tolist())
+
+
+def _with_rows(check, measure: ParsedMeasure, labels):
+    """Run a check with several random rows."""
+    for seed in range(_N_SEEDS):
+        try:
+            _quietly(check, measure, Rows.random(seed, labels))
+        except Exception as error:
+            error.add_note(f"of {measure.text} with Rows.random({seed}, {labels})")
+            raise
+
+
+def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
+    """Each check of a ranker by its name."""
+    if not hasattr(ranker, "fit") or inspect.isclass(ranker):
+        raise InputError(f"ranker must be an estimator with a fit, got {brief(ranker)}.")
+    data = _default_data() if data is None else _checked_data(data)
+    return {
+        check.__name__: partial(_quietly, check, clone(ranker), data)
+        for check in _ranker_checks.OF_DATA
+    }
+
+
+def _checked_data(data):
+    """Features, labels and queries as arrays of one length."""
+    if not isinstance(data, tuple | list) or len(data) != 3:
+        raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
+    X, y, groups = map(np.asarray, data)
+    if X.ndim != 2 or not X.shape[:1] == y.shape == groups.shape:
+        raise InputError(
+            "data must be X of shape (n_rows, n_features), y and groups of shape (n_rows,), got "
+            f"shapes {X.shape}, {y.shape} and {groups.shape}."
+        )
+    if y.dtype.kind not in "iuf" or np.isnan(y).any():
+        raise InputError("data must have labels y that are numbers, and none of them NaN.")
+    return X, y.astype(np.float64), groups
+
+
+def _default_data():
+    """Rows that are all judged; gains -1 (forbidden), 1 and 2."""
+    X, _, groups, _ = make_rank_and_filter(
+        14, n_features=4, n_informative=3, documents_per_query=6, random_state=0
+    )
+    y = np.random.default_rng(0).permuted(np.repeat([-1.0, 1.0, 2.0], len(X) // 3))
+    return X, y, groups
+
+
+def _quietly(check, *arguments):
+    """Run a check without warnings of what it does on purpose."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
+        warnings.filterwarnings("ignore", ".*rows are unjudged", UserWarning)
+        check(*arguments)
+
+
+def _run(checks, expected_failed_checks):
+    """Call all checks, and raise for those that do not do as expected."""
+    reasons = {} if expected_failed_checks is None else expected_failed_checks
+    _check_names(reasons, checks)
+    wrong = []
+    for name, check in checks.items():
+        try:
+            check()
+        except Exception as error:
+            if name not in reasons:
+                said = "\n".join([str(error), *getattr(error, "__notes__", ())])
+                about = f"{name}: {inspect.getdoc(check.args[0])}"
+                wrong.append((f"{about}\n{type(error).__name__}: {said}", error))
+        else:
+            if name in reasons:
+                wrong.append((f"{name} passes, though it is expected to fail", None))
+    if wrong:
+        texts, errors = zip(*wrong)
+        raise AssertionError("\n\n".join(texts)) from errors[0]
+
+
+def _check_names(reasons, checks):
+    """Raise for names of checks that there are not."""
+    if not isinstance(reasons, Mapping):
+        raise InputError(
+            f"expected_failed_checks must be a dict of reasons by check, got {brief(reasons)}."
+        )
+    if unknown := [name for name in reasons if name not in checks]:
+        raise InputError(
+            f"expected_failed_checks has no check {brief_list(unknown)}: the checks are "
+            f"{', '.join(checks)}."
+        )
+
+
+def _listing(function, checks):
+    """Put the list of checks into the documentation of what runs them."""
+    texts = "\n    ".join(f"* ``{check.__name__}``: {inspect.getdoc(check)}" for check in checks)
+    function.__doc__ = (function.__doc__ or "").replace("{checks}", texts)
+
+
+_listing(check_measure, _measure_checks.OF_ROWS + _measure_checks.OF_LABELS)
+_listing(check_ranker, _ranker_checks.OF_DATA)

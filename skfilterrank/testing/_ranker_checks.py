@@ -1,0 +1,329 @@
+"""What every ranker keeps to: queries, labels, columns, and objects of the caller."""
+
+import copy
+import inspect
+import pickle
+import re
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+
+from skfilterrank.testing._said import raises, warnings_of
+
+_COLUMNS = ("a", "b b", "c", "d")
+
+
+def predicted(ranker, X, groups):
+    """Scores of rows, with their queries where `predict` takes them."""
+    takes = "groups" in inspect.signature(ranker.predict).parameters
+    return ranker.predict(X, **({"groups": groups} if takes else {}))
+
+
+def _fitted(ranker, data):
+    X, y, groups = data
+    return clone(ranker).fit(X, y, groups=groups)
+
+
+def check_signatures(ranker, data):
+    """`fit`, `predict` and `score` take `groups`, after the data and None by default."""
+    for method, names in (("fit", "Xy"), ("predict", "X"), ("score", "Xy")):
+        found = getattr(ranker, method, None)
+        assert found is not None, f"there is no {method}"
+        parameters = inspect.signature(found).parameters
+        expected = [*names, "groups"]
+        assert list(parameters)[: len(expected)] == expected, (
+            f"{method} must take {', '.join(expected)}, it takes {', '.join(parameters)}"
+        )
+        assert parameters["groups"].default is None, f"groups of {method} must be None by default"
+
+
+def check_scores(ranker, data):
+    """`predict` gives one float64 for each row, -inf where it filters, and no NaN."""
+    X, y, groups = data
+    scores = predicted(_fitted(ranker, data), X, groups)
+    assert isinstance(scores, np.ndarray), f"predict gives {type(scores).__name__}, no ndarray"
+    assert scores.shape == (len(y),), f"predict gives shape {scores.shape} for {len(y)} rows"
+    assert scores.dtype == np.float64, f"predict gives {scores.dtype}, not float64"
+    assert (np.isfinite(scores) | np.isneginf(scores)).all(), "predict gives NaN or +inf"
+
+
+def check_types_of_groups(ranker, data):
+    """Queries may be numbers or texts, in an array, a list or an index level "qid"."""
+    X, y, groups = data
+    numbered = predicted(_fitted(ranker, data), X, groups)
+    # Sorted as texts they come in the same order, so that folds are the same.
+    codes = np.unique(groups, return_inverse=True)[1]
+    names = np.array([f"query {number:04d}" for number in codes])
+    in_index = pd.Series(y, index=pd.Index(names, name="qid"))
+    for fitted in (
+        clone(ranker).fit(X, y, groups=names),
+        clone(ranker).fit(X, y, groups=names.tolist()),
+        clone(ranker).fit(X, in_index),
+    ):
+        np.testing.assert_array_equal(predicted(fitted, X, names), numbered)
+
+
+def check_order_of_groups(ranker, data):
+    """Queries need not be contiguous: rows of several may alternate."""
+    X, y, groups = data
+    place = pd.Series(groups).groupby(groups).cumcount().to_numpy()
+    mixed = np.argsort(place, kind="stable")
+    alternating = clone(ranker).fit(X[mixed], y[mixed], groups=groups[mixed])
+    np.testing.assert_allclose(
+        predicted(alternating, X, groups), predicted(_fitted(ranker, data), X, groups), rtol=1e-6
+    )
+
+
+def check_groups_by_routing(ranker, data):
+    """scikit-learn's metadata routing brings `groups` without being asked to."""
+    X, y, groups = data
+    for method in ("fit", "score"):
+        asked = ranker.get_metadata_routing().consumes(method, ["groups"])
+        assert asked == {"groups"}, f"{method} does not ask for groups"
+    with config_context(enable_metadata_routing=True):
+        routed = make_pipeline("passthrough", clone(ranker)).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(
+        predicted(routed[-1], X, groups), predicted(_fitted(ranker, data), X, groups)
+    )
+
+
+def check_lengths(ranker, data):
+    """Groups or labels of another length are an error that tells how many there are."""
+    X, y, groups = data
+    n = len(y)
+    with raises(ValueError, str(n - 1), "groups without a row"):
+        clone(ranker).fit(X, y, groups=groups[:-1])
+    with raises(ValueError, str(n - 1), "labels without a row"):
+        clone(ranker).fit(X, y[1:], groups=groups)
+
+
+def check_labels_that_are_no_numbers(ranker, data):
+    """Labels that are words, of which nothing tells the gain, are an error."""
+    X, y, groups = data
+    with raises(ValueError, "", "labels that are words"):
+        clone(ranker).fit(X, np.where(y > 0, "good", "bad"), groups=groups)
+
+
+def _with_unjudged(y):
+    y = y.copy()
+    y[::5] = np.nan
+    return y
+
+
+def check_unjudged_rows_are_counted(ranker, data):
+    """Rows with a NaN label are counted in a warning and in `n_unjudged_`."""
+    X, y, groups = data
+    y = _with_unjudged(y)
+    n_unjudged = int(np.isnan(y).sum())
+    message = f"{n_unjudged} of {len(y)} rows are unjudged (NaN label)"
+    with warnings_of() as caught:
+        fitted = clone(ranker).fit(X, y, groups=groups)
+    said = [str(one.message) for one in caught]
+    assert any(text.startswith(message) for text in said), f"no warning {message!r}, but {said}"
+    assert fitted.n_unjudged_ == n_unjudged, f"n_unjudged_ is {fitted.n_unjudged_}"
+
+
+def check_unjudged_rows_teach_nothing(ranker, data):
+    """Rows with a NaN label are as good as not there."""
+    X, y, groups = data
+    y = _with_unjudged(y)
+    judged = ~np.isnan(y)
+    fitted = clone(ranker).fit(X, y, groups=groups)
+    alone = clone(ranker).fit(X[judged], y[judged], groups=groups[judged])
+    np.testing.assert_array_equal(predicted(fitted, X, groups), predicted(alone, X, groups))
+
+
+def check_no_judged_row(ranker, data):
+    """Without a judged row there is nothing to learn."""
+    X, y, groups = data
+    with raises(ValueError, r"judged", "labels that are all NaN"):
+        clone(ranker).fit(X, np.full_like(y, np.nan), groups=groups)
+
+
+def check_gains(ranker, data):
+    """`gains=` tells the gain of each label, which may be a word."""
+    if "gains" not in ranker.get_params():
+        return
+    X, y, groups = data
+    words = {label: f"label {label}" for label in np.unique(y)}
+    gains = {word: label for label, word in words.items()}
+    labels = np.array([words[label] for label in y])
+    named = clone(ranker).set_params(gains=gains).fit(X, labels, groups=groups)
+    np.testing.assert_array_equal(
+        predicted(named, X, groups), predicted(_fitted(ranker, data), X, groups)
+    )
+
+
+def check_few_documents(ranker, data):
+    """One query, or queries of one document, are ranked, or an error says what to do."""
+    X, y, _ = data
+    for groups in (np.zeros(len(y), dtype=int), np.arange(len(y))):
+        try:
+            scores = predicted(clone(ranker).fit(X, y, groups=groups), X, groups)
+        except ValueError as error:
+            if not re.search("more queries|groups", str(error)):
+                raise AssertionError(f"the error does not say what to do: {error}") from error
+        else:
+            assert scores.shape == y.shape
+            assert (np.isfinite(scores) | np.isneginf(scores)).all()
+
+
+def check_columns(ranker, data):
+    """Columns are remembered by name, and others are an error."""
+    X, y, groups = data
+    names = [*_COLUMNS, *(f"x{i}" for i in range(len(_COLUMNS), X.shape[1]))][: X.shape[1]]
+    frame = pd.DataFrame(X, columns=names)
+    fitted = clone(ranker).fit(frame, y, groups=groups)
+    assert fitted.n_features_in_ == X.shape[1], f"n_features_in_ is {fitted.n_features_in_}"
+    known = list(getattr(fitted, "feature_names_in_", ()))
+    # LightGBM writes "b_b".
+    assert [name.replace("_", " ") for name in known] == names, f"feature_names_in_ are {known}"
+    # To the last digits, which depend on how the numbers lie in memory.
+    np.testing.assert_allclose(
+        predicted(fitted, frame, groups), predicted(_fitted(ranker, data), X, groups)
+    )
+    message = r"feature names should match|must have the columns"
+    for other in (frame[names[::-1]], frame[names[:-1]], frame.assign(more=0.0)):
+        with raises(ValueError, message, f"the columns {list(other)}"):
+            predicted(fitted, other, groups)
+
+
+def check_masked_features(ranker, data):
+    """Masked arrays are an error: nothing would look at the mask."""
+    X, y, groups = data
+    masked = np.ma.array(X, mask=np.arange(X.size).reshape(X.shape) % 7 == 0)
+    with raises(ValueError, "masked array", "a masked array in fit"):
+        clone(ranker).fit(masked, y, groups=groups)
+    fitted = _fitted(ranker, data)
+    with raises(ValueError, "masked array", "a masked array in predict"):
+        predicted(fitted, masked, groups)
+
+
+def check_sparse_features(ranker, data):
+    """Sparse features are learned as dense ones are, or are an error, as the tags say."""
+    X, y, groups = data
+    rows = sparse.csr_matrix(X)
+    if not ranker.__sklearn_tags__().input_tags.sparse:
+        with raises(TypeError, "dense data is required", "sparse features"):
+            clone(ranker).fit(rows, y, groups=groups)
+        return
+    dense = predicted(_fitted(ranker, data), X, groups)
+    np.testing.assert_allclose(
+        predicted(clone(ranker).fit(rows, y, groups=groups), rows, groups), dense
+    )
+
+
+def check_read_only_arrays(ranker, data):
+    """Arrays may be read-only, and unjudged rows among them."""
+    X, y, groups = data
+    arrays = [X.copy(), _with_unjudged(y), groups.copy()]
+    expected = predicted(clone(ranker).fit(*arrays), X, groups)
+    for array in arrays:
+        array.flags.writeable = False
+    fitted = clone(ranker).fit(*arrays)
+    np.testing.assert_array_equal(predicted(fitted, arrays[0], arrays[2]), expected)
+
+
+def check_nothing_of_the_caller_is_changed(ranker, data):
+    """Neither the data nor the parameters, such as the estimator inside."""
+    ranker = copy.deepcopy(ranker)
+    before = joblib.hash((data, ranker.get_params()))
+    inner = getattr(ranker, "estimator", None)
+    X, y, groups = data
+    fitted = ranker.fit(X, y, groups=groups)
+    assert fitted is ranker, "fit must return self"
+    predicted(fitted, X, groups)
+    assert joblib.hash((data, ranker.get_params())) == before, "data or parameters have changed"
+    assert getattr(ranker, "estimator", None) is inner
+
+
+def check_refitting(ranker, data):
+    """The same rows once more give the same, from a clone and from the fitted ranker."""
+    X, y, groups = data
+    first = _fitted(ranker, data)
+    scores = predicted(first, X, groups)
+    np.testing.assert_array_equal(predicted(_fitted(first, data), X, groups), scores)
+    # What goes on from where it stood is another thing.
+    if not ranker.get_params().get("warm_start"):
+        again = first.fit(X, y, groups=groups)
+        np.testing.assert_array_equal(predicted(again, X, groups), scores)
+
+
+def check_pickling(ranker, data):
+    """A fitted ranker predicts the same after pickling."""
+    X, _, groups = data
+    fitted = _fitted(ranker, data)
+    loaded = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(predicted(loaded, X, groups), predicted(fitted, X, groups))
+
+
+def check_batches(ranker, data):
+    """The scores of a query do not depend on what others are predicted with it."""
+    X, _, groups = data
+    fitted = _fitted(ranker, data)
+    together = predicted(fitted, X, groups)
+    for query in np.unique(groups)[:5]:
+        mine = groups == query
+        np.testing.assert_allclose(predicted(fitted, X[mine], groups[mine]), together[mine])
+
+
+def check_score(ranker, data):
+    """`score` finds queries in the index too, and does not guess where there are none."""
+    X, y, groups = data
+    fitted = _fitted(ranker, data)
+    value = fitted.score(X, y, groups=groups)
+    assert np.isfinite(value), f"score is {value}"
+    assert fitted.score(X, pd.Series(y, index=pd.Index(groups, name="qid"))) == value
+    if fitted.fitted_with_groups_:
+        with raises(ValueError, "groups", "score without groups"):
+            fitted.score(X, y)
+
+
+def check_grid_search(ranker, data):
+    """A search scores by the ranker's own measure, with queries in the index or routed."""
+    X, y, groups = data
+    folds = GroupKFold(2)
+    scores = [
+        clone(ranker)
+        .fit(X[train], y[train], groups=groups[train])
+        .score(X[test], y[test], groups=groups[test])
+        for train, test in folds.split(X, y, groups)
+    ]
+    by_qid = pd.Series(y, index=pd.Index(groups, name="qid"))
+    for routing in (False, True):
+        with config_context(enable_metadata_routing=routing):
+            search = GridSearchCV(clone(ranker), {}, cv=folds, error_score="raise", refit=False)
+            search.fit(X, y if routing else by_qid, groups=groups)
+        np.testing.assert_allclose(search.best_score_, np.mean(scores))
+
+
+OF_DATA = (
+    check_signatures,
+    check_scores,
+    check_types_of_groups,
+    check_order_of_groups,
+    check_groups_by_routing,
+    check_lengths,
+    check_labels_that_are_no_numbers,
+    check_unjudged_rows_are_counted,
+    check_unjudged_rows_teach_nothing,
+    check_no_judged_row,
+    check_gains,
+    check_few_documents,
+    check_columns,
+    check_masked_features,
+    check_sparse_features,
+    check_read_only_arrays,
+    check_nothing_of_the_caller_is_changed,
+    check_refitting,
+    check_pickling,
+    check_batches,
+    check_score,
+    check_grid_search,
+)

@@ -1,0 +1,27 @@
+"""Errors and warnings that a check expects."""
+
+import re
+import warnings
+from contextlib import contextmanager
+
+
+@contextmanager
+def raises(kind, pattern, what):
+    """Raise an AssertionError unless an error of the kind, with such a message, comes up inside."""
+    try:
+        yield
+    except kind as error:
+        if not re.search(pattern, str(error)):
+            raise AssertionError(
+                f"{what}: the message should say {pattern!r}, got {error}"
+            ) from error
+    else:
+        raise AssertionError(f"{what} must raise {kind.__name__}, and did not")
+
+
+@contextmanager
+def warnings_of():
+    """The warnings that come up inside."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught

@@ -1,0 +1,335 @@
+"""Measures from outside of the package: in other processes, by plugins, and what is refused."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from skfilterrank._core import measure as table
+from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.metrics import (
+    Additive,
+    dcg_score,
+    evaluate,
+    get_measure,
+    get_measure_names,
+    make_ranking_scorer,
+    rbp_score,
+    register_measure,
+)
+from skfilterrank.ranking import threshold_curve
+
+MODULE = """
+import numpy as np
+from skfilterrank.metrics import register_measure
+
+@register_measure("{name}", value_range=(0, 1))
+def {name}(ranked, pool, *, depth=3):
+    \"\"\"Whether the first places hold something good.\"\"\"
+    return float(np.any(ranked[:depth] > 0))
+"""
+
+
+def run(folder, *arguments, code=0):
+    """A Python process in a folder."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def persistence_above_0(value, name):
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1")
+    return value
+
+
+class TestOfABlock:
+    """RBP once more, by a function of a block and a sum."""
+
+    @pytest.fixture
+    def mine(self, measure_table):
+        @register_measure(
+            "mine",
+            of="block",
+            additive=lambda facts: Additive(
+                facts.relevant * (1 - facts.option("persistence")),
+                facts.by_place(lambda place: facts.option("persistence") ** (place - 1)),
+            ),
+            checks={"persistence": persistence_above_0},
+            value_range=(0, 1),
+            aliases=("MINE_too",),
+        )
+        def mine(block, k, *, persistence=0.8):
+            """Rank-biased precision."""
+            relevant = block.ranked_relevant(k)
+            return relevant @ ((1 - persistence) * persistence ** np.arange(relevant.shape[1]))
+
+        return mine
+
+    def test_is_a_measure_like_others(self, mine):
+        rng = np.random.default_rng(0)
+        y, x, groups = rng.integers(-1, 3, 60), rng.integers(0, 5, 60) + 0.0, np.arange(60) // 6
+        expected = rbp_score(y, x, groups=groups, k=3, persistence=0.5)
+        assert mine(y, x, groups=groups, k=3, persistence=0.5) == expected
+        wanted = ["mine(persistence=0.5)@3", "mine_TOO@2", mine]
+        values = evaluate(y, x, wanted, groups=groups)
+        assert list(values) == ["mine(persistence=0.5)@3", "mine_TOO@2", "mine"]
+        assert values["mine(persistence=0.5)@3"].mean() == expected
+        ours = threshold_curve(y, x, groups=groups, measure="rbp@3")
+        curve = threshold_curve(y, x, groups=groups, measure="mine@3")
+        np.testing.assert_allclose(curve.values, ours.values)
+        assert "mine" in get_measure_names()
+
+    def test_checks_its_options(self, mine):
+        for call in (
+            lambda: mine([1], [1], groups=["q"], persistence=2),
+            lambda: get_measure("mine(persistence=2)"),
+        ):
+            with pytest.raises(ValueError, match="persistence must lie between 0 and 1"):
+                call()
+
+    def test_documentation(self, mine):
+        doc = mine.__doc__
+        assert doc.startswith(
+            "Rank-biased precision.\n\n    Parameters\n    ----------\n    y_true"
+        )
+        assert "k : int or None" in doc
+        assert "\n    Returns\n    -------\n" in doc
+        assert mine.measure.summary == "Rank-biased precision."
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            (lambda block: np.zeros(len(block.sizes) + 1), "one number for each of the 2 queries"),
+            (lambda block: 0.5, r"float64 of shape \(\)"),
+            (lambda block: np.array(["a"] * 2), "must give one number for each"),
+            (lambda block: np.full(2, np.inf), "must give finite numbers, or NaN"),
+        ],
+    )
+    def test_must_give_a_number_for_each_query(self, measure_table, values, message):
+        @register_measure("wrong", of="block")
+        def wrong(block, k):
+            return values(block)
+
+        with pytest.raises(ValueError, match=f"wrong must give.*|{message}") as error:
+            wrong([1, 2], [1, 2], groups=["q", "p"])
+        assert error.match(message)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"name": "ndcg"}, "name='ndcg' is taken by skfilterrank.metrics"),
+        ({"name": "MAP"}, "name='MAP' is taken"),
+        ({"aliases": ("fine", "P_5")}, "aliases='P_5' is taken"),
+        ({"aliases": ("a b",)}, "aliases must be letters, digits"),
+        ({"of": "query"}, "of must be one of 'list', 'block'"),
+        ({"value_range": (1, 0)}, "value_range must go from a lower to a higher number, got 1"),
+        ({"value_range": 3}, "value_range must be"),
+        ({"value_range": (1, 2, 3)}, "value_range must be the smallest and the largest value"),
+        ({"ties": "average"}, "give of='block'"),
+        ({"additive": abs}, "give of='block'"),
+        ({"of": "block", "additive": 3}, "additive must be a function of facts, got 3"),
+        ({"of": "block", "ties": "best"}, "ties must be one of"),
+        ({"checks": {"depth": abs}}, r"functions by option \(none\), got 'depth'"),
+        ({"over_queries": "median"}, "over_queries must be one of"),
+        ({"order_matters": True}, "order_matters must be one of"),
+    ],
+)
+def test_what_cannot_be_registered(given, message):
+    before = set(table.MEASURES)
+    with pytest.raises(SkfilterrankError, match=message):
+        register_measure(**{"name": "mine", **given})(lambda first, second: 0.0)
+    assert set(table.MEASURES) == before
+
+
+def test_options_that_all_measures_have_are_refused():
+    with pytest.raises(ValueError, match=r"has options 'k', 'rel', which all measures have"):
+        register_measure("mine")(lambda ranked, pool, *, k=3, rel=1: 0.0)
+    with pytest.raises(TypeError, match="decorates a function, got 3"):
+        register_measure("mine")(3)
+
+
+class TestObjects:
+    @pytest.mark.parametrize(
+        "text",
+        ["ap", "RBP(p=0.90)@5", "P_5", "ndcg(gains={0:0,1:5})@3", "rr(rel=2)", "ap(like=lightgbm)"],
+    )
+    def test_repr_reads_back(self, text):
+        one = get_measure(text)
+        for each in (one, one.measure, make_ranking_scorer(one)):
+            known = {"get_measure": get_measure, "make_ranking_scorer": make_ranking_scorer}
+            again = eval(repr(each), known)
+            assert again == each == pickle.loads(pickle.dumps(each))
+            assert len({each, again} if each is not one else {repr(each), repr(again)}) == 1
+
+    def test_others_are_others(self):
+        assert get_measure("ap") != get_measure("ap@5")
+        assert get_measure("ap").measure != get_measure("ap(rel=2)").measure
+        assert get_measure("ap").measure != get_measure("map").measure.like("lightgbm")
+        assert get_measure("ap").measure != "ap"
+        assert make_ranking_scorer("ap") != make_ranking_scorer("ap", gains="exp2")
+        assert make_ranking_scorer("ap") != make_ranking_scorer(["ap"])
+        weights = np.ones(3)
+        scorer = make_ranking_scorer("ap", query_weight=weights)
+        assert scorer != make_ranking_scorer("ap", query_weight=weights + 1)
+
+    def test_is_called_as_the_function_is(self):
+        y, x, groups = [1, 0, 3, 1], [4, 3, 2, 1], ["a", "a", "b", "b"]
+        assert get_measure("dcg@1")(y, x, groups=groups) == dcg_score(y, x, groups=groups, k=1)
+        deep = get_measure("rbp(persistence=0.5)")
+        expected = rbp_score(y, x, groups=groups, persistence=0.5, k=1)
+        assert deep(y, x, groups=groups, k=1) == expected
+        assert list(evaluate(y, x, deep, groups=groups)) == ["rbp(persistence=0.5)"]
+        table = evaluate(y, x, [get_measure("ap"), "rr"], groups=groups)
+        assert list(table) == ["ap", "rr"]
+
+
+SCRIPT = (
+    MODULE.format(name="in_script")
+    + """
+import pickle
+import joblib
+import pandas as pd
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
+from skfilterrank.ranking import QueryRanker
+from skfilterrank._core import measure as table
+import by_module
+
+def named(x, y, groups, name):
+    return evaluate(y, x, [name], groups=groups)[name].mean()
+
+def sent(x, y, groups, one):
+    # Its name is known, too, from when it came on.
+    return one(y, x, groups=groups), named(x, y, groups, get_measure(one).text)
+
+if __name__ == "__main__":
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 3)), np.repeat(np.arange(20), 3)
+    y = np.sign(X[:, 0]).round()
+    assert pickle.loads(pickle.dumps(in_script)) is in_script
+    rows = X[:, 0], y, groups
+    with joblib.Parallel(n_jobs=2) as parallel:
+        ones = [in_script, by_module.by_module, get_measure("in_script(depth=1)@2")] * 2
+        for one, values in zip(ones, parallel(joblib.delayed(sent)(*rows, one) for one in ones)):
+            assert values == (one(y, X[:, 0], groups=groups),) * 2, (one, values)
+        first = in_script
+
+        @register_measure("in_script")
+        def in_script(ranked, pool, *, depth=3):
+            return 7.0
+
+        # As a cell of a notebook that was changed and run once more.
+        again = parallel(joblib.delayed(sent)(*rows, in_script) for _ in range(4))
+        assert again == [(7.0, 7.0)] * 4, again
+        in_script = first
+        table.MEASURES["in_script"] = first.measure
+    y = pd.Series(y, index=pd.Index(groups, name="qid"))
+    grid = {"estimator__alpha": [0.1, 10.0]}
+    best = set()
+    for measure, scoring in (
+        (in_script, None),
+        (get_measure("in_script"), None),
+        ("ap", make_ranking_scorer("in_script")),
+        ("ap", make_ranking_scorer(["by_module", "in_script"])),
+    ):
+        search = GridSearchCV(
+            QueryRanker(Ridge(), measure=measure), grid, cv=GroupKFold(2), n_jobs=2,
+            scoring=scoring, error_score="raise", refit=False,
+        ).fit(X, y, groups=groups)
+        best.add(max(search.cv_results_[
+            "mean_test_in_script" if "mean_test_in_script" in search.cv_results_
+            else "mean_test_score"
+        ]))
+    assert len(best) == 1, best
+    from distributed import Client
+    with Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+        for one in (in_script, by_module.by_module):
+            value = one(rows[1], rows[0], groups=groups)
+            assert client.submit(sent, *rows, one).result() == (value, value)
+        unknown = client.submit(named, *rows, "in_script(depth=1)").result()
+    print("all good")
+"""
+)
+
+
+def test_other_processes(tmp_path):
+    """joblib's and Dask's; what a script has is sent, what a module has imported."""
+    (tmp_path / "by_module.py").write_text(MODULE.format(name="by_module"))
+    (tmp_path / "script.py").write_text(SCRIPT)
+    assert "all good" in run(tmp_path, "-W", "ignore", "script.py")
+
+
+class TestPlugins:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        """Two installed packages, one of which is broken, and a module."""
+        for name, text in (
+            ("good", MODULE.format(name="plugged")),
+            ("bad", "raise RuntimeError('is broken')"),
+        ):
+            (tmp_path / f"{name}_package.py").write_text(text)
+            info = tmp_path / f"{name}_package-1.0.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(f"Name: {name}-package\nVersion: 1.0\n")
+            entry = f"[skfilterrank.measures]\n{name} = {name}_package\n"
+            (info / "entry_points.txt").write_text(entry)
+        (tmp_path / "loose.py").write_text(MODULE.format(name="loose"))
+        (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 0\n")
+        (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n2 Q0 a 2 0.25 x\n")
+        return tmp_path
+
+    def test_are_imported_when_a_name_is_not_known(self, folder):
+        code = (
+            "import sys, warnings\n"
+            "from skfilterrank.metrics import evaluate, get_measure_names, register_measure\n"
+            "evaluate([1], [1], ['ap', 'MAP@5', 'P_5'], groups=['q'])\n"
+            "assert not {'good_package', 'bad_package'} & set(sys.modules)\n"
+            "with warnings.catch_warnings(record=True) as caught:\n"
+            "    warnings.simplefilter('always')\n"
+            "    assert evaluate([1], [1], ['PLUGGED@1'], groups=['q']).iloc[0, 0] == 1\n"
+            "(said,) = [str(one.message) for one in caught]\n"
+            "assert said == ('The entry point bad = bad_package of bad-package gives no '\n"
+            "    'measures: RuntimeError: is broken'), said\n"
+            "assert 'plugged' in get_measure_names()\n"
+            "try: register_measure('plugged')(lambda ranked, pool: 0.0)\n"
+            "except ValueError as error: assert 'taken by good_package.plugged' in str(error)\n"
+            "else: raise AssertionError\n"
+        )
+        run(folder, "-c", code)
+
+    def test_are_listed(self, folder):
+        code = (
+            "import warnings; warnings.simplefilter('ignore')\n"
+            "from skfilterrank.metrics import get_measure_names\n"
+            "assert 'plugged' in get_measure_names()\n"
+        )
+        run(folder, "-c", code)
+        said = run(folder, "-m", "skfilterrank", "evaluate", "--list-measures")
+        assert "plugged(depth=3)[@k]\n    Whether the first places hold something good.\n" in said
+        assert "skfilterrank: warning: The entry point bad" in said
+
+    def test_on_the_command_line(self, folder):
+        command = ("-m", "skfilterrank", "--plugin", "loose", "evaluate")
+        files = ("qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv")
+        assert run(folder, *command, *files).endswith("run,loose@1\nrun,0.5\n")
+        assert "loose(depth=3)[@k]" in run(folder, *command, "--list-measures")
+        (folder / "again.txt").write_text((folder / "run.txt").read_text())
+        said = run(folder, *command, *files[:2], "again.txt", *files[2:], "--jobs", "2")
+        assert said.endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
+        said = run(folder, "-m", "skfilterrank", "--plugin", "no_such", "evaluate", *files, code=2)
+        assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
+        said = run(folder, "-m", "skfilterrank", "evaluate", *files, code=2)
+        assert "'loose@1' is not a measure" in said

@@ -1,0 +1,47 @@
+"""A real browser without a window, for pages that are looked at as users do."""
+
+import json
+import shutil
+
+import pytest
+
+# Nothing that the browser does by itself should reach for the network.
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync --disable-extensions
+    --disable-default-apps --disable-dev-shm-usage"""
+
+
+def start_browser(profile):
+    """A browser with its own profile folder; the test is skipped where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="driving a browser needs selenium")
+    from selenium.common.exceptions import WebDriverException
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in [*FLAGS.split(), f"--user-data-dir={profile}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    except WebDriverException as error:
+        pytest.skip(f"chromium does not start here: {error.msg.splitlines()[0]}")
+
+
+def resize(browser, width):
+    """Let the browser take its window for one of that width."""
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+def requested(browser):
+    """Addresses that were asked for since the last call."""
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]

@@ -1,0 +1,50 @@
+"""What the wheel and the sdist hold."""
+
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("hatchling", reason="hatchling is not installed")
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Names of the files in the wheel and in the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        in_wheel = set(archive.namelist())
+    with tarfile.open(sdist) as archive:
+        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
+    return in_wheel, in_sdist
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(built):
+    in_wheel, _ = built
+    parts = {name.partition("/")[0] for name in in_wheel}
+    assert len(parts) == 2, parts
+    assert "skfilterrank" in parts
+    (info,) = (part for part in parts if part.endswith(".dist-info"))
+    assert f"{info}/licenses/LICENSE" in in_wheel
+    assert f"{info}/entry_points.txt" in in_wheel
+    files = (p.relative_to(ROOT).as_posix() for p in (ROOT / "skfilterrank").rglob("*.*"))
+    sources = {name for name in files if "__pycache__" not in name}
+    assert "skfilterrank/py.typed" in sources
+    assert sources == {name for name in in_wheel if name.startswith("skfilterrank/")}
+
+
+def test_the_sdist_holds_what_it_takes_to_build_and_test(built):
+    _, in_sdist = built
+    files = ["README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "Makefile", ".ci/oldest.txt"]
+    assert in_sdist.issuperset(files)
+    kept = {p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").rglob("*.py")}
+    assert kept <= in_sdist
+    assert not any(name.startswith(("benchmarks", ".venv", "dist")) for name in in_sdist)

@@ -1,0 +1,99 @@
+"""Pages of the site: links lead somewhere, and questions to their answers in three clicks."""
+
+import re
+from collections import deque
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from skfilterrank.metrics import get_measure_names
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+LINK = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
+# Made where the site is built.
+BUILT = ("benchmarks/", "gallery/", "citing/")
+
+
+def links(name):
+    """Pages and anchors to which a page links, its table of contents included."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    contents = [
+        f"{line}.md"
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL)
+        for line in block.split()
+        if re.fullmatch(r"[a-z_]+", line) and (DOCS / f"{line}.md").exists()
+    ]
+    return LINK.findall(text) + contents
+
+
+def anchors(name):
+    """Anchors of a page's headings, as GitHub and MyST make them."""
+    if name == "measures.md":  # the site leads from these to the page of each measure
+        return set(get_measure_names())
+    text = (DOCS / name).read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def clicks_from(start):
+    """Fewest clicks from a page to each other page."""
+    found, waiting = {start: 0}, deque([start])
+    while waiting:
+        page = waiting.popleft()
+        for link in links(page):
+            target = link.partition("#")[0]
+            if target in PAGES and target not in found:
+                found[target] = found[page] + 1
+                waiting.append(target)
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name):
+    broken = []
+    for link in links(name):
+        path, _, anchor = link.partition("#")
+        target = (DOCS / (path or name)).resolve()
+        if path.startswith(BUILT):
+            continue
+        if not target.exists() or (
+            anchor and target.suffix == ".md" and anchor not in anchors(target.name)
+        ):
+            broken.append(link)
+    assert not broken
+
+
+def test_every_page_is_within_three_clicks():
+    clicks = clicks_from("index.md")
+    assert set(PAGES) <= set(clicks)
+    assert max(clicks.values()) <= 3
+
+
+def test_twenty_questions_take_three_clicks_at_most():
+    text = (DOCS / "questions.md").read_text(encoding="utf-8")
+    questions = re.split(r"^\d+\. ", text, flags=re.MULTILINE)[1:]
+    assert len(questions) == 20
+    for question in questions:
+        ways = re.findall(r"landing page((?:\s+→\s+\[[^]]*\]\([^)]*\))+)", question)
+        assert ways, question
+        for way in ways:
+            steps = ["index.md", *LINK.findall(way)]
+            assert len(steps) - 1 <= 3
+            for page, step in pairwise(steps):
+                page, path = page.partition("#")[0], step.partition("#")[0]
+                assert path == page or path in {link.partition("#")[0] for link in links(page)}
+
+
+def test_the_readme_is_short():
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert len(readme.splitlines()) <= 150
+
+
+def test_contributors_are_shown_every_room():
+    page = (DOCS / "contributing.md").read_text(encoding="utf-8")
+    package = DOCS.parent / "skfilterrank"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert {room for room in rooms if f"`{room}`" not in page} == set()

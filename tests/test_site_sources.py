@@ -1,0 +1,169 @@
+"""What the site says of names, measures and sources is what the code says; nothing is built."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import skfilterrank
+import skfilterrank.metrics
+from _site import measures, public, references
+from _site.docstrings import section
+from skfilterrank._core.measure import MEASURES
+from skfilterrank._core.measure_names import parse_measure
+from skfilterrank.metrics import get_measure_names
+
+ROOT = Path(__file__).parent.parent
+NAMES = sorted(MEASURES)
+THINGS = public.things()
+
+
+def test_every_public_module_is_in_the_api():
+    found = [part.name for part in pkgutil.iter_modules(skfilterrank.__path__)]
+    with_names = [
+        name
+        for name in found
+        if name[0] != "_" and hasattr(importlib.import_module(f"skfilterrank.{name}"), "__all__")
+    ]
+    # The command line's functions are described by its own help.
+    assert sorted(public.MODULES) == sorted(set(with_names) - {"cli"})
+
+
+def test_the_api_page_lists_what_is_public():
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    listed = {}
+    for part in page.split("\n## ")[1:]:
+        module = part.split("\n", 1)[0]
+        listed[module] = re.findall(r"^   (\w+)$", part, re.MULTILINE)
+    assert list(listed) == [f"skfilterrank.{module}" for module in public.MODULES]
+    for module, names in listed.items():
+        assert sorted(names) == sorted(importlib.import_module(module).__all__)
+
+
+def test_table_pages_and_public_functions_name_the_same_measures():
+    by_function = {
+        thing.measure.name
+        for name in skfilterrank.metrics.__all__
+        if hasattr(thing := getattr(skfilterrank.metrics, name), "measure")
+    }
+    pages = [name for names in measures.families().values() for name in names]
+    overview = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
+    in_overview = re.findall(r"^\| `(\w+)(?:@k)?` \|", overview, re.MULTILINE)
+    assert sorted(pages) == sorted(in_overview) == sorted(by_function)
+    assert sorted(pages) == [name for name in get_measure_names() if name in by_function]
+    assert len(set(pages)) == len(pages)
+
+
+def test_facts_are_of_measures():
+    assert measures.facts().keys() - {"symbols"} == {
+        name for names in measures.families().values() for name in names
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_measure_has_all_facts(name):
+    known = measures.facts()[name]
+    for fact in ("formula", "use", "avoid"):
+        assert known[fact].strip(), f"docs/measure_facts.toml says no {fact} of {name}"
+    assert known.keys() <= {"formula", "where", "use", "avoid", "elsewhere"}
+    doc = inspect.getdoc(MEASURES[name].function)
+    assert references.cited_in(doc), f"docs/references.bib has no source of {name}"
+    notes = section(doc, "Notes")
+    assert "Filtered" in notes
+    assert re.search("[Uu]njudged", notes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_all_parts(name):
+    page = measures.page(name)
+    for title in (
+        "Formula",
+        "In short",
+        "Filtered and unjudged documents",
+        "Notes",
+        "Example",
+        "Sources",
+    ):
+        assert re.search(rf"^## {title}\n+\S", page, re.MULTILINE), title
+    assert ":::{grid-item-card} Use it when" in page
+    assert "```bibtex\n@" in page
+    assert "None" not in page.partition("## In short")[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_formulas_can_be_typeset(name):
+    convert = pytest.importorskip("latex2mathml.converter", reason="a part of the site").convert
+    known = measures.facts()[name]
+    formulas = [known["formula"], *re.findall(r"\{math\}`([^`]+)`", known.get("where", ""))]
+    for formula in formulas:
+        typeset = convert(formula)
+        # What it does not know stays as it was written.
+        assert "\\" not in typeset, formula
+        assert typeset.startswith("<math")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_other_tools_are_understood(name):
+    """Of trec_eval and ir_measures, written as code; words without marks are theirs alone."""
+    elsewhere = measures.facts()[name].get("elsewhere", {})
+    for tool in ("trec_eval", "ir_measures"):
+        for written in re.findall(r"`(\w+(?:\([^`]*\))?(?:@k)?)`", elsewhere.get(tool, "")):
+            if written in {"beta", "rel", "ndcg_0"} or (tool, written) in THEIRS:
+                continue
+            parsed = parse_measure(re.sub(r"(?<=[@_])k$", "10", written))
+            assert (THEY_MEAN.get((name, written)) or name) == parsed.measure.name, written
+
+
+# ir_measures' names of sets, which the table does not have; an option of trec_eval.
+THEIRS = {("ir_measures", "SetP"), ("ir_measures", "SetR")}
+# The same number for labels from 0 up, as the page says.
+THEY_MEAN = {
+    ("ndcg", "ndcg_cut_k"): "ndcg_0",
+    ("ndcg_0", "nDCG@k"): "ndcg",
+    ("induced_ap", "map"): "ap",
+}
+
+
+@pytest.mark.parametrize("name", sorted(THINGS))
+def test_every_reference_has_its_bibtex(name):
+    for owner, doc in references.docs_of(name, THINGS[name]).items():
+        for item in references.items(doc):
+            assert references.keys_in(item), f"{owner} refers to {item}"
+
+
+def test_sources_are_complete_and_cited():
+    entries = references.entries()
+    assert len(entries) == references.BIBLIOGRAPHY.read_text(encoding="utf-8").count("\n@") + 1
+    for key, entry in entries.items():
+        assert entry.keys() >= {"author", "title", "year"}, key
+        assert entry.keys() & {"doi", "url", "note"}, f"{key} says nowhere where it is found"
+        assert re.fullmatch(r"10\.\d{4,9}/\S+", entry.get("doi", "10.1000/1")), key
+        assert entry["text"].count("{") == entry["text"].count("}"), key
+    titles = [references.letters(references.readable(each["title"])) for each in entries.values()]
+    assert len(set(titles)) == len(titles)
+    uncited = [key for key, names in references.citations(THINGS).items() if not names]
+    assert not uncited
+
+
+def test_short_titles_do_not_match_journals():
+    item = 'Metzler and Croft. "Linear feature-based models for information retrieval", 2007.'
+    assert references.keys_in(item) == ["metzler2007"]
+    assert references.keys_in('Van Rijsbergen, "Information Retrieval", 1979.') == [
+        "rijsbergen1979"
+    ]
+    assert references.keys_in("Nobody, Unheard of, 2031.") == []
+
+
+def test_the_citation_file_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    assert f"\nversion: {project['version']}\n" in text
+    page = (ROOT / "docs/cite.md").read_text(encoding="utf-8")
+    assert f"version = {{{project['version']}}}" in page
+    assert f"\nlicense: {project['license']}\n" in text
+    assert "cff-version: 1.2.0" in text

@@ -1,0 +1,235 @@
+"""Each check of the kit fails for a measure that breaks what the check is about."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import Additive, average_precision_score, get_measure, register_measure
+from skfilterrank.ranking import FilterAll
+from skfilterrank.testing import check_measure, parametrize_with_checks
+from skfilterrank.testing._checks import _measure_cases
+from skfilterrank.testing._rows import LABELS
+
+AP = average_precision_score
+
+
+def values(y_true, y_score, **given):
+    """AP of each query, whatever else is asked."""
+    return AP(y_true, y_score, **{**given, "average": None})
+
+
+def by_the_first_row(y_true, y_score, **given):
+    return AP(y_true, y_score, **given) * (1 + np.argmax(y_score))
+
+
+def whole_rows(y_true, y_score, **given):
+    contiguous = np.all(np.diff(given["groups"]) >= 0)
+    return AP(y_true, y_score, **given) * (1 + contiguous * (given.get("ties") == "stable"))
+
+
+def texts_in_another_order(y_true, y_score, **given):
+    found = AP(y_true, y_score, **given)
+    return found[::-1] if isinstance(given["groups"][0], str) else found
+
+
+def ids_as_texts(y_true, y_score, **given):
+    if not isinstance(given.get("ties", ""), str):
+        given["ties"] = [str(document) for document in given["ties"]]
+    return AP(y_true, y_score, **given)
+
+
+def no_index(y_true, y_score, **given):
+    if isinstance(y_true, pd.Series):
+        return AP(y_true.iloc[::-1], np.asarray(y_score), **given)
+    return AP(y_true, y_score, **given)
+
+
+def clipped(y_true, y_score, **given):
+    return AP(y_true, np.minimum(y_score, 1.5), **given)
+
+
+def doubles_alone(y_true, y_score, **given):
+    is_double = isinstance(y_score, np.ndarray) and y_score.dtype == np.float64
+    return AP(y_true, y_score, **given) * (1 if is_double else 0.5)
+
+
+def against_the_others(y_true, y_score, **given):
+    found = values(y_true, y_score, **given)
+    return found - np.nan_to_num(found).max()
+
+
+def of_few_queries(y_true, y_score, **given):
+    found = AP(y_true, y_score, **given)
+    return found / 2 if np.size(found) > 31 else found
+
+
+def median(y_true, y_score, **given):
+    found = values(y_true, y_score, **given)
+    return float(np.nanmedian(found)) if given.get("average", "mean") == "mean" else found
+
+
+def labels_alone(y_true, y_score, **given):
+    return AP(y_true, y_score, **{**given, "gains": None})
+
+
+def writing(y_true, y_score, **given):
+    y_true[0] = 0.0
+    return AP(y_true, y_score, **given)
+
+
+def divided_by_k(y_true, y_score, **given):
+    return AP(y_true, y_score, **given) / max(9, given.get("k") or 9)
+
+
+def turned_ties(y_true, y_score, **given):
+    turned = {"worst": "best", "best": "worst"}
+    ties = given.get("ties", "average")
+    ties = turned.get(ties, ties) if isinstance(ties, str) else ties
+    return AP(y_true, y_score, **{**given, "ties": ties})
+
+
+def one_order(y_true, y_score, **given):
+    ties = given.get("ties", "average")
+    is_average = isinstance(ties, str) and ties == "average"
+    return AP(y_true, y_score, **{**given, "ties": "best" if is_average else ties})
+
+
+def better_if_stable(y_true, y_score, **given):
+    ties = given.get("ties")
+    return AP(y_true, y_score, **given) * (1 + (isinstance(ties, str) and ties == "stable"))
+
+
+def too_high(y_true, y_score, **given):
+    return AP(y_true, y_score, **given) * 1.5
+
+
+def by_all_rows(y_true, y_score, **given):
+    return values(y_true, y_score, **given) / np.bincount(given["groups"])
+
+
+def never_dropped(y_true, y_score, **given):
+    return AP(y_true, y_score, **{**given, "unjudged": "zero"})
+
+
+def no_lists(y_true, y_score, **given):
+    return np.nan if np.isneginf(y_score).all() else AP(y_true, y_score, **given)
+
+
+def half_the_sum(facts):
+    return Additive(facts.relevant / 2, facts.by_place(lambda place: 1 / place))
+
+
+BROKEN = {
+    "check_order_of_rows": {"function": by_the_first_row},
+    "check_stable_ties": {"function": whole_rows},
+    "check_names_of_queries": {"function": texts_in_another_order},
+    "check_names_of_documents": {"function": ids_as_texts},
+    "check_query_ids_in_the_index": {"function": no_index},
+    "check_scale_of_scores": {"function": clipped},
+    "check_types_of_scores": {"function": doubles_alone},
+    "check_queries_alone": {"function": against_the_others},
+    "check_further_queries": {"function": of_few_queries},
+    "check_mean": {"function": median},
+    "check_gains_of_labels": {"function": labels_alone},
+    "check_nothing_is_written_to": {"function": writing},
+    "check_cut_off_beyond_the_list": {"function": divided_by_k},
+    "check_worst_and_best_ties": {"function": turned_ties},
+    "check_average_of_ties": {"function": one_order},
+    "check_ties_without_ties": {"function": better_if_stable},
+    "check_range": {"function": too_high},
+    "check_filtered_rows": {"function": by_all_rows},
+    "check_dropped_unjudged_rows": {"function": never_dropped},
+    "check_threshold_curve": {"additive": half_the_sum},
+    "check_wherever_measures_are_named": {"function": too_high, "name": "ap"},
+    "check_order_matters": {"order_matters": "never"},
+    "check_odd_lists": {"function": no_lists},
+    "check_pickle_and_repr": {"name": "ap"},
+}
+
+
+def test_every_check_is_tried():
+    assert list(BROKEN) == list(_measure_cases("ap", LABELS))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_check_fails_for_what_it_is_about(name, measure_table):
+    def function(y_true, y_score, **given):
+        return BROKEN[name].get("function", AP)(y_true, y_score, **given)
+
+    function.__dict__.update(AP.__dict__)
+    function.__signature__ = AP.__signature__
+    parts = {"name": "broken", **BROKEN[name], "function": function}
+    function.measure = replace(AP.measure, **parts)
+    with pytest.raises((AssertionError, ValueError)):
+        _measure_cases(function, LABELS)[name]()
+
+
+@parametrize_with_checks(["ap@3"], labels=[0, 1])
+def test_and_passes_for_others(check):
+    check()
+
+
+def test_all_that_fails_is_told():
+    with pytest.raises(AssertionError) as error:
+        check_measure("lexirecall")
+    text = str(error.value)
+    assert text.startswith("check_filtered_rows: Unjudged documents that are filtered are as good")
+    assert "\n\ncheck_dropped_unjudged_rows: With" in text
+    assert text.count("of lexirecall with Rows.random(0, (-2.0, -1.0, 0.0, 1.0, 3.0, nan))") == 2
+    reasons = dict.fromkeys(["check_filtered_rows", "check_dropped_unjudged_rows"], "counts rows")
+    check_measure("lexirecall", expected_failed_checks=reasons)
+    with pytest.raises(AssertionError, match="check_range passes, though it"):
+        check_measure("lexirecall", expected_failed_checks={**reasons, "check_range": "?"})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"measure": "no_such"}, "'no_such' is not a measure"),
+        ({"measure": abs}, "is not a measure"),
+        (
+            {"expected_failed_checks": {"check_it": ""}},
+            "has no check 'check_it': the checks",
+        ),
+        ({"expected_failed_checks": ["check_range"]}, "must be a dict of reasons by check"),
+        ({"labels": ["good"]}, "labels must"),
+        ({"labels": [1, 1000]}, r"labels must be numbers from -100 to 100.* got \[1, 1000\]"),
+        ({"labels": [np.nan]}, "labels must be numbers from -100 to 100"),
+        ({"labels": 3}, "labels must"),
+    ],
+)
+def test_odd_arguments(given, message):
+    with pytest.raises(InputError, match=message):
+        check_measure(**{"measure": "ap", **given})
+
+
+def test_parametrize():
+    mark = parametrize_with_checks(
+        ["lexirecall(n_items=50)"], expected_failed_checks=lambda one: {"check_range": "because"}
+    )
+    names, cases = mark.mark.args
+    assert names == "check"
+    assert [case.id for case in cases] == [f"lexirecall(n_items=50)-{name}" for name in BROKEN]
+    marked = {case.id: case.marks for case in cases if case.marks}
+    (xfail,) = marked.pop("lexirecall(n_items=50)-check_range")
+    assert not marked
+    assert xfail.kwargs == {"reason": "because", "strict": True}
+    with pytest.raises(InputError, match="must be a function of a measure or ranker"):
+        parametrize_with_checks(["ap"], expected_failed_checks={})
+    for one in ("ap", get_measure("ap"), AP, FilterAll()):
+        with pytest.raises(InputError, match="things must be"):
+            parametrize_with_checks(one)
+
+
+def test_a_measure_of_ones_own(measure_table):
+    @register_measure("to_be_checked", value_range=(0, 1))
+    def to_be_checked(ranked, pool):
+        return float(ranked[0] > 0) if len(ranked) else 0.0
+
+    cases = _measure_cases(to_be_checked, LABELS)
+    cases["check_range"]()
+    cases["check_order_of_rows"]()
+    assert get_measure(to_be_checked).text == "to_be_checked"

@@ -1,0 +1,283 @@
+"""Each check of the kit fails for a ranker that breaks what the check is about."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import Ridge
+from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils.validation import validate_data
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking import FilterAll, QueryRanker, RankerMixin, RankFusion
+from skfilterrank.testing import check_ranker, parametrize_with_checks
+from skfilterrank.testing._checks import _ranker_cases
+
+
+class Ranker(QueryRanker):
+    """A ranker as it should be."""
+
+
+class NoGroupsToPredict(Ranker):
+    def predict(self, X):
+        return super().predict(X)
+
+
+class SinglePrecision(Ranker):
+    def predict(self, X, groups=None):
+        return super().predict(X, groups).astype(np.float32)
+
+
+class NumbersAlone(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        self.factor_ = 1 if groups is not None and np.asarray(groups).dtype.kind == "i" else 2
+        return super().fit(X, y, groups, **fit_params)
+
+    def predict(self, X, groups=None):
+        return self.factor_ * super().predict(X, groups)
+
+
+class ContiguousRows(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        self.factor_ = 1 if (np.diff(groups) >= 0).all() else 2
+        return super().fit(X, y, groups, **fit_params)
+
+    def predict(self, X, groups=None):
+        return self.factor_ * super().predict(X, groups)
+
+
+class NotRouted(Ranker):
+    __metadata_request__fit = {"groups": None}  # noqa: RUF012
+
+
+class CutToLength(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        n = min(len(X), len(y), len(groups))
+        return super().fit(X[:n], y[:n], groups[:n], **fit_params)
+
+
+class WordsAreZero(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        if np.asarray(y).dtype.kind == "U":
+            y = np.arange(len(y)) % 2
+        return super().fit(X, y, groups, **fit_params)
+
+
+class Silent(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        judged = ~np.isnan(y)
+        return super().fit(X[judged], y[judged], groups[judged], **fit_params)
+
+
+class UnjudgedIsZero(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        super().fit(X, y, groups, **fit_params)
+        return super().fit(X, np.nan_to_num(y), groups, **fit_params)
+
+
+class NothingIsZero(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        y = np.zeros(len(X)) if pd.isna(y).all() else y
+        return super().fit(X, y, groups, **fit_params)
+
+
+class GainsLeftOut(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        if self.gains is not None:
+            y = pd.factorize(y)[0]
+            return QueryRanker(self.estimator).fit(X, y, groups, **fit_params)
+        return super().fit(X, y, groups, **fit_params)
+
+
+class ManyQueries(Ranker):
+    def predict(self, X, groups=None):
+        few = len(np.unique(groups)) == 1
+        return super().predict(X, groups) * (np.nan if few else 1)
+
+
+class NumberedColumns(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        return super().fit(np.asarray(X), y, groups, **fit_params)
+
+    def predict(self, X, groups=None):
+        return super().predict(np.asarray(X)[:, :4], groups)
+
+
+class Unmasked(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        return super().fit(np.asarray(X), y, groups, **fit_params)
+
+
+class DenseAfterAll(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        X = X.toarray()[:, ::-1] if sparse.issparse(X) else X
+        return super().fit(X, y, groups, **fit_params)
+
+
+class Writing(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        X[0] = X[0]
+        return super().fit(X, y, groups, **fit_params)
+
+
+class Mending(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        self.measure = "ap"
+        return super().fit(X, y, groups, **fit_params)
+
+
+class Counting(Ranker):
+    counter = itertools.count(1)
+
+    def fit(self, X, y, groups=None, **fit_params):
+        self.factor_ = next(self.counter)
+        return super().fit(X, y, groups, **fit_params)
+
+    def predict(self, X, groups=None):
+        return self.factor_ * super().predict(X, groups)
+
+
+class Forgetful(Ranker):
+    factor_ = 2
+
+    def fit(self, X, y, groups=None, **fit_params):
+        self.factor_ = 1
+        return super().fit(X, y, groups, **fit_params)
+
+    def predict(self, X, groups=None):
+        return self.factor_ * super().predict(X, groups)
+
+    def __getstate__(self):
+        return {key: value for key, value in vars(self).items() if key != "factor_"}
+
+
+class ByTheBatch(Ranker):
+    def predict(self, X, groups=None):
+        scores = super().predict(X, groups)
+        return scores - scores.mean()
+
+
+class Guessing(Ranker):
+    def score(self, X, y, groups=None, **weights):
+        if groups is None and not isinstance(y, pd.Series):
+            groups = np.zeros(len(X))
+        return super().score(X, y, groups, **weights)
+
+
+class MoodyScore(Ranker):
+    calls = itertools.count()
+
+    def score(self, X, y, groups=None, **weights):
+        return super().score(X, y, groups, **weights) + next(self.calls)
+
+
+BROKEN = {
+    "check_signatures": NoGroupsToPredict,
+    "check_scores": SinglePrecision,
+    "check_types_of_groups": NumbersAlone,
+    "check_order_of_groups": ContiguousRows,
+    "check_groups_by_routing": NotRouted,
+    "check_lengths": CutToLength,
+    "check_labels_that_are_no_numbers": WordsAreZero,
+    "check_unjudged_rows_are_counted": Silent,
+    "check_unjudged_rows_teach_nothing": UnjudgedIsZero,
+    "check_no_judged_row": NothingIsZero,
+    "check_gains": GainsLeftOut,
+    "check_few_documents": ManyQueries,
+    "check_columns": NumberedColumns,
+    "check_masked_features": Unmasked,
+    "check_sparse_features": DenseAfterAll,
+    "check_read_only_arrays": Writing,
+    "check_nothing_of_the_caller_is_changed": Mending,
+    "check_refitting": Counting,
+    "check_pickling": Forgetful,
+    "check_batches": ByTheBatch,
+    "check_score": Guessing,
+    "check_grid_search": MoodyScore,
+}
+
+
+def test_every_check_is_tried():
+    assert list(BROKEN) == list(_ranker_cases(Ranker(Ridge()), None))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_check_fails_for_what_it_is_about(name):
+    with pytest.raises((AssertionError, ValueError, TypeError)):
+        _ranker_cases(BROKEN[name](Ridge()), None)[name]()
+
+
+@parametrize_with_checks([Ranker(Ridge())])
+def test_and_passes_for_others(check):
+    check()
+
+
+class FirstColumn(RankerMixin, BaseEstimator):
+    """Somebody's ranker, with what scikit-learn has for checks."""
+
+    def __init__(self, measure="ndcg_f"):
+        self.measure = measure
+
+    def fit(self, X, y, groups=None):
+        X, y = self._rows(X, reset=True), check_array(y, ensure_2d=False, ensure_all_finite=False)
+        check_consistent_length(X, y, groups)
+        unjudged = np.isnan(y)
+        if unjudged.all():
+            raise ValueError("no row is judged")
+        if unjudged.any():
+            warnings.warn(f"{unjudged.sum()} of {len(y)} rows are unjudged (NaN label)")
+        self.n_unjudged_ = int(unjudged.sum())
+        self.sign_ = np.sign(np.corrcoef(X[~unjudged, 0], y[~unjudged])[0, 1])
+        return self
+
+    def predict(self, X, groups=None):
+        return self.sign_ * self._rows(X, reset=False)[:, 0]
+
+    def _rows(self, X, reset):
+        if np.ma.isMaskedArray(X):
+            raise ValueError("X is a masked array")
+        return validate_data(self, X, reset=reset, dtype=np.float64)
+
+
+@parametrize_with_checks([FirstColumn()])
+def test_a_ranker_of_somebody_elses_passes(check):
+    check()
+
+
+def test_all_that_fails_is_told():
+    with pytest.raises(AssertionError) as error:
+        check_ranker(RankFusion())
+    first, second = str(error.value).split("\n\n")
+    assert first.startswith("check_unjudged_rows_are_counted: Rows with a NaN label are counted in")
+    assert second.endswith("labels that are all NaN must raise ValueError, and did not")
+
+
+def test_data_of_ones_own():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    check_ranker(Ranker(Ridge()), data=(X, y, np.arange(60) // 5))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ranker": "ndcg"}, "ranker must be an estimator with a fit, got 'ndcg'"),
+        ({"ranker": FilterAll}, "ranker must be an estimator with a fit"),
+        ({"data": 3}, r"data must be \(X, y, groups\), got 3"),
+        ({"data": ([[1], [2]], [1, 2], [1])}, r"got shapes \(2, 1\), \(2,\) and \(1,\)"),
+        ({"data": ([[1], [2]], [1, np.nan], [1, 1])}, "none of them NaN"),
+        ({"expected_failed_checks": {"check_it": ""}}, "has no check 'check_it'"),
+    ],
+)
+def test_odd_arguments(given, message):
+    with pytest.raises(InputError, match=message):
+        check_ranker(**{"ranker": FilterAll(), **given})
+
+
+def test_names_of_tests_have_no_addresses():
+    mark = parametrize_with_checks([FilterAll(gains=lambda label: label)])
+    assert all(" at 0x" not in case.id for case in mark.mark.args[1])
