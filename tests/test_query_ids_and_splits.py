@@ -191,6 +191,8 @@ class TestCutQueries:
     @pytest.mark.parametrize("wrap", ["alone", "Pipeline", "search"])
     @every_ranker
     def test_rows_are_split(self, ranker, wrap, routing, scoring):
+        if wrap != "alone" and OLD_SKLEARN and routing and scoring is None:
+            pytest.skip("scikit-learn 1.6 hands nothing to the score of a Pipeline or a search")
         if wrap == "Pipeline":
             ranker = make_pipeline("passthrough", ranker)
         how = {"cv": SHUFFLED, "scoring": scoring, "error_score": "raise"}

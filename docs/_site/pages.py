@@ -11,6 +11,8 @@ DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
 # Files of the project that have a page of another name.
 PAGES = {"../README.md": "index.md", "../CONTRIBUTING.md": "contributing.md"}
+# Included here and not by the directive, whose links would be those of another folder.
+RULES = "```{include} ../CONTRIBUTING.md\n```\n"
 
 
 def write_pages(app) -> None:
@@ -35,6 +37,19 @@ def write_pages(app) -> None:
         shutil.copy(picture, DOCS / "benchmarks")
 
 
+def remove_stale(app) -> None:
+    """Remove pages that were written for names and examples that are no more."""
+    known = things()
+    for path in (DOCS / "api").glob("*.rst"):
+        if path.stem not in known:
+            path.unlink()
+    gallery = DOCS / "gallery"
+    for path in gallery.rglob("*.rst"):
+        example = ROOT / "examples" / path.relative_to(gallery).with_suffix(".py")
+        if path.stem != "index" and not example.exists():
+            path.unlink()
+
+
 def link_within(app, docname, source) -> None:
     """Let links to files of the project lead to their pages, where they have one."""
     up = "../" * docname.count("/")
@@ -49,7 +64,17 @@ def link_within(app, docname, source) -> None:
     text = re.sub(r"\]\((?:\.\./)*measures\.md#(\w+)\)", rf"]({up}measures/\1.md)", text)
     for outside, page in PAGES.items():
         text = text.replace(f"]({outside})", f"]({up}{page})")
-    source[0] = text
+    source[0] = text.replace(RULES, rules())
+
+
+def rules() -> str:
+    """What CONTRIBUTING.md says below its introduction, with links as of a page beside it."""
+    _, _, text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n* ")
+    text = text.replace("](docs/", "](").replace(
+        "](benchmarks/README.md)", "](benchmarks/index.md)"
+    )
+    # Files that have no page are named alone.
+    return "* " + re.sub(r"\[([^]]*)\]\((?!\w+:)[\w/.-]*/README\.md\)", r"\1", text)
 
 
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
@@ -59,6 +84,7 @@ def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
 
 def setup(app):
     """Hook into the build."""
+    app.connect("builder-inited", remove_stale, priority=90)
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("source-read", link_within)
     app.connect("autodoc-skip-member", is_not_ours)

@@ -25,7 +25,7 @@ X, y, groups, _ = make_rank_and_filter(
 )
 train = groups < 800
 labels = pd.Series(y, index=pd.Index(groups, name="qid"))
-leaves = [2, 4, 8, 16, 31]
+leaves = [2, 8, 31]
 search = GridSearchCV(
     RankAndFilter(LGBMRanker(n_estimators=50, n_jobs=1, verbose=-1), k=3, cv=3),
     {"estimator__num_leaves": leaves, "threshold": ["tune", None]},
