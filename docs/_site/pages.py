@@ -33,8 +33,9 @@ def write_pages(app) -> None:
         path = DOCS / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-    for picture in benchmarks.RESULTS.glob("*.png"):
-        shutil.copy(picture, DOCS / "benchmarks")
+    for suffix in ("png", "csv"):
+        for beside in benchmarks.RESULTS.glob(f"*.{suffix}"):
+            shutil.copy(beside, DOCS / "benchmarks")
 
 
 def remove_stale(app) -> None:
@@ -82,10 +83,19 @@ def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
     return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
 
 
+def keep_underscores(app, what, name, obj, options, lines) -> None:
+    """Keep attributes in shapes, such as n_features_in_, from being read as links."""
+    lines[:] = [
+        re.sub(r"shape \([^)]*\)", lambda match: re.sub(r"_(?=[,)])", r"\\_", match[0]), line)
+        for line in lines
+    ]
+
+
 def setup(app):
     """Hook into the build."""
     app.connect("builder-inited", remove_stale, priority=90)
     app.connect("builder-inited", write_pages, priority=100)
     app.connect("source-read", link_within)
     app.connect("autodoc-skip-member", is_not_ours)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
