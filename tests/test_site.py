@@ -18,12 +18,16 @@ SITE = Path(os.environ.get("SKFILTERRANK_SITE", ROOT / "docs/_build/html"))
 PAGES = {
     "landing": "index.html",
     "guide": "thresholds.html",
+    "chart": "which_measure.html",
     "overview": "measures.html",
     "measure": "measures/ndcg_f.html",
     "long formula": "measures/metric_lexirecall.html",
     "class": "api/skfilterrank.ranking.RankAndFilter.html",
     "function": "api/skfilterrank.metrics.ul_normalized_score.html",
     "benchmark": "benchmarks/methods_and_thresholds.html",
+    "gallery": "gallery/index.html",
+    "example": "gallery/tasks/plot_tuned_threshold.html",
+    "contributing": "contributing.html",
     "sources": "citing/sources.html",
 }
 
