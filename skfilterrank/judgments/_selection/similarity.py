@@ -55,10 +55,10 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     -----
     With rows x, y of norm 1, terms sorted from rare to frequent, and x' the part of x after some
     term w: x . y = (dot product of the terms up to w) + x' . y' <= (the same) + ``|x'| |y'|``.
-    Where each row is cut so that ``|x'| < threshold``, two similar rows share a term before the first of
-    their cuts, so the product of the short beginnings finds every candidate; the bound removes
-    most of those that are not similar, and the rest are compared in full. The beginnings hold the
-    rare terms, whose lists of documents are short [1]_.
+    Where each row is cut so that ``|x'| < threshold``, two similar rows share a term before the
+    first of their cuts, so the product of the short beginnings finds every candidate; the bound
+    removes most of those that are not similar, and the rest are compared in full. The beginnings
+    hold the rare terms, whose lists of documents are short [1]_.
 
     References
     ----------
