@@ -68,6 +68,9 @@ def wait_for(browser, script):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_is_fetched_from_outside(browser, address, page):
+    # What the browser shows before any page, it loads from itself.
+    browser.get("about:blank")
+    time.sleep(0.2)
     requested(browser)
     browser.get_log("browser")
     browser.get(address + PAGES[page])
