@@ -13,7 +13,7 @@ OLDEST_TESTS ?= -m 'not slow' tests/test_oldest.py tests/test_estimators.py \
 	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py \
 	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py
 
-.PHONY: demo test thorough check test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
+.PHONY: demo test thorough check slow-list test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -24,6 +24,11 @@ test: $(VENV)/installed-dev
 # What to run while working: all but the tests marked slow.
 check: lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'not slow'
+
+# The tests that `make check` leaves out are those that took long here; on a quiet machine.
+slow-list: $(VENV)/installed-dev
+	: > tests/support/slow_tests.txt
+	$(BIN)/python -m pytest -q --write-slow tests
 
 # Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
 TESTS ?= tests

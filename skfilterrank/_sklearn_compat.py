@@ -29,6 +29,7 @@ __all__ = [
     "metadata_routing_enabled",
     "num_samples",
     "safe_indexing",
+    "tags_tell_sparse",
     "trees_and_forests",
     "without_groups",
 ]
@@ -87,6 +88,13 @@ def without_groups(routing):
         for method in (routing.fit, routing.transform):
             method.add_request(param="groups", alias=False)
     return routing
+
+
+def tags_tell_sparse() -> bool:
+    """Whether the tags of estimators say that they take sparse rows, as not yet in 1.6."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression().__sklearn_tags__().input_tags.sparse
 
 
 def trees_and_forests() -> tuple[type, tuple[type, ...]]:

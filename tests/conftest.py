@@ -12,8 +12,19 @@ import pytest
 from hypothesis import settings
 
 import profiles  # noqa: F401 (registers what is loaded here)
+import slow_tests
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--write-slow", action="store_true", help="write the list of slow tests anew")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(slow_tests.MarkSlow())
+    if config.getoption("write_slow") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(slow_tests.WriteSlow())
 
 
 # Modules and tests live as long as the process: without this, each collection of garbage, of which

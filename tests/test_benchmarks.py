@@ -9,6 +9,10 @@ import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
+pytestmark = pytest.mark.skipif(
+    not BENCHMARKS.is_dir(), reason="the benchmarks are no part of what is released"
+)
+
 
 @pytest.fixture
 def make(monkeypatch):

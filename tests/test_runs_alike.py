@@ -1,6 +1,7 @@
 """Every function with a parameter `runs` or `qrels` takes them alike."""
 
 import bz2
+import functools
 import gzip
 import io
 import json
@@ -246,39 +247,55 @@ RANKED = {
 }
 
 
+OF_ONE_RUN = (
+    lambda run: evaluate_run(run, QRELS, "ap"),
+    lambda run: align(run, QRELS).to_frame(),
+    lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
+    lambda run: read_run(run)[["qid", "docno"]],
+    lambda run: moved_documents(run, RUNS["two"], QRELS),
+    lambda run: draw({"one": run, "two": RUNS["two"]}, QRELS),
+    lambda run: fuse_learned({"a": run, "b": RUNS["two"]}, QRELS, fusion="logistic", cv=None),
+)
+
+
+@functools.cache
+def of_frames(is_by_rank):
+    """What the doors say of frames, of all runs and of one."""
+    runs = RANKED if is_by_rank else RUNS
+    return [door(runs) for door in FUNCTIONS.values()], [door(runs["one"]) for door in OF_ONE_RUN]
+
+
 def test_every_form_of_runs_at_every_door(form, request):
     form(RUNS["one"], "score")  # where packages are absent
-    is_by_rank = "ms marco" in request.node.name
-    for function in FUNCTIONS.values():
+    of_all, of_one = of_frames("ms marco" in request.node.name)
+    for function, expected in zip(FUNCTIONS.values(), of_all, strict=True):
         runs = {name: form(run, "score") for name, run in RUNS.items()}
-        pd.testing.assert_frame_equal(function(runs), function(RANKED if is_by_rank else RUNS))
-    for one in (
-        lambda run: evaluate_run(run, QRELS, "ap"),
-        lambda run: align(run, QRELS).to_frame(),
-        lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
-        lambda run: read_run(run)[["qid", "docno"]],
-        lambda run: moved_documents(run, RUNS["two"], QRELS),
-        lambda run: draw({"one": run, "two": RUNS["two"]}, QRELS),
-        lambda run: fuse_learned({"a": run, "b": RUNS["two"]}, QRELS, fusion="logistic", cv=None),
-    ):
-        expected = (RANKED if is_by_rank else RUNS)["one"]
-        pd.testing.assert_frame_equal(one(form(RUNS["one"], "score")), one(expected))
+        pd.testing.assert_frame_equal(function(runs), expected)
+    for function, expected in zip(OF_ONE_RUN, of_one, strict=True):
+        pd.testing.assert_frame_equal(function(form(RUNS["one"], "score")), expected)
+
+
+OF_JUDGMENTS = {name: partial(of, RUNS) for name, of in ON_JUDGMENTS.items()} | {
+    "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
+    "align": lambda qrels, _: align(RUNS["one"], qrels).to_frame(),
+    "evaluate_run": partial(evaluate_run, RUNS["one"]),
+    "read_qrels": lambda qrels, _: read_qrels(qrels),
+    "moved_documents": lambda qrels, _: moved_documents(RUNS["one"], RUNS["two"], qrels),
+    "fuse_learned": lambda qrels, _: fuse_learned(RUNS, qrels, fusion="logistic", cv=None),
+    "pool": lambda qrels, _: draw(RUNS, qrels),
+}
+
+
+@functools.cache
+def of_frame_of_judgments(door):
+    return OF_JUDGMENTS[door](QRELS, "ap")
 
 
 def test_every_form_of_judgments_at_every_door(form):
     form(QRELS, "label")
-    run = RUNS["one"]
-    doors = {name: partial(of, RUNS) for name, of in ON_JUDGMENTS.items()} | {
-        "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
-        "align": lambda qrels, _: align(run, qrels).to_frame(),
-        "evaluate_run": partial(evaluate_run, run),
-        "read_qrels": lambda qrels, _: read_qrels(qrels),
-        "moved_documents": lambda qrels, _: moved_documents(run, RUNS["two"], qrels),
-        "fuse_learned": lambda qrels, _: fuse_learned(RUNS, qrels, fusion="logistic", cv=None),
-        "pool": lambda qrels, _: draw(RUNS, qrels),
-    }
-    for door in doors.values():
-        pd.testing.assert_frame_equal(door(form(QRELS, "label"), "ap"), door(QRELS, "ap"))
+    for name, door in OF_JUDGMENTS.items():
+        found = door(form(QRELS, "label"), "ap")
+        pd.testing.assert_frame_equal(found, of_frame_of_judgments(name))
 
 
 @pytest.mark.parametrize("name", FILES)

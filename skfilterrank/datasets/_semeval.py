@@ -41,7 +41,7 @@ _QUESTION = {
 
 
 def fetch_semeval_cqa(
-    part: str = "train-part2",
+    part: str,
     *,
     data_home: str | os.PathLike | None = None,
     download_if_missing: bool = True,
@@ -50,7 +50,7 @@ def fetch_semeval_cqa(
 
     Parameters
     ----------
-    part : {"train-part2", "dev"}, default="train-part2"
+    part : {"train-part2", "dev"}
         3,790 comments on 379 questions, or 2,440 on 244.
     data_home : str or PathLike, default=None
         Folder in which data sets are kept, see `get_data_home`.

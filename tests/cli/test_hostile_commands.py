@@ -4,7 +4,7 @@ import io
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
@@ -117,8 +117,8 @@ def test_valid_files_work(command, try_on):
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
-@times(1 / 2)  # each a command, of which there are many
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Each is a command, of which there are many.
+@times(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files(command, try_on, data):
     try_on(command, data.draw(mutated(COMMANDS[command][1])))

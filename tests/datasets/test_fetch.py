@@ -340,7 +340,7 @@ def test_published_sets_are_what_their_notes_say(data_dir):
         assert (len(labels), (labels == -2).sum()) == (n_judgments, n_junk)
     covid = fetch_trec_covid(**here)
     assert (len(covid.runs), len(covid.qrels), covid.qrels["qid"].nunique()) == (143, 8_691, 30)
-    assert len(fetch_semeval_cqa(**here).data) == 3_790
+    assert len(fetch_semeval_cqa("train-part2", **here).data) == 3_790
     assert fetch_semeval_cqa("dev", **here).target.value_counts().tolist() == [1_209, 818, 413]
     cranfield = fetch_cranfield(**here)
     assert cranfield.qrels["label"].value_counts().to_dict() == {

@@ -100,18 +100,25 @@ def test_the_mean_change_of_a_label_is_0(parts, name):
     np.testing.assert_allclose(mean, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", RATIOS)
-def test_the_expected_value_is_that_over_drawn_labels(parts, name):
+@pytest.fixture(scope="module")
+def over_drawn_labels(parts):
+    """Values of every ratio for each of many draws of the labels."""
     _, runs, pool, grades, _ = parts
-    form = SumOfLabels(parse_measure(name), pool, grades)
     probabilities = uncertain(pool, len(grades))
-    base = form.expand(Prediction.sure(pool, probabilities)).base
     rng, values = np.random.RandomState(0), []
     frame = pool.index.to_frame(index=False)
     for _ in range(150):
         drawn = [rng.choice(grades, p=each) for each in probabilities]
-        found = evaluate_runs(runs, frame.assign(label=drawn), name)[name]
-        values.append(found.unstack().loc[list(pool.runs)].to_numpy())
+        values.append(evaluate_runs(runs, frame.assign(label=drawn), list(RATIOS)))
+    return values
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_the_expected_value_is_that_over_drawn_labels(parts, over_drawn_labels, name):
+    _, _, pool, grades, _ = parts
+    form = SumOfLabels(parse_measure(name), pool, grades)
+    base = form.expand(Prediction.sure(pool, uncertain(pool, len(grades)))).base
+    values = [found[name].unstack().loc[list(pool.runs)].to_numpy() for found in over_drawn_labels]
     error = np.std(values, axis=0) / np.sqrt(len(values))
     assert (np.abs(base - np.mean(values, axis=0)) < 4 * error + 0.03).all()
 

@@ -8,6 +8,6 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.register_profile("thorough", deadline=None, max_examples=300, print_blob=True)
 
 
-def times(factor):
+def times(factor, **others):
     """As many examples as the profile has, times a factor, so that no profile is cut short."""
-    return settings(max_examples=round(factor * settings.default.max_examples))
+    return settings(max_examples=round(factor * settings.default.max_examples), **others)

@@ -51,7 +51,9 @@ class Mitigations:
                 self.measures[name] = measure
             elif thing == "condensed":
                 self.measures[name] = _condensed(measure)
-            elif isinstance(thing, str) and known_measure(thing) is not None:
+            elif isinstance(thing, ParsedMeasure) or (
+                isinstance(thing, str) and known_measure(thing) is not None
+            ):
                 self.measures[name] = parse_measure(thing)
             elif callable(thing) and not isinstance(thing, type | str):
                 self.predictors[name] = thing

@@ -11,7 +11,7 @@ from skfilterrank._core.results import Result, counted
 from skfilterrank.comparison._orders.overlap import rank_biased_overlap
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import read_runs
 
 
@@ -194,7 +194,13 @@ def _overlaps(systems, original_runs, reproduced_runs, persistence, depth):
     if original_runs is None or reproduced_runs is None:
         missing = "original_runs" if original_runs is None else "reproduced_runs"
         raise InputError(f"{missing} is missing: overlap needs the runs of both.")
-    both = [_lists(runs, depth) for runs in (original_runs, reproduced_runs)]
+    both = []
+    for argument, runs in (("original_runs", original_runs), ("reproduced_runs", reproduced_runs)):
+        try:
+            both.append(_lists(runs, depth))
+        except SkfilterrankError as error:
+            error.add_note(f"This came up with {argument}.")
+            raise
     for argument, lists in zip(("original_runs", "reproduced_runs"), both):
         if lacking := [name for name in systems if name not in lists]:
             raise InputError(
