@@ -120,7 +120,7 @@ def page(name: str, picture: str = "") -> str:
         for formula in re.split(r",? *\\qquad *", known["formula"]):
             parts += ["```{math}", formula, "```", ""]
         parts += [known.get("where", ""), ""]
-        if re.search(r"g_i|r_i|\bR\b", known["formula"]):
+        if re.search(r"\b[gr](\^.)?_[a-z]|\b[Rk]\b", known["formula"]):
             parts += [facts()["symbols"].strip(), ""]
     if picture:
         parts += ["## What it rewards", "", picture, ""]
