@@ -8,6 +8,7 @@ import tarfile
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skfilterrank._files.files import read_bytes, reason_of
 from skfilterrank.datasets._remote import Kept, get_data_home, provide
 from skfilterrank.datasets._trec import MIRROR
 from skfilterrank.exceptions import FileFormatError
@@ -79,16 +80,29 @@ def fetch_cranfield(
         digest=f"md5:{_MD5}",
         download_if_missing=download_if_missing,
     )
-    documents, queries = (pd.read_json(path, lines=True, dtype=False) for path in paths[:2])
+    documents = _table(paths[0], ["docid", *_FIELDS.values()])
+    queries = _table(paths[1], ["qid", "text"])
     qrels = read_qrels(paths[2], unjudged_label=None)
     qrels["label"] = (5 - qrels["label"]).where(qrels["label"] > 0, 0)
     return Bunch(
         documents=documents.rename(columns={"docid": "docno"}).fillna(""),
-        queries=queries[["qid", "text"]],
+        queries=queries,
         qrels=qrels,
         DESCR="Cranfield 1400, the distribution of the SMART group by the University of Glasgow. "
         f"Source: {_URL}.",
     )
+
+
+def _table(path, columns):
+    """Columns of a file of one JSON object per line."""
+    try:
+        return pd.read_json(io.BytesIO(read_bytes(path)), lines=True, dtype=False)[columns]
+    except (OSError, ValueError, LookupError) as error:
+        raise FileFormatError(
+            f"one JSON object per line with {', '.join(columns)} was expected: {reason_of(error)}; "
+            "remove the file, and it will be fetched again.",
+            file=str(path),
+        ) from error
 
 
 def _member(archive, name):

@@ -9,11 +9,18 @@ from typing import NamedTuple
 
 from skfilterrank._core.checks import check_flag
 from skfilterrank._files.files import is_path, open_replacing, read_bytes, reason_of
-from skfilterrank.exceptions import DownloadError, FileFormatError, InputTypeError
+from skfilterrank.exceptions import (
+    DownloadError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    brief,
+)
 
 VARIABLE = "SKFILTERRANK_DATA"
 _FOLDER = "skfilterrank_data"
 _SECONDS = 60
+_ANOTHER = f"name another folder by data_home= or the variable {VARIABLE}"
 
 
 class Kept(NamedTuple):
@@ -43,6 +50,8 @@ def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
     ------
     TypeError
         If `data_home` is no path.
+    ValueError
+        If it starts with the home of a user whom this machine does not know.
 
     Examples
     --------
@@ -56,7 +65,12 @@ def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
         raise InputTypeError(
             f"data_home must be None or the path of a folder, got {type(data_home).__name__}."
         )
-    return Path(data_home).expanduser()
+    try:
+        return Path(data_home).expanduser()
+    except RuntimeError as error:
+        raise InputError(
+            f"data_home must be the path of a folder, got {brief(data_home)}: {error}"
+        ) from error
 
 
 def digest_check(digest: str) -> Callable[[bytes], str | None]:
@@ -84,9 +98,17 @@ def provide(
     is packed.
     """
     check_flag(download_if_missing, "download_if_missing")
-    missing = {path: kept for path, kept in files.items() if not path.exists()}
+    missing = {}
     for path, kept in files.items():
-        wrong = kept.check and path not in missing and kept.check(read_bytes(path))
+        try:
+            is_there = path.exists()
+            wrong = is_there and kept.check and kept.check(read_bytes(path))
+        except OSError as error:
+            raise DownloadError(
+                f"{path} cannot be read ({reason_of(error)}): {_ANOTHER}."
+            ) from error
+        if not is_there:
+            missing[path] = kept
         if wrong:
             raise FileFormatError(
                 f"{wrong}; remove the file, and it will be fetched again.", file=str(path)
@@ -106,16 +128,26 @@ def provide(
         except (OSError, FileFormatError) as error:
             failures.append(f"{url}: {reason_of(error)}")
             continue
-        for path, content in contents.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open_replacing(path) as raw:
-                raw.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        _write(contents)
         return
     raise DownloadError(
         f"{name} could not be fetched ({'; '.join(failures)}). Nothing was written. Try again with "
         "a connection to the internet, or copy the folder of a machine that has one and name it by "
         f"data_home= or the variable {VARIABLE}."
     )
+
+
+def _write(contents):
+    """Write files by their paths, packed where their names say so."""
+    for path, content in contents.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open_replacing(path) as raw:
+                raw.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        except OSError as error:
+            raise DownloadError(
+                f"{path} cannot be written ({reason_of(error)}): {_ANOTHER}."
+            ) from error
 
 
 def _made(files, content, digest):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from sklearn.utils import Bunch
 
 from skfilterrank._core.checks import check_choice
+from skfilterrank._files.files import reason_of
 from skfilterrank.datasets._remote import Kept, get_data_home, provide
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table
@@ -148,8 +149,11 @@ def _comments(thread):
 
 
 def _wrong_labels(lines, expected):
-    rows = map(json.loads, lines.decode().splitlines())
-    labels = sorted(f"{row['docid']} {row['label']}" for row in rows)
+    try:
+        rows = map(json.loads, lines.decode().splitlines())
+        labels = sorted(f"{row['docid']} {row['label']}" for row in rows)
+    except (ValueError, KeyError, TypeError) as error:
+        return f"one JSON object per comment was expected: {reason_of(error)}"
     if hashlib.sha256("\n".join(labels).encode()).hexdigest() == expected:
         return None
     return f"ids and labels of its {len(labels):,} comments are not those that are expected"

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import json
 import subprocess
 import sys
 import tarfile
@@ -159,6 +160,21 @@ def test_a_file_that_is_cut_off_on_this_machine(track, tmp_path):
         fetch_trec_qrels("web-2010", data_home=tmp_path)
 
 
+@pytest.mark.parametrize("where", ["file", "file/below", "x" * 300])
+def test_a_folder_that_cannot_hold_it(track, tmp_path, where):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        DownloadError, match=r"web2010.* cannot be .*: name another folder by data_"
+    ):
+        fetch_trec_qrels("web-2010", data_home=tmp_path / where)
+
+
+def test_a_folder_where_the_file_should_be(track, tmp_path):
+    (tmp_path / "trec-web-qrels" / "web2010.qrels.txt.gz").mkdir(parents=True)
+    with pytest.raises(DownloadError, match=r"web2010.* cannot be read .*name another folder"):
+        fetch_trec_qrels("web-2010", data_home=tmp_path)
+
+
 def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):
     server.put("BERT", RUN)
     server.put("T5R1", RUN.replace(b"mine", b"T5R1"))
@@ -228,6 +244,15 @@ def test_other_forum_answers_are_not_kept(server, forum, tmp_path, content, said
     assert list(tmp_path.rglob("*")) == []
 
 
+@pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"3", b'{"qid": "1"}'])
+def test_damaged_forum_answers_on_this_machine(server, forum, tmp_path, content):
+    fetch_semeval_cqa("dev", data_home=tmp_path)
+    (path,) = tmp_path.rglob("*.gz")
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(FileFormatError, match=r"dev\.jsonl.*one JSON object.*remove the file"):
+        fetch_semeval_cqa("dev", data_home=tmp_path)
+
+
 def packed(files):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
@@ -268,6 +293,21 @@ def test_cranfield(server, monkeypatch, tmp_path):
     assert (tmp_path / "cranfield" / "queries.jsonl").stat().st_mtime_ns == kept
 
 
+@pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"[1,", b'{"docid": "1"}', b""])
+@pytest.mark.parametrize("name", ["docs.jsonl.gz", "queries.jsonl"])
+def test_a_damaged_collection_on_this_machine(tmp_path, name, content):
+    folder = tmp_path / "cranfield"
+    folder.mkdir()
+    document = dict.fromkeys(("docid", "title", "author", "bib", "text"), "1")
+    (folder / "docs.jsonl.gz").write_bytes(json.dumps(document).encode())
+    (folder / "queries.jsonl").write_text('{"qid": "1", "text": "wing"}')
+    (folder / "qrels.txt").write_text("1 0 1 1")
+    assert fetch_cranfield(data_home=tmp_path).qrels["label"].tolist() == [4]
+    (folder / name).write_bytes(content)
+    with pytest.raises(FileFormatError, match=f"{name}.*one JSON object.*remove the file"):
+        fetch_cranfield(data_home=tmp_path)
+
+
 def test_another_archive_is_not_kept(server, monkeypatch, tmp_path):
     serve_cranfield(server, monkeypatch, packed(CRANFIELD))
     server.put("cran.tar.gz", packed(CRANFIELD | {"cranqrel": b"1 1 2\n"}))
@@ -305,6 +345,7 @@ def test_the_data_folder(monkeypatch, tmp_path):
     [
         (lambda: get_data_home(3), InputTypeError, "data_home must be None or the path"),
         (lambda: fetch_cranfield(data_home=3), InputTypeError, "data_home"),
+        (lambda: get_data_home("~nobody here/sets"), InputError, "data_home must be the path of a"),
         (lambda: fetch_trec_qrels("web-2009"), InputError, "track must be one of 'web-2010'"),
         (lambda: fetch_semeval_cqa("test"), InputError, "part must be one of 'train-part2'"),
         (lambda: fetch_cranfield(download_if_missing=1), InputError, "download_if_missing"),
