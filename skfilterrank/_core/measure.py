@@ -362,6 +362,11 @@ class ParsedMeasure(NamedTuple):
     def as_sum(self, facts) -> Additive | None:
         """The measure as a sum over the documents of some facts, None where it is not one."""
         form = None if self.measure.additive is None else self.measure.additive(facts)
+        if not isinstance(form, Additive | None):
+            raise InputError(
+                f"additive of {brief(self.measure.name)} must give an Additive or None, got "
+                f"{brief(form)}."
+            )
         return None if form is None else replace(form, k=form.k or self.k)
 
     def with_cutoff(self, k) -> ParsedMeasure:

@@ -16,7 +16,7 @@ _PARSED = re.compile(
     r"(?P<name>[^@()]*)(?:\((?P<options>.*)\))?(?:@(?P<depth>[^@()]*))?", re.DOTALL
 )
 # What stands for several measures: those that trec_eval prints unless told otherwise.
-_SEVERAL = {
+SEVERAL = {
     "official": (
         *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref"),
         "recip_rank",
@@ -101,7 +101,7 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
     given = [
         each
         for some in given
-        for each in (_SEVERAL.get(some, [some]) if isinstance(some, str) else [some])
+        for each in (SEVERAL.get(some, [some]) if isinstance(some, str) else [some])
     ]
     if not all(isinstance(each, str) or callable(each) for each in given):
         raise InputError(

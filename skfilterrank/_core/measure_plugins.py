@@ -22,7 +22,7 @@ def load_measure_plugins() -> None:
         for point in entry_points(group=_WAITING.pop()):
             try:
                 point.load()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 package = "" if point.dist is None else f" of {point.dist.name}"
                 warn_user(
                     f"The entry point {point.name} = {point.value}{package} gives no measures: "

@@ -152,7 +152,7 @@ def _imported(module):
         sys.path.insert(0, os.getcwd())
     try:
         importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise argparse.ArgumentTypeError(
             f"{module} cannot be imported: {type(error).__name__}: {error}"
         ) from error

@@ -3,16 +3,25 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from numbers import Real
 
 import numpy as np
 
 from skfilterrank._core.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import Measure, declare_measure, origin
-from skfilterrank._core.measure_names import find_entered
+from skfilterrank._core.measure_names import SEVERAL, find_entered
 from skfilterrank._core.own_reading import OF_ALL
 from skfilterrank._core.scoring import OVER_QUERIES
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank._files.files import reason_of
+from skfilterrank.exceptions import (
+    InputError,
+    InputTypeError,
+    SkfilterrankError,
+    brief,
+    brief_list,
+)
 
 _OF = {
     "list": "the gains of the returned list and those of the pool",
@@ -99,8 +108,8 @@ def register_measure(
     Raises
     ------
     ValueError
-        If a name is taken or cannot be written; when called, if a value is not a number, there is
-        not one for each query, and as the other measures.
+        If a name is taken or cannot be written; when called, if the function raises, a value is
+        not a number, there is not one for each query, and as the other measures.
     TypeError
         If the function does not take the two arguments, or has an option without a default.
 
@@ -169,6 +178,8 @@ def register_measure(
     if additive is not None and not callable(additive):
         raise InputError(f"additive must be a function of facts, got {brief(additive)}.")
     low, high = _checked_range(value_range)
+    if isinstance(aliases, str):
+        raise InputError(f"aliases must be a list of names, got {brief(aliases)}.")
     aliases = tuple(as_list(aliases, "aliases", "names"))
     for given, argument in ((name, "name"), *((alias, "aliases") for alias in aliases)):
         if not isinstance(given, str) or not given.isidentifier():
@@ -213,7 +224,7 @@ def register_measure(
 def _checked_range(value_range):
     """Its ends as floats."""
     ends = as_list(value_range, "value_range", "numbers")
-    if len(ends) != 2 or not all(isinstance(end, int | float) for end in ends):
+    if len(ends) != 2 or not all(map(_is_bound, ends)):
         raise InputError(
             f"value_range must be the smallest and the largest value, such as (0, 1), got "
             f"{brief(value_range)}."
@@ -224,13 +235,24 @@ def _checked_range(value_range):
     return low, high
 
 
+def _is_bound(end):
+    """Whether a number may be an end of a range."""
+    return is_finite_number(end) or (isinstance(end, Real) and end in (-np.inf, np.inf))
+
+
 def _checked_parameters(function, of):
     """Names of the function's options."""
-    if not callable(function):
+    # An object that can be called has no place by which it would be found again.
+    if not callable(function) or not hasattr(function, "__qualname__"):
         raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
     if isinstance(getattr(function, "measure", None), Measure):
         raise InputError(f"{brief(function)} is a measure already: register its list function.")
-    parameters = list(inspect.signature(function).parameters.values())
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError as error:  # some that are built into Python
+        raise InputTypeError(
+            f"register_measure decorates a function whose parameters are known: {error}."
+        ) from error
     options = parameters[2:]
     if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
         raise InputTypeError(f"{brief(function)} must take two arguments first, {_OF[of]}.")
@@ -252,6 +274,8 @@ def _checked_parameters(function, of):
 def _check_not_taken(names, name, function):
     """No name may be that of another measure, unless that was made in the same place."""
     for each in names:
+        if each.lower() in SEVERAL:
+            raise InputError(f"{brief(each)} is taken: it stands for several measures.")
         known, _ = find_entered(each) or (None, None)
         if known and (known.name != name or origin(known.function) != origin(function)):
             argument = "name" if each == name else "aliases"
@@ -283,13 +307,25 @@ def _registered(measure):
     return measure.__wrapped__.__wrapped__
 
 
+@contextmanager
+def _saying(name):
+    """Let an error of somebody's function name the measure."""
+    try:
+        yield
+    except (SkfilterrankError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"The function of {brief(name)} failed: {reason_of(error)}.") from error
+
+
 def _of_list(block: ListBlock, k, _name, _measure, **options):
     """The values of a block, one list after the other."""
     function = _registered(_measure)
     ranked = block.only_retained(block.in_order(block.gains, k))
     n_shown = np.minimum(block.n_retained, ranked.shape[1])
     lists = zip(ranked, n_shown, block.best_first(None), block.n_judged)
-    values = [function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
+    with _saying(_name):
+        values = [function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
     for value in values:
         if not is_finite_number(value) and not (isinstance(value, float) and np.isnan(value)):
             raise InputError(
@@ -301,7 +337,8 @@ def _of_list(block: ListBlock, k, _name, _measure, **options):
 
 def _of_block(block: ListBlock, k, _name, _measure, **options):
     """The values of a block, checked."""
-    values = np.asarray(_registered(_measure)(block, k, **options))
+    with _saying(_name):
+        values = np.asarray(_registered(_measure)(block, k, **options))
     if values.shape != block.sizes.shape or values.dtype.kind not in "biuf":
         raise InputError(
             f"{_name} must give one number for each of the {len(block.sizes)} queries of the "

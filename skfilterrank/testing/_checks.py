@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
 from skfilterrank._core.checks import as_list, check_numbers
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
@@ -102,7 +103,7 @@ def check_ranker(
         If checks fail: their names, what each is about, and what was found. Also if an expected
         failure passes.
     ValueError
-        If `ranker` has no `fit`, or there is no such check.
+        If `ranker` has no `fit` or cannot be cloned, or there is no such check.
 
     See Also
     --------
@@ -153,8 +154,10 @@ def parametrize_with_checks(
 
     Raises
     ------
+    ImportError
+        If pytest is not installed.
     ValueError
-        If there is no such measure or check.
+        If there is no such measure or check, or nothing to check.
 
     Examples
     --------
@@ -163,8 +166,12 @@ def parametrize_with_checks(
     ... def test_my_measures(check):
     ...     check()
     """
-    import pytest
-
+    try:
+        import pytest
+    except ImportError as error:
+        raise MissingPackageError(
+            "parametrize_with_checks needs pytest, which is not installed: pip install pytest."
+        ) from error
     is_function = callable(expected_failed_checks) and not isinstance(expected_failed_checks, type)
     if not (expected_failed_checks is None or is_function):
         raise InputError(
@@ -186,6 +193,8 @@ def parametrize_with_checks(
                 [pytest.mark.xfail(reason=reasons[name], strict=True)] if name in reasons else []
             )
             cases.append(pytest.param(check, id=f"{shown}-{name}", marks=marks))
+    if not cases:
+        raise InputError("things is empty: name at least one measure or ranker.")
     return pytest.mark.parametrize("check", cases)
 
 
@@ -228,8 +237,13 @@ def _with_rows(check, measure: ParsedMeasure, labels):
 
 def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
     """Each check of a ranker by its name."""
-    if not hasattr(ranker, "fit") or inspect.isclass(ranker):
+    if not callable(getattr(ranker, "fit", None)) or inspect.isclass(ranker):
         raise InputError(f"ranker must be an estimator with a fit, got {brief(ranker)}.")
+    if not callable(getattr(ranker, "get_params", None)):
+        raise InputError(
+            "ranker must be an estimator with get_params, by which it is cloned, got "
+            f"{brief(ranker)}."
+        )
     data = _default_data() if data is None else _checked_data(data)
     return {
         check.__name__: partial(_quietly, check, clone(ranker), data)
@@ -241,14 +255,23 @@ def _checked_data(data):
     """Features, labels and queries as arrays of one length."""
     if not isinstance(data, tuple | list) or len(data) != 3:
         raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
-    X, y, groups = map(np.asarray, data)
+    try:
+        X, y, groups = map(np.asarray, data)
+    except ValueError as error:
+        raise InputError(f"data must be arrays X, y and groups: {error}") from error
+    if not y.size:
+        raise InputError("data must have rows, got none.")
     if X.ndim != 2 or not X.shape[:1] == y.shape == groups.shape:
         raise InputError(
             "data must be X of shape (n_rows, n_features), y and groups of shape (n_rows,), got "
             f"shapes {X.shape}, {y.shape} and {groups.shape}."
         )
-    if y.dtype.kind not in "iuf" or np.isnan(y).any():
-        raise InputError("data must have labels y that are numbers, and none of them NaN.")
+    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
+        raise InputError(
+            "data must have labels y that are numbers, and none of them NaN or infinite."
+        )
+    if pd.isna(groups).any():
+        raise InputError("data must have groups without missing values.")
     return X, y.astype(np.float64), groups
 
 

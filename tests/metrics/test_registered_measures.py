@@ -1,5 +1,6 @@
 """Measures from outside of the package: in other processes, by plugins, and what is refused."""
 
+import functools
 import os
 import pickle
 import subprocess
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from skfilterrank._core import measure as table
-from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError
 from skfilterrank.metrics import (
     Additive,
     dcg_score,
@@ -111,6 +112,8 @@ class TestOfABlock:
         ("values", "message"),
         [
             (lambda block: np.zeros(len(block.sizes) + 1), "one number for each of the 2 queries"),
+            (lambda block: [[1], [1, 2]], "function of 'wrong' failed: ValueError"),
+            (lambda block: 1 / 0, "function of 'wrong' failed: ZeroDivisionError: division by"),
             (lambda block: 0.5, r"float64 of shape \(\)"),
             (lambda block: np.array(["a"] * 2), "must give one number for each"),
             (lambda block: np.full(2, np.inf), "must give finite numbers, or NaN"),
@@ -121,7 +124,7 @@ class TestOfABlock:
         def wrong(block, k):
             return values(block)
 
-        with pytest.raises(ValueError, match=f"wrong must give.*|{message}") as error:
+        with pytest.raises(ValueError, match=message) as error:
             wrong([1, 2], [1, 2], groups=["q", "p"])
         assert error.match(message)
 
@@ -133,6 +136,10 @@ class TestOfABlock:
         ({"name": "MAP"}, "name='MAP' is taken"),
         ({"aliases": ("fine", "P_5")}, "aliases='P_5' is taken"),
         ({"aliases": ("a b",)}, "aliases must be letters, digits"),
+        ({"name": "official"}, "'official' is taken: it stands for several measures"),
+        ({"aliases": ("Official",)}, "'Official' is taken"),
+        ({"aliases": "abc"}, "aliases must be a list of names, got 'abc'"),
+        ({"value_range": (0, 10**400)}, "value_range must be the smallest and the largest value"),
         ({"of": "query"}, "of must be one of 'list', 'block'"),
         ({"value_range": (1, 0)}, "value_range must go from a lower to a higher number, got 1"),
         ({"value_range": 3}, "value_range must be"),
@@ -158,6 +165,33 @@ def test_options_that_all_measures_have_are_refused():
         register_measure("mine")(lambda ranked, pool, *, k=3, rel=1: 0.0)
     with pytest.raises(TypeError, match="decorates a function, got 3"):
         register_measure("mine")(3)
+
+
+@pytest.mark.parametrize("function", [max, int, functools.partial(pow), print])
+def test_what_is_no_function_of_lists_is_refused(function):
+    with pytest.raises(InputTypeError, match=r"decorates a|must take two|must be"):
+        register_measure("mine")(function)
+
+
+def test_ranges_of_numpy(measure_table):
+    ends = np.array([0, 1], dtype=np.int64)
+    made = register_measure("mine", value_range=ends)(lambda ranked, pool: 0.0)
+    assert made.measure.value_range == (0.0, 1.0)
+
+
+def test_a_function_that_fails(measure_table):
+    made = register_measure("mine")(lambda ranked, pool: 1 / 0)
+    with pytest.raises(InputError, match=r"'mine' failed: ZeroDivisionError: div.*\.$") as error:
+        made([1, 2], [1, 2], groups=["q", "p"])
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+
+
+def test_a_sum_that_is_none(measure_table):
+    made = register_measure("mine", of="block", additive=lambda facts: 3)(
+        lambda block, k: np.zeros(len(block.sizes))
+    )
+    with pytest.raises(InputError, match="additive of 'mine' must give an Additive or None, got 3"):
+        threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
 class TestObjects:
@@ -329,6 +363,9 @@ class TestPlugins:
         (folder / "again.txt").write_text((folder / "run.txt").read_text())
         said = run(folder, *command, *files[:2], "again.txt", *files[2:], "--jobs", "2")
         assert said.endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
+        (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
+        said = run(folder, "-m", "skfilterrank", "--plugin", "leaves", "evaluate", *files, code=2)
+        assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
         said = run(folder, "-m", "skfilterrank", "--plugin", "no_such", "evaluate", *files, code=2)
         assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
         said = run(folder, "-m", "skfilterrank", "evaluate", *files, code=2)

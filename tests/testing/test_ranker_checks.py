@@ -1,6 +1,8 @@
 """Each check of the kit fails for a ranker that breaks what the check is about."""
 
 import itertools
+import sys
+import types
 import warnings
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.ranking import FilterAll, QueryRanker, RankerMixin, RankFusion
 from skfilterrank.testing import check_ranker, parametrize_with_checks
 from skfilterrank.testing._checks import _ranker_cases
@@ -267,6 +269,15 @@ def test_data_of_ones_own():
     [
         ({"ranker": "ndcg"}, "ranker must be an estimator with a fit, got 'ndcg'"),
         ({"ranker": FilterAll}, "ranker must be an estimator with a fit"),
+        (
+            {"ranker": type("Fits", (), {"fit": len})()},
+            "ranker must be an estimator with get_params",
+        ),
+        ({"ranker": types.SimpleNamespace(fit=3)}, "ranker must be an estimator with a fit"),
+        ({"data": ([[1], [1, 2]], [1, 2], [1, 1])}, "data must be arrays X, y and groups: .*shape"),
+        ({"data": (np.ones((0, 2)), [], [])}, "data must have rows, got none"),
+        ({"data": ([[1], [2]], [1, np.inf], [1, 1])}, "none of them NaN or infinite"),
+        ({"data": ([[1], [2]], [1, 2], [1, np.nan])}, "data must have groups without missing"),
         ({"data": 3}, r"data must be \(X, y, groups\), got 3"),
         ({"data": ([[1], [2]], [1, 2], [1])}, r"got shapes \(2, 1\), \(2,\) and \(1,\)"),
         ({"data": ([[1], [2]], [1, np.nan], [1, 1])}, "none of them NaN"),
@@ -276,6 +287,17 @@ def test_data_of_ones_own():
 def test_odd_arguments(given, message):
     with pytest.raises(InputError, match=message):
         check_ranker(**{"ranker": FilterAll(), **given})
+
+
+def test_nothing_to_check():
+    with pytest.raises(InputError, match="things is empty: name at least one"):
+        parametrize_with_checks([])
+
+
+def test_without_pytest(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pytest", None)
+    with pytest.raises(MissingPackageError, match="pip install pytest"):
+        parametrize_with_checks(["ap"])
 
 
 def test_names_of_tests_have_no_addresses():
