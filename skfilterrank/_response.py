@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from skfilterrank._core.checks import check_scores, refuse_mask
+from skfilterrank._core.checks import check_container, check_scores
 from skfilterrank._core.gains import as_gains
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names
 from skfilterrank.exceptions import InputError, brief
@@ -41,7 +41,7 @@ def check_columns(estimator, X) -> None:
     scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns, and
     CatBoost the first ones of more.
     """
-    refuse_mask(X)
+    check_container(X)
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[0][1]
     name = type(estimator).__name__

@@ -9,7 +9,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from skfilterrank._core.checks import refuse_mask
+from skfilterrank._core.checks import check_container
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_feature_names,
@@ -71,7 +71,7 @@ class WrapsEstimator(_Wraps):
 
     def _check_columns(self, X):
         """Raise for other columns than `fit` was given, whatever the estimator makes of them."""
-        refuse_mask(X)
+        check_container(X)
         if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
             check_feature_names(self, X, reset=False)
             _check_unnamed_columns(getattr(self, "_unnamed_columns", None), _unnamed_columns(X))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -15,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
 from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
-from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import judge
+from skfilterrank.exceptions import InputError, InputTypeError
+from skfilterrank.judgments import TopicSelector, judge
 from skfilterrank.ranking import FilterAll, RankAndFilter
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
@@ -178,6 +179,33 @@ def test_what_is_fitted_is_pickled_with_all_it_says(case):
     estimator = quietly(case.fit, fresh(case.estimator), data)
     again = pickle.loads(pickle.dumps(estimator))
     assert_says(again, data, quietly(asked, estimator, data))
+
+
+def of_dask(data):
+    """The same data with X in Dask's hands, but for data that are no rows of X."""
+    dask_frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    X, *rest = data.args
+    X = X.reset_index() if isinstance(X, pd.DataFrame) and X.index.nlevels > 1 else X
+    X = pd.DataFrame(X).rename(columns=str)
+    return data._replace(args=(dask_frames.from_pandas(X, npartitions=2), *rest))
+
+
+# FilterAll looks at no row to learn; RankAndFilter has tests of its own.
+NOT_READ = (FilterAll, RankAndFilter)
+
+
+@every_case
+def test_rows_of_dask_are_collected_nowhere_unasked(case):
+    if case.kind in ("scores", "numbers"):
+        pytest.skip("no rows of a table")
+    data = DATA[case.kind][0]
+    if not isinstance(case.estimator, NOT_READ):
+        with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
+            quietly(case.fit, fresh(case.estimator), of_dask(data))
+    if not isinstance(case.estimator, RankAndFilter | TopicSelector):
+        estimator = quietly(case.fit, fresh(case.estimator), data)
+        with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
+            quietly(asked, estimator, of_dask(data))
 
 
 def test_answers_survive_what_cannot_be_judged():

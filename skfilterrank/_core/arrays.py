@@ -141,6 +141,16 @@ def is_dask(data) -> bool:
     return module is not None and isinstance(data, module.DataFrame | module.Series)
 
 
+def refuse_dask(values, name: str) -> None:
+    """Raise for Dask's rows, which would be brought into this process."""
+    if is_dask(values):
+        raise InputTypeError(
+            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
+            "process: measure it with skfilterrank.stream, learn from it with RankAndFilter and an "
+            "estimator for Dask inside, or pass .compute() where it fits into memory."
+        )
+
+
 def _known_container(values, name, entry):
     """A numpy or pandas array of what is in a container."""
     if isinstance(values, np.ndarray):
@@ -153,12 +163,7 @@ def _known_container(values, name, entry):
         return values
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
-    if is_dask(values):
-        raise InputTypeError(
-            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
-            "process: measure it with skfilterrank.stream, learn from it with RankAndFilter and an "
-            "estimator for Dask inside, or pass .compute() where it fits into memory."
-        )
+    refuse_dask(values, name)
     # What is not imported cannot have made the values.
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:

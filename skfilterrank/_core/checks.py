@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._core.arrays import as_column, as_number_array, as_numbers, refuse_dask
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
@@ -185,8 +185,9 @@ def columns_of(table, name: str) -> dict:
     return dict(enumerate(values.T))
 
 
-def refuse_mask(values, name: str = "X") -> None:
-    """Raise for a masked array, of which estimators would read what is masked."""
+def check_container(values, name: str = "X") -> None:
+    """Raise for a masked array, of which estimators would read what is masked, and for Dask's."""
+    refuse_dask(values, name)
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(
             f"{name} is a masked array, of which estimators would read the masked values too: fill "
@@ -204,10 +205,10 @@ def refuse_query_column(names) -> None:
 
 
 def count_rows(X, name: str = "X") -> int:
-    """Number of rows of X, which must not be masked."""
+    """Number of rows of X, which must be in memory and not masked."""
     from skfilterrank._sklearn_compat import num_samples
 
-    refuse_mask(X, name)
+    check_container(X, name)
     try:
         return num_samples(X)
     except TypeError as error:

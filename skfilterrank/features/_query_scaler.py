@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import check_choice, check_groups, find_groups, refuse_mask
+from skfilterrank._core.checks import check_choice, check_container, check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
 METHODS = ("standardize", "min_max", "rank")
@@ -133,7 +133,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _check_features(self, X, *, reset):
         """A dense matrix of float64, NaN where missing."""
-        refuse_mask(X)
+        check_container(X)
         if hasattr(X, "tocsr"):
             raise InputError(
                 "X is sparse, and scaling within queries moves its zeros: pass X.toarray(), or "

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
+from skfilterrank._core.checks import check_container
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 _COUNTED = {
@@ -31,6 +32,7 @@ def _text(column):
 
 def _frame(X, columns):
     """Return `X` as a pandas DataFrame that has `columns` and at least one row."""
+    check_container(X)
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skfilterrank._core.checks import as_list, check_numbers
+from skfilterrank._core.checks import as_list, check_container, check_numbers
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
@@ -255,6 +255,10 @@ def _checked_data(data):
     """Features, labels and queries as arrays of one length."""
     if not isinstance(data, tuple | list) or len(data) != 3:
         raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
+    for name, values in zip(("X", "y", "groups"), data):
+        check_container(values, name)
+    for name, values in zip(("X", "y", "groups"), data):
+        check_container(values, name)
     try:
         X, y, groups = map(np.asarray, data)
     except ValueError as error:

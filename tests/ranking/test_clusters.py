@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
-from skfilterrank import ranking
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError
 from skfilterrank.metrics import ndcg_f_score
@@ -389,24 +388,6 @@ def test_what_only_memory_has(cluster, table, name):
     parameters, message = UNSUPPORTED[name]
     with pytest.raises(InputError, match=message):
         fit(RankAndFilter(xgboost_dask.DaskXGBRanker(), **parameters), whole(table, 2))
-
-
-RANKERS = [
-    ranking.AdaRankRanker(),
-    ranking.CalibratedRanker(Ridge()),
-    ranking.CoordinateAscentRanker(),
-    ranking.FilterOnly(Ridge()),
-    ranking.LambdaRankRanker(),
-    ranking.QueryRanker(Ridge()),
-    ranking.RankBoostRanker(),
-    ranking.SegmentedFilter(Ridge()),
-]
-
-
-@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
-def test_nothing_is_collected_unasked(cluster, table, ranker):
-    with pytest.raises(InputTypeError, match=r"is a Dask Series, .*pass \.compute\(\)"):
-        fit(ranker, whole(table, 2))
 
 
 def test_measures_collect_nothing_unasked(cluster, table):

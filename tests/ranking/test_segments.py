@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
 
 from skfilterrank.comparison import compare_slices
 from skfilterrank.datasets import make_rank_and_filter
@@ -15,6 +16,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import (
+    QueryRanker,
     RankAndFilter,
     SegmentedFilter,
     read_filter,
@@ -213,3 +215,14 @@ def test_names_that_no_file_holds(data, tmp_path):
     with pytest.raises(InputError, match="which JSON cannot hold"):
         write_filter(tmp_path / "filter.json", model)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("model", [Ridge(), LogisticRegression(), make_pipeline(Ridge())])
+def test_models_that_know_no_queries(data, model):
+    X, y, groups = data
+    y = (np.asarray(y) > 0).astype(int)
+    fitted = SegmentedFilter(model, segment="language").fit(X, y, groups=groups)
+    alone = SegmentedFilter(QueryRanker(model), segment="language").fit(X, y, groups=groups)
+    scores = fitted.predict(X, groups=groups)
+    np.testing.assert_array_equal(scores, alone.predict(X, groups=groups))
+    np.testing.assert_array_equal(scores, fitted.predict(X))

@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
+from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.ranking import FilterAll, QueryRanker, RankerMixin, RankFusion
 from skfilterrank.testing import check_ranker, parametrize_with_checks
@@ -262,6 +263,11 @@ def test_data_of_ones_own():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
     check_ranker(Ranker(Ridge()), data=(X, y, np.arange(60) // 5))
+
+
+def test_solvers_that_stop_elsewhere_for_sparse_features_pass():
+    X, y, groups, _ = make_rank_and_filter(40, random_state=0)
+    check_ranker(QueryRanker(Ridge()), data=(X, y, groups))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pandas as pd
 import sklearn
 
 from skfilterrank._core.arrays import as_column, as_number_array, as_numbers
+from skfilterrank._core.checks import check_container
 from skfilterrank._core.judges import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._warnings import warn_user
@@ -30,6 +31,7 @@ class LabelTable(NamedTuple):
 
 def read_label_table(X, *, query, document, label, needs_label) -> LabelTable:
     """Check a judgment table; without a label column, every row is unjudged."""
+    check_container(X)
     if not (isinstance(X, pd.DataFrame) or is_polars(X)):
         raise InputTypeError(
             f"X must be a pandas or polars DataFrame with the column {brief(query)}, got "

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._core.checks import check_count
+from skfilterrank._core.checks import check_container, check_count
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_runs
 
@@ -104,6 +104,7 @@ def are_runs(X) -> bool:
 def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.DataFrame:
     """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
     if not isinstance(runs, pd.DataFrame):
+        check_container(runs, name)
         if name == "X" and not are_runs(runs):  # a list may be one of texts
             raise InputError(
                 "X must be a rank table, or a dict {name: path, open file or data frame} of runs, "

@@ -6,7 +6,7 @@ from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.checks import check_choice
+from skfilterrank._core.checks import check_choice, check_container
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._selection.pool import are_runs, as_rank_table
@@ -247,6 +247,7 @@ class StatAPSelector(TopicSelector):
             isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
         ):
             raise InputError(f"pooled must be a number from 0 to 1, got {brief(self.pooled)}.")
+        check_container(X)
         if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
             raise InputError(
                 "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "

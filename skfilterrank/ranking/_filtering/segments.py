@@ -13,6 +13,7 @@ from skfilterrank._core.checks import (
     is_hashable,
 )
 from skfilterrank._core.results import counted
+from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
@@ -152,7 +153,7 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Scores, -inf where filtered.
         """
-        return self._each("predict", X, groups, np.float64)
+        return self._each(document_scores, X, groups, np.float64)
 
     def decision_function(self, X, groups=None) -> np.ndarray:
         """Score minus threshold of the segment, as :meth:`RankAndFilter.decision_function` has it.
@@ -167,7 +168,7 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Margins.
         """
-        return self._each("decision_function", X, groups, np.float64)
+        return self._each(_asking("decision_function"), X, groups, np.float64)
 
     def rank(self, X, groups=None) -> np.ndarray:
         """Place of each row in its query's list, as :meth:`RankAndFilter.rank` has it.
@@ -182,15 +183,15 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         ndarray of shape (n_rows,), dtype int64
             1 for the first document shown, 0 where filtered.
         """
-        return self._each("rank", X, groups, np.int64)
+        return self._each(_asking("rank"), X, groups, np.int64)
 
-    def _each(self, method, X, groups, dtype):
-        """What the filters say of their rows."""
+    def _each(self, ask, X, groups, dtype):
+        """What `ask(filter, X, groups=groups)` says of the rows of each filter."""
         fitted = self._fitted_inner()
         self._check_columns(X)
         groups = find_groups(groups, X)
         if self._segment is None:
-            return getattr(fitted, method)(X, groups=groups)
+            return ask(fitted, X, groups=groups)
         X, codes, names = self._read(X, groups)
         if unseen := [name for name in names if name not in self.filters_]:
             raise InputError(
@@ -201,7 +202,7 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         said = np.empty(len(codes), dtype=dtype)
         for name, rows in _by_name(codes, names):
             own = None if groups is None else safe_indexing(groups, rows)
-            said[rows] = getattr(self.filters_[name], method)(safe_indexing(X, rows), groups=own)
+            said[rows] = ask(self.filters_[name], safe_indexing(X, rows), groups=own)
         return said
 
     def _read(self, X, groups):
@@ -251,6 +252,11 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         if len(getattr(self, "filters_", ())) > 1:
             raise AttributeError(f"{name} is that of each segment: look at those in filters_.")
         return super()._of_inner(name, last=last)
+
+
+def _asking(method):
+    """A function that calls a method of a filter."""
+    return lambda fitted, X, groups: getattr(fitted, method)(X, groups=groups)
 
 
 def _by_name(codes, names):

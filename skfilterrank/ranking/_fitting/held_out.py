@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, count_rows, find_groups, refuse_mask
+from skfilterrank._core.checks import check_container, check_groups, count_rows, find_groups
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._sklearn_compat import safe_indexing
@@ -75,7 +75,7 @@ def _described(value):
 
 def _read_set(X, y, ids, gains, needs_groups):
     """The judged rows of one held-out set."""
-    refuse_mask(X, "X of eval_set")
+    check_container(X, "X of eval_set")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
     (X,) = indexable(X)
     row_gains = as_gains(y, gains, name="the labels of eval_set")

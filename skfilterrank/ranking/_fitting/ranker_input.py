@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import check_groups, refuse_mask, refuse_query_column
+from skfilterrank._core.checks import check_container, check_groups, refuse_query_column
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
@@ -43,7 +43,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
 
     def _check_features(self, X, *, reset=False):
         """A float matrix, dense or sparse; what is not a number is an error naming the column."""
-        refuse_mask(X)
+        check_container(X)
         X = validate_data(
             self,
             X,

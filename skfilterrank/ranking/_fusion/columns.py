@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import refuse_mask
+from skfilterrank._core.checks import check_container
 from skfilterrank._files.named_runs import are_runs
 from skfilterrank.exceptions import InputError
 
@@ -14,7 +14,7 @@ class FusionMixin:
 
     def _check_X(self, X, *, reset):
         """Scores, -inf where not retrieved."""
-        refuse_mask(X)
+        check_container(X)
         if are_runs(X):
             raise InputError(
                 "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "

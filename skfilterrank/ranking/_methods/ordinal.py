@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
     check_choice,
+    check_container,
     check_groups,
     count_rows,
     find_groups,
-    refuse_mask,
 )
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._response import check_columns, final_step, has_method
@@ -172,7 +172,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         gains = as_gains(y, self.gains, name="y")
         n_rows = count_rows(X)
         for name, value in fit_params.items():
-            refuse_mask(value, name)
+            check_container(value, name)
         if len(gains) != n_rows:
             raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
         if queries is not None:
