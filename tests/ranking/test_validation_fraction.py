@@ -60,7 +60,8 @@ def n_rounds(ranker):
         return ranker.best_iteration_
     inner = ranker.estimator_
     inner = inner[-1] if hasattr(inner, "steps") else inner
-    return getattr(inner, "best_iteration", None) or inner.best_iteration_
+    has_name = hasattr(inner, "best_iteration")
+    return inner.best_iteration if has_name else inner.best_iteration_
 
 
 @pytest.mark.parametrize("name", RANKERS)
