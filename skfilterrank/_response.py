@@ -54,9 +54,10 @@ def check_columns(estimator, X) -> None:
             )
     if not is_model(estimator, "lightgbm", "LGBMModel"):
         return
-    fitted = getattr(estimator, "feature_names_in_", None)
+    # LightGBM before 4.6 has its own form of the names alone, also of columns that had none.
+    fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
     columns = getattr(X, "columns", None)
-    if fitted is None or columns is None:
+    if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
         return
     # LightGBM writes a space in a name as an underscore, and numbers of columns as names.
     names, known = [str(column).replace(" ", "_") for column in columns], list(fitted)
