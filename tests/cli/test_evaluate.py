@@ -370,7 +370,7 @@ def test_default_measures(evaluate):
 
 def test_names_of_measures(run, files, evaluate):
     out = evaluate("-m", "RBP(p=0.5)@2,map", "--format", "csv", measures=["ndcg_cut.5"])
-    found = pd.read_csv(io.StringIO(out))
+    found = pd.read_csv(io.StringIO(out), float_precision="round_trip")
     assert list(found) == ["run", "ndcg_cut.5", "RBP(p=0.5)@2", "map"]
     expected = means(["ndcg_0@5", "rbp(persistence=0.5)@2", "ap"])
     np.testing.assert_array_equal(found.iloc[:, 1:], expected)

@@ -14,7 +14,7 @@ from skfilterrank.comparison._significance.rank_tests import hodges_lehmann_inte
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 # scipy's name of the method since 1.15.
-ASYMPTOTIC = "approx" if scipy.__version__.startswith("1.14.") else "asymptotic"
+ASYMPTOTIC = "approx" if scipy.__version__.startswith(("1.13.", "1.14.")) else "asymptotic"
 
 # Hamilton depression scale of nine patients at the first and second visit (Hollander and Wolfe,
 # Nonparametric Statistical Methods, 1973, table 3.1).

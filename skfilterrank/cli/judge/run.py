@@ -259,7 +259,10 @@ def _writer(strategy, arguments, selector, index, judged, log, n_before, sample)
         answers = read_judgment_log(log) if log.exists() else judged.labels.iloc[:0].reset_index()
         labels = answers.set_index(["qid", "docno"])["label"]
         n_new = max(len(labels) - n_before, 0)
-        labels = pd.concat([judged.labels[~judged.labels.index.isin(labels.index)], labels])
+        kept = judged.labels[~judged.labels.index.isin(labels.index)]
+        # pandas before 3 warns of empty parts.
+        parts = [part for part in (kept, labels) if len(part)]
+        labels = pd.concat(parts) if parts else labels
         if labels.empty:
             # An earlier file would keep what has been undone.
             Path(path).unlink(missing_ok=True)
