@@ -83,6 +83,7 @@ def test_texts(run, folder, texts):
     code, _, err = run(
         "rank-filter", "train.jsonl", "--test-data", "test.jsonl", "--gains", "Bad=-1,Good=1",
         "--models", "bce", "--learner", "blend", "--save", "m.skops", "--out-run", "a.txt",
+        "--threshold", "0.1",
     )  # fmt: skip
     assert code == 0
     assert "warning" not in err
