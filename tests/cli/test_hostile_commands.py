@@ -13,7 +13,6 @@ from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli.forecast.teams import read_teams
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
-from skfilterrank.judgments import read_judgment_log
 
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
@@ -64,12 +63,12 @@ COMMANDS = {
 
 
 # What reads the file. Of all that a reader refuses, tests/io/test_hostile_files.py shows that it is
-# told in one line; here some of it will do. What a reader takes, each command must bear.
+# told in one line; here some of it will do. What a reader takes, each command must bear. Commands
+# that are not named here are tried on everything.
 READERS = {
     "rank-filter --test": read_letor,
     "apply": read_letor,
     "evaluate qrels": read_qrels,
-    "evaluate": read_run,
     "compare": read_run,
     "fuse": read_run,
     "fuse --qrels": read_qrels,
@@ -81,7 +80,6 @@ READERS = {
     "judge table": read_pool,
     "judge --docs": read_documents,
     "judge --topics": read_topics,
-    "judge log": read_judgment_log,
 }
 SOME = 8
 
