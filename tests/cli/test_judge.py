@@ -388,7 +388,9 @@ class Terminal:
         def begin():
             fcntl, termios = importlib.import_module("fcntl"), importlib.import_module("termios")
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            # As a shell in a window has it, wherever the tests run: nohup leaves it ignored.
+            # As a shell in a window has them, wherever the tests run: nohup leaves the one
+            # ignored, and a shell that runs a script leaves the other to what it starts by "&".
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGHUP, signal.SIG_DFL if hang_up is None else hang_up)
 
         environment = {
