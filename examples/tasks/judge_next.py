@@ -28,7 +28,7 @@ from skfilterrank.judgments import (
 
 folder = get_data_home() / "trec-dl2019-llm"
 qrels = read_qrels(folder / "qrels.txt.gz")
-qrels = qrels[qrels["qid"].isin(sorted(qrels["qid"].unique())[:10])]
+qrels = qrels[qrels["qid"].isin(sorted(qrels["qid"].unique())[:5])]
 labels = qrels.set_index(["qid", "docno"])["label"]
 runs = read_runs(sorted((folder / "runs").glob("*.gz"))[::4])
 with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:

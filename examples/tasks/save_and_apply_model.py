@@ -11,8 +11,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_model, save_model, write_run
 from skfilterrank.ranking import OrdinalRanker, RankAndFilter
 
-X, y, groups, _ = make_rank_and_filter(n_queries=200, bayes=False, random_state=0)
-train = groups < 150
+X, y, groups, _ = make_rank_and_filter(n_queries=100, bayes=False, random_state=0)
+train = groups < 70
 model = RankAndFilter(OrdinalRanker(), k=3).fit(X[train], y[train], groups=groups[train])
 save_model(model, "ranker.skops")
 

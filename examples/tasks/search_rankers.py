@@ -15,7 +15,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter, RankBoostRanker
 
-X, y, groups, _ = make_rank_and_filter(n_queries=100, bayes=False, random_state=0)
+X, y, groups, _ = make_rank_and_filter(n_queries=60, bayes=False, random_state=0)
 labels = pd.Series(y, index=pd.Index(groups, name="qid"))
 
 model = Pipeline([("scale", StandardScaler()), ("rank", RankAndFilter(OrdinalRanker(), k=3))])

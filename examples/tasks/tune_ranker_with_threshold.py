@@ -15,8 +15,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import LambdaRankRanker, RankAndFilter
 
-X, y, groups, _ = make_rank_and_filter(n_queries=300, bayes=False, random_state=0)
-train = groups < 200
+X, y, groups, _ = make_rank_and_filter(n_queries=150, bayes=False, random_state=0)
+train = groups < 100
 
 search = GridSearchCV(
     RankAndFilter(LambdaRankRanker(random_state=0), k=3),

@@ -1,15 +1,41 @@
+import shutil
+from itertools import cycle
+
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank.cli import main
 from skfilterrank.io import save_model
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
 
 
+def write(table, path, first, last):
+    """Write the rows of some queries, as the working folder has them."""
+    table[table["qid"].str[1:].astype(int).between(first, last)].to_csv(path, index=False)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, table):
+    """A folder with a model and its run of the rows of test.csv."""
+    folder = tmp_path_factory.mktemp("trained")
+    train, test, model, lists = (
+        str(folder / name) for name in ("train.csv", "test.csv", "m.skops", "a.txt")
+    )
+    write(table, train, 0, 49)
+    write(table, test, 50, 79)
+    job = ["rank-filter", train, "--test-data", test, "--gains", "Bad=-1,Ok=1,Good=2"]
+    job += ["--models", "bce", "--learner", "linear", "--save", model, "--out-run", lists]
+    assert main(job) == 0
+    return folder
+
+
 @pytest.fixture
-def model(train):
-    assert train("--test-data", "test.csv", "--save", "m.skops", "--out-run", "a.txt")[0] == 0
+def model(trained, folder):
+    """The model and its run, in the working folder."""
+    for name in ("m.skops", "a.txt"):
+        shutil.copy(trained / name, folder)
     return "m.skops"
 
 
@@ -31,10 +57,13 @@ def test_labels_and_other_columns_are_not_needed(model, run, folder):
     assert run("apply", model, "shuffled.csv", "--quiet")[1] == (folder / "a.txt").read_text()
 
 
-@pytest.mark.parametrize("threshold", ["tune", "per_query"])
 @pytest.mark.parametrize("learner", ["linear", "trees", "blend"])
-def test_every_kind_of_model_loads_without_further_trust(run, folder, learner, threshold):
-    for loss in LOSSES if learner == "linear" else ("bce", "mse", "weighted-ordinal"):
+def test_every_kind_of_model_loads_without_further_trust(run, table, folder, learner):
+    write(table, "train.csv", 0, 19)
+    write(table, "test.csv", 50, 59)
+    losses = LOSSES if learner == "linear" else ("bce", "mse", "weighted-ordinal")
+    # The threshold is kept beside the model, whatever the model is: each learner has both.
+    for loss, threshold in zip(losses, cycle(["tune", "per_query"])):
         code, _, err = run(
             "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
             "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.skops",
@@ -54,6 +83,7 @@ def test_texts(run, folder, texts):
     code, _, err = run(
         "rank-filter", "train.jsonl", "--test-data", "test.jsonl", "--gains", "Bad=-1,Good=1",
         "--models", "bce", "--learner", "blend", "--save", "m.skops", "--out-run", "a.txt",
+        "--threshold", "0.1",
     )  # fmt: skip
     assert code == 0
     assert "warning" not in err

@@ -1,6 +1,7 @@
 """The HTML report of ``skfilterrank compare``."""
 
 import base64
+import functools
 import hashlib
 import json
 import re
@@ -12,6 +13,7 @@ import pytest
 
 import skfilterrank
 from skfilterrank.cli import _file_options as files
+from skfilterrank.cli import main
 from skfilterrank.cli.compare.report.elements import Cell, Html, element, table
 
 pytest.importorskip("matplotlib")
@@ -119,8 +121,34 @@ def report(run, folder):
     return report
 
 
-def test_it_is_one_file_that_needs_nothing_else(report):
-    text, page = report()
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """The report of the runs above by some measures, written once for all tests that read it."""
+    folder = tmp_path_factory.mktemp("shared")
+    for name, text in {"qrels": QRELS, **RUNS}.items():
+        (folder / name).write_text(text)
+
+    @functools.cache
+    def shared(*measures):
+        named = [word for name in measures for word in ("-m", name)]
+        paths = [str(folder / name) for name in ("qrels", *RUNS)]
+        html = folder / "r.html"
+        assert main(["compare", *paths, *named, "--html", str(html), "--quiet"]) == 0
+        text = html.read_text(encoding="utf-8")
+        return text, Page(text)
+
+    return shared
+
+
+@pytest.fixture
+def not_drawn(monkeypatch):
+    """Pictures are made, and empty ones put on the page in their place: this takes less time."""
+    blank = '<svg width="72.0pt" height="72.0pt"></svg>'
+    monkeypatch.setattr(Figure, "savefig", lambda self, out, **params: out.write(blank))
+
+
+def test_it_is_one_file_that_needs_nothing_else(shared):
+    text, page = shared("ndcg_f@3")
     for _, attributes in page.attributes:
         for name in ("src", "href", "xlink:href", "action", "srcset"):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
@@ -131,8 +159,8 @@ def test_it_is_one_file_that_needs_nothing_else(report):
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}
 
 
-def test_its_only_script_is_known_by_its_hash(report):
-    text, page = report()
+def test_its_only_script_is_known_by_its_hash(shared):
+    text, page = shared("ndcg_f@3")
     (script,) = re.findall("<script>(.*?)</script>", text, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = [attrs["content"] for _, attrs in page.attributes if "http-equiv" in attrs]
@@ -158,8 +186,8 @@ def test_names_that_a_page_would_obey_or_hide(run, folder):
     assert re.search(f'aria-label="[^"<]*\u2068{re.escape(codes)}\u2069', text)
 
 
-def test_it_is_well_formed(report):
-    _, page = report(measures=["ndcg_f@3", "forbidden@3"])
+def test_it_is_well_formed(shared):
+    _, page = shared("ndcg_f@3", "forbidden@3")
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     tags = [tag for tag, _ in page.attributes]
@@ -173,8 +201,8 @@ def test_it_is_well_formed(report):
     assert {"m1", "m2", "agreement"} <= set(page.ids)
 
 
-def test_names_are_escaped(report):
-    text, page = report()
+def test_names_are_escaped(shared):
+    text, page = shared("ndcg_f@3")
     assert "<b>" not in text
     assert "<i>&" not in text
     assert ODD in page.text
@@ -191,8 +219,8 @@ def test_names_that_are_no_formulas_and_no_latin(report, folder):
         assert f">{name}</text>" in text
 
 
-def test_summary_and_means(report):
-    _, page = report(measures=["ndcg_f@3", "forbidden@3"])
+def test_summary_and_means(shared):
+    _, page = shared("ndcg_f@3", "forbidden@3")
     rows = page.table("What was compared")
     assert rows[1][:4] == ["ndcg_f@3", "3", "0", "paired t test, Holm's correction for 3 pairs"]
     assert [row[5] for row in rows[1:]] == ["good", "filtered"]
@@ -204,8 +232,8 @@ def test_summary_and_means(report):
     assert "by how much the run of the row is better on average" in page.text
 
 
-def test_documents_of_a_topic(report):
-    _, page = report()
+def test_documents_of_a_topic(shared):
+    _, page = shared("ndcg_f@3")
     # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
     start = page.text.index(f"good against {ODD}")
     assert "is significantly better than" in page.text[start : start + 300]
@@ -228,14 +256,15 @@ def test_documents_of_a_topic(report):
     assert any(row[0] == "<i>&spam3" for each in forbidden for row in each["rows"])
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_without_forbidden_documents(report, folder):
     (folder / "qrels").write_text(QRELS.replace("-2", "0"))
     _, page = report()
     assert "orbidden" not in page.text
 
 
-def test_topics_that_decide(report):
-    _, page = report()
+def test_topics_that_decide(shared):
+    _, page = shared("ndcg_f@3")
     rows = page.table("ndcg_f@3 on each topic, those that decide first")
     assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
     # Good is ahead by topic 3 alone.
@@ -272,6 +301,7 @@ def test_the_better_run_is_the_one_that_the_test_finds_better(report, contradict
     assert "worse mean" not in page.text
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_topics_are_in_the_order_of_their_numbers(report, contradicting):
     _, page = report(files=contradicting, measures=["ap"])
     topics = [row[0] for row in page.table("ap on each topic")[1:]]
@@ -286,6 +316,7 @@ def test_preferences(report):
     assert "share of the other runs that are worse" in page.text
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_a_baseline(report):
     _, page = report("--baseline", "filtered")
     assert "filtered (baseline)" in page.text
@@ -312,6 +343,7 @@ def test_equal_means_of_different_runs(report, folder):
     assert len(page.table("ap on each topic")) == 1 + 2
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_topics_left_out(report, folder):
     (folder / "good").write_text(RUNS["good"].replace("3 Q0 d 1 2 x\n", ""))
     _, page = report("--missing", "drop")
@@ -319,6 +351,7 @@ def test_topics_left_out(report, folder):
     assert page.table("What was compared")[1][1:3] == ["2", "1"]
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_values_measured_before(run, report, folder):
     args = ["-m", "ap", "--per-query", "--format", "csv", "--quiet"]
     (folder / "values").write_text(run("evaluate", "qrels", *RUNS, *args)[1])
@@ -346,13 +379,6 @@ def many(folder):
         ]
         (folder / f"run{number}").write_text("".join(lines))
     return ["qrels", *(f"run{number}" for number in range(1, 8))]
-
-
-@pytest.fixture
-def not_drawn(monkeypatch):
-    """Pictures are made, and empty ones put on the page in their place: this takes less time."""
-    blank = '<svg width="72.0pt" height="72.0pt"></svg>'
-    monkeypatch.setattr(Figure, "savefig", lambda self, out, **params: out.write(blank))
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -401,6 +427,7 @@ def test_the_same_input_gives_the_same_file(report, many):
     assert report(**args)[0] == report(**args)[0]
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_it_is_told_where_it_is(run, folder):
     code, out, err = run("compare", "qrels", *RUNS, "-m", "ap", "--html", "r.html")
     assert code == 0
@@ -434,6 +461,7 @@ def test_elements_escape():
     assert 'data-v="1.0"' in text
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_the_report_is_written_before_the_table(tmp_path, monkeypatch, run):
     def gone(text):
         raise BrokenPipeError
@@ -450,6 +478,7 @@ def test_the_report_is_written_before_the_table(tmp_path, monkeypatch, run):
     assert Path("r.html").read_text().startswith("<!")
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_what_it_was_made_from(report, folder):
     _, page = report("--gains=-2=-1,0=0,1=1,2=2,3=3", "--seed", "7")
     assert "skfilterrank compare qrels good" in page.text
@@ -472,6 +501,7 @@ def test_what_it_was_made_from(report, folder):
         assert said in page.text
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_texts_of_topics_and_documents(report, folder):
     (folder / "topics.csv").write_text("qid,query,narrative\n1,cats <b>&,All of them.\n2,dogs,\n")
     long = "word " * 100
@@ -487,6 +517,7 @@ def test_texts_of_topics_and_documents(report, folder):
     assert rows["spam1"][-1] == "<i>buy</i>"
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_any_pair_can_be_opened(report, many):
     _, page = report("--open", f"{many[1]}={many[-1]}", files=many, measures=["ap"])
     heads = [attrs for tag, attrs in page.attributes if attrs.get("class") == "pair"]
@@ -503,6 +534,7 @@ def test_any_pair_can_be_opened(report, many):
     assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 7
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_since_an_earlier_report(report, folder):
     report()
     (folder / "old.html").write_bytes((folder / "r.html").read_bytes())
@@ -520,6 +552,7 @@ def test_since_an_earlier_report(report, folder):
     assert float(rows["good"][3]) < 0
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_tests_that_come_out_otherwise(report, folder):
     def write(values):
         rows = [f"{name},{topic},{(topic % 3 + shift) / 9}" for name, shift in values.items()

@@ -7,7 +7,7 @@ from skfilterrank.ranking import get_ranker_names
 
 def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = run("demo", "--n-queries", "200")
+    code, out, err = run("demo", "--n-queries", "120")
     assert code == 0
     for name in (*get_ranker_names("loss"), "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
@@ -24,7 +24,7 @@ def test_the_demo_prints_a_table_and_draws_a_picture(run, tmp_path, monkeypatch)
 
 def test_it_repeats_and_can_be_quiet(run, tmp_path):
     first, again = (
-        run("demo", "--n-queries", "60", "--quiet", "--plot", tmp_path / "c.svg") for _ in range(2)
+        run("demo", "--n-queries", "30", "--quiet", "--plot", tmp_path / "c.svg") for _ in range(2)
     )
     assert first == again
     assert first[2] == ""
@@ -44,7 +44,7 @@ def test_without_matplotlib_there_is_the_table(run, monkeypatch, tmp_path, quiet
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    code, out, err = run("demo", "--n-queries", "60", *quiet)
+    code, out, err = run("demo", "--n-queries", "20", *quiet)
     assert code == 0
     assert "filter-all" in out
     assert ("pip install 'skfilterrank[plot]'" in err) == (not quiet)
@@ -57,5 +57,5 @@ def test_the_picture_is_drawn_before_the_table(tmp_path, monkeypatch, run):
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("skfilterrank.cli.demo.run.show", gone)
-    assert run("demo", "--plot", "d.png", "--quiet")[0] == 0
+    assert run("demo", "--n-queries", "20", "--plot", "d.png", "--quiet")[0] == 0
     assert (tmp_path / "d.png").exists()

@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
+from skfilterrank.cli._documents import read_documents, read_pool, read_topics
+from skfilterrank.cli.forecast.teams import read_teams
+from skfilterrank.exceptions import SkfilterrankError
+from skfilterrank.io import read_letor, read_qrels, read_run
 
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
@@ -58,6 +62,28 @@ COMMANDS = {
 }
 
 
+# What reads the file. Of all that a reader refuses, tests/io/test_hostile_files.py shows that it is
+# told in one line; here some of it will do. What a reader takes, each command must bear. Commands
+# that are not named here are tried on everything.
+READERS = {
+    "rank-filter --test": read_letor,
+    "apply": read_letor,
+    "evaluate qrels": read_qrels,
+    "compare": read_run,
+    "fuse": read_run,
+    "fuse --qrels": read_qrels,
+    "complete": read_qrels,
+    "complete --docs": read_documents,
+    "forecast": read_run,
+    "forecast --teams": read_teams,
+    "judge": read_pool,
+    "judge table": read_pool,
+    "judge --docs": read_documents,
+    "judge --topics": read_topics,
+}
+SOME = 8
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Valid files."""
@@ -77,6 +103,22 @@ def folder(tmp_path_factory):
     return folder
 
 
+def name_of_the_file(command):
+    """What the file of a command is called in its folder."""
+    name = next(word for word in COMMANDS[command][0] if word.startswith("{}"))
+    return name.replace("{}", "hostile") + (".log" if command == "judge log" else "")
+
+
+def is_refused(command, content, path):
+    """Whether the reader of a command refuses a file."""
+    path.write_bytes(content)
+    try:
+        READERS[command](path)
+    except (SkfilterrankError, OSError):
+        return True
+    return False
+
+
 @pytest.fixture
 def try_on(folder, run, monkeypatch):
     """Run a command on a file with some content."""
@@ -89,8 +131,7 @@ def try_on(folder, run, monkeypatch):
         for path in folder.glob("out*"):
             path.unlink()
         arguments = [argument.replace("{}", "hostile") for argument in arguments]
-        name = next(argument for argument in arguments if argument.startswith("hostile"))
-        (folder / (f"{name}.log" if command == "judge log" else name)).write_bytes(content)
+        (folder / name_of_the_file(command)).write_bytes(content)
         monkeypatch.setattr(sys, "stdin", io.StringIO("0\n1\n0\n1\n"))
         code, _, err = run(*arguments)
         *before, last = err.splitlines() or [""]
@@ -106,9 +147,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_hostile_files(command, try_on):
-    for content in CONTENTS.values():
-        try_on(command, content)
+def test_hostile_files(command, try_on, tmp_path):
+    for place, content in enumerate(CONTENTS.values()):
+        is_one_of_some = command not in READERS or place % SOME == 0
+        if is_one_of_some or not is_refused(command, content, tmp_path / name_of_the_file(command)):
+            try_on(command, content)
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
@@ -118,7 +161,7 @@ def test_valid_files_work(command, try_on):
 
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
 # Each is a command, of which there are many.
-@times(1 / 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@times(1 / 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files(command, try_on, data):
     try_on(command, data.draw(mutated(COMMANDS[command][1])))

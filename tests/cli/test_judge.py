@@ -369,6 +369,14 @@ def pseudo_terminal():
     return pytest.importorskip("pty", reason="there are no pseudo-terminals").openpty()
 
 
+def wait_for_a_reader(terminal, end):
+    """Wait until single keys are read: those pressed before do not count."""
+    termios = importlib.import_module("termios")
+    while termios.tcgetattr(terminal)[3] & termios.ICANON:
+        assert time.monotonic() < end, "nobody waits for a key"
+        time.sleep(0.005)
+
+
 class Terminal:
     """The command behind a pseudo-terminal."""
 
@@ -380,7 +388,9 @@ class Terminal:
         def begin():
             fcntl, termios = importlib.import_module("fcntl"), importlib.import_module("termios")
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            # As a shell in a window has it, wherever the tests run: nohup leaves it ignored.
+            # As a shell in a window has them, wherever the tests run: nohup leaves the one
+            # ignored, and a shell that runs a script leaves the other to what it starts by "&".
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGHUP, signal.SIG_DFL if hang_up is None else hang_up)
 
         environment = {
@@ -412,8 +422,7 @@ class Terminal:
                     self.text += os.read(self.parent, 65536).decode()
                 except OSError:
                     raise AssertionError(self.process.stderr.read().decode()) from None
-        # The keys pressed before the command waits for one do not count.
-        time.sleep(0.3)
+        wait_for_a_reader(self.parent, end)
         text, self.text = self.text, ""
         return text
 
@@ -593,7 +602,12 @@ def test_a_key_and_the_terminal_after_it():
         os.write(parent, b"1\n")
         # The terminal hands on what is written in a moment of its own.
         assert select.select([stdin], [], [], 10)[0]
-        press = threading.Timer(0.5, os.write, (parent, b"7"))
+
+        def press_later():
+            wait_for_a_reader(parent, time.monotonic() + 10)
+            os.write(parent, b"7")
+
+        press = threading.Thread(target=press_later)
         press.start()
         assert read_key(stdin) == "7"
         press.join()

@@ -20,16 +20,16 @@ def test_the_installed_command_and_the_module(folder):
     for command in ([str(script)], [sys.executable, "-m", "skfilterrank"]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
         assert done.stdout == f"{skfilterrank.__version__}\n"
-    done = subprocess.run([*command, "apply", "a", "b"], capture_output=True, text=True)
+    done = subprocess.run([*command, "evaluate", "a", "b"], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "skfilterrank: error: a: No such file or directory\n"
+    assert done.stderr == "skfilterrank: error: b: No such file or directory\n"
 
 
 def test_a_reader_that_leaves_is_no_error(folder, table):
     code = (
-        "import sys; from skfilterrank.cli import main; from skfilterrank.cli.apply import run\n"
+        "import sys; from skfilterrank.cli import main; from skfilterrank.cli.evaluate import run\n"
         "run.run = lambda arguments: print('line\\n' * 1_000_000)\n"
-        "sys.exit(main(['apply', 'a', 'b']))"
+        "sys.exit(main(['evaluate', 'a', 'b']))"
     )
     command = f"'{sys.executable}' -c \"$CODE\" | head -1"
     done = subprocess.run(

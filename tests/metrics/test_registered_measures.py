@@ -356,17 +356,30 @@ class TestPlugins:
         assert "skfilterrank: warning: The entry point bad" in said
 
     def test_on_the_command_line(self, folder):
-        command = ("-m", "skfilterrank", "--plugin", "loose", "evaluate")
-        files = ("qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv")
-        assert run(folder, *command, *files).endswith("run,loose@1\nrun,0.5\n")
-        assert "loose(depth=3)[@k]" in run(folder, *command, "--list-measures")
-        (folder / "again.txt").write_text((folder / "run.txt").read_text())
-        said = run(folder, *command, *files[:2], "again.txt", *files[2:], "--jobs", "2")
-        assert said.endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
+        files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
         (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
-        said = run(folder, "-m", "skfilterrank", "--plugin", "leaves", "evaluate", *files, code=2)
-        assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
-        said = run(folder, "-m", "skfilterrank", "--plugin", "no_such", "evaluate", *files, code=2)
-        assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
-        said = run(folder, "-m", "skfilterrank", "evaluate", *files, code=2)
+        # One process takes them one after the other: the module is known to the last alone.
+        commands = [
+            files,
+            ["--plugin", "leaves", *files],
+            ["--plugin", "no_such", *files],
+            ["--plugin", "loose", *files],
+            ["evaluate", "--list-measures"],
+        ]
+        code = (
+            "from skfilterrank.cli import main\n"
+            "def tried(words):\n"
+            "    try: return main(words)\n"
+            "    except SystemExit as stop: return stop.code\n"
+            f"codes = [tried(words) for words in {commands}]\n"
+            "assert codes == [2, 2, 2, 0, 0], codes\n"
+        )
+        said = run(folder, "-c", code)
+        assert "run,loose@1\nrun,0.5\n" in said
+        assert "loose(depth=3)[@k]" in said
         assert "'loose@1' is not a measure" in said
+        assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
+        assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
+        (folder / "again.txt").write_text((folder / "run.txt").read_text())
+        command = ("-m", "skfilterrank", "--plugin", "loose", *files[:3], "again.txt", *files[3:])
+        assert run(folder, *command, "--jobs", "2").endswith("run,loose@1\nrun,0.5\nagain,0.5\n")
