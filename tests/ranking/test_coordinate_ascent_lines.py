@@ -15,6 +15,7 @@ from line_searches import (
     make_search,
     points_between,
 )
+from profiles import times
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent import line_search
@@ -28,12 +29,14 @@ from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
 
 @pytest.mark.parametrize("name", EXACT)
+@times(1 / 3)  # of each of many measures
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
 
 
 @pytest.mark.parametrize("name", THRESHOLDED)
+@times(1 / 3)  # of each of many measures
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
     check_steps(data, name, "drawn")

@@ -389,7 +389,7 @@ class TestRiskThreshold:
 
     def test_the_guarantee_holds(self, risk, data):
         # Queries drawn from a finite population, of which the true rates are known.
-        level, confidence, n, times = 0.15, 0.8, 80, 300
+        level, confidence, n, times = 0.15, 0.8, 80, 150
         y_true, y_score = data.y.astype(float), data.bayes_scores
         rng = np.random.default_rng(0)
         by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
