@@ -23,7 +23,7 @@ from skfilterrank.ranking import FilterAll, RankAndFilter
 PACKAGE = str(Path(skfilterrank.__file__).parent)
 MECHANISM = str(Path(PACKAGE) / "_all_or_nothing.py")
 # Stops at lines of the estimator's own methods, and at steps anywhere.
-N_OWN, N_ELSEWHERE = 10, 4
+N_OWN, N_ELSEWHERE = 6, 4
 
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
