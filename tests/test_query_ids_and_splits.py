@@ -2,6 +2,7 @@
 
 import copy
 import warnings
+from itertools import product
 
 import joblib
 import numpy as np
@@ -131,13 +132,20 @@ def test_what_a_scorer_asks_for(make):
         assert scorer(ridge, X, BY_QID) == make("ndcg_f@5")(ridge, X, Y, groups=QID)
 
 
-@pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-@pytest.mark.parametrize("wrap", ["alone", "Pipeline"])
-@every_ranker
+# Each ranker alone and in a Pipeline, with routing and without, and every second the other way.
+@pytest.mark.parametrize(
+    ("ranker", "wrap", "routing"),
+    [
+        pytest.param(ranker, wrap, routing, id=f"{name}-{wrap}-{how}")
+        for i, (name, ranker) in enumerate(RANKERS.items())
+        for j, wrap in enumerate(["alone", "Pipeline"])
+        for how, routing in [[("series", False), ("routing", True)][(i + j) % 2]]
+    ],
+)
 def test_what_is_none_was_not_passed(ranker, wrap, routing):
     """scikit-learn's Pipeline and searches hand on weights that nobody gave."""
     model = ranker if wrap == "alone" else make_pipeline("passthrough", ranker)
-    how = {"cv": GroupKFold(3), "error_score": "raise"}
+    how = {"cv": GroupKFold(2), "error_score": "raise"}
     nothing = {"groups": None, "query_weight": None} if routing or wrap == "alone" else {}
     with config_context(enable_metadata_routing=routing):
         fitted = clone(model).fit(X, BY_QID)
@@ -186,10 +194,16 @@ SHUFFLED = KFold(3, shuffle=True, random_state=0)
 class TestCutQueries:
     """A query with rows on both sides of a split is warned of, once."""
 
-    @pytest.mark.parametrize("scoring", [None, SCORER], ids=["score", "scorer"])
-    @pytest.mark.parametrize("routing", [False, True], ids=["series", "routing"])
-    @pytest.mark.parametrize("wrap", ["alone", "Pipeline", "search"])
-    @every_ranker
+    # All ways around some ranker, and each ranker with every wrap, routing and scoring.
+    @pytest.mark.parametrize(
+        ("ranker", "wrap", "routing", "scoring"),
+        [
+            pytest.param(ranker, wrap, routing, scoring, id=f"{name}-{wrap}-{routing}-{scoring}")
+            for i, (name, ranker) in enumerate(RANKERS.items())
+            for j, wrap in enumerate(["alone", "Pipeline", "search"])
+            for routing, scoring in [list(product([False, True], [None, SCORER]))[(i + j) % 4]]
+        ],
+    )
     def test_rows_are_split(self, ranker, wrap, routing, scoring):
         if wrap != "alone" and OLD_SKLEARN and routing and scoring is None:
             pytest.skip("scikit-learn 1.6 hands nothing to the score of a Pipeline or a search")

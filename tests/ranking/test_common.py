@@ -66,12 +66,13 @@ EXPECTED_FAILURES = {
 }
 
 
+# The default number of folds once, and else few: the checks fit sixty times.
 ESTIMATORS = {
     "RankAndFilter(Ridge())": RankAndFilter(Ridge()),
     "RankAndFilter(LogisticRegression(), gains=odd_is_good)": RankAndFilter(
-        LogisticRegression(), gains=odd_is_good
+        LogisticRegression(), gains=odd_is_good, cv=2
     ),
-    "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker()),
+    "RankAndFilter(OrdinalRanker())": RankAndFilter(OrdinalRanker(), cv=2),
     "OrdinalRanker()": OrdinalRanker(),
     "QueryRanker(Ridge())": QueryRanker(Ridge()),
     "QueryRanker(LogisticRegression(), gains=odd_is_good)": QueryRanker(
@@ -81,8 +82,10 @@ ESTIMATORS = {
     "LambdaRankRanker(gamma=1.0)": LambdaRankRanker(
         gamma=1.0, n_estimators=5, min_child_samples=1, n_jobs=1
     ),
-    "CalibratedRanker(Ridge())": CalibratedRanker(Ridge()),
-    "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(Ridge(), method="sigmoid"),
+    "CalibratedRanker(Ridge())": CalibratedRanker(Ridge(), cv=2),
+    "CalibratedRanker(Ridge(), method='sigmoid')": CalibratedRanker(
+        Ridge(), method="sigmoid", cv=2
+    ),
     "AdaRankRanker()": AdaRankRanker(n_estimators=5),
     "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "CoordinateAscentRanker()": CoordinateAscentRanker(),
@@ -92,7 +95,7 @@ ESTIMATORS = {
     ),
     "LinearRankFusion(Ridge(), normalize=None)": LinearRankFusion(Ridge(), normalize=None),
     "FilterAll()": FilterAll(),
-    "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge())),
+    "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge(), cv=2)),
 }
 
 

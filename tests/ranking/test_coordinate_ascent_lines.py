@@ -15,6 +15,7 @@ from line_searches import (
     make_search,
     points_between,
 )
+from profiles import times
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank.ranking._coordinate_ascent import line_search
@@ -28,12 +29,14 @@ from skfilterrank.ranking._coordinate_ascent.objective import Objective
 
 
 @pytest.mark.parametrize("name", EXACT)
+@times(1 / 3)  # of each of many measures
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
 
 
 @pytest.mark.parametrize("name", THRESHOLDED)
+@times(1 / 3)  # of each of many measures
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
     check_steps(data, name, "drawn")
@@ -134,7 +137,7 @@ def test_extreme_scores_and_features():
 @pytest.mark.parametrize("name", ["err", "q_measure@3", "qwa", "lexirecall"])
 def test_candidates_never_lose_and_find_the_best_of_few(name):
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(10):
         gains = rng.choice([0.0, 1.0, 2.0], 6)
         scores, feature = rng.normal(size=(2, 6))
         index = GroupIndex.from_groups(np.zeros(6))

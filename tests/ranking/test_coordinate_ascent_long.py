@@ -35,7 +35,7 @@ def all_long(monkeypatch):
 
 @pytest.mark.usefixtures("all_long")
 @pytest.mark.parametrize("name", CUT_OFF)
-@times(1 / 2)  # of each of many measures, and long lists
+@times(1 / 3)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_are_those_of_the_measure(name, data):
     check_steps(data, name, None)
@@ -43,7 +43,7 @@ def test_steps_are_those_of_the_measure(name, data):
 
 @pytest.mark.usefixtures("all_long")
 @pytest.mark.parametrize("name", [name for name in THRESHOLDED if "@" in name])
-@times(1 / 2)  # of each of many measures, and long lists
+@times(1 / 3)  # of each of many measures, and long lists
 @given(data=st.data())
 def test_steps_with_a_threshold(name, data):
     check_steps(data, name, "drawn")

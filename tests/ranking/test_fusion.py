@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.ranking import fuse_runs, fuse_scores, score_table
@@ -276,6 +277,7 @@ def unpack(rows):
 
 class TestInvariances:
     @pytest.mark.parametrize("method", METHODS)
+    @times(1 / 3)  # of each method, in each normalization
     @given(rows=matrices)
     def test_equals_a_loop(self, method, rows):
         drawn, groups = unpack(rows)

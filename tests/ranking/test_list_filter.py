@@ -1,5 +1,6 @@
 """RankAndFilter with cuts, abstention and caps: fitted, served, saved, searched."""
 
+import functools
 import io
 import json
 import pickle
@@ -11,14 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
+from skfilterrank.ranking._filtering.abstention import _ridge_weights
 from skfilterrank.ranking._filtering.parameters import CUTS
 
 INF = np.inf
@@ -39,6 +44,11 @@ def data():
 
 
 @pytest.fixture(scope="module")
+def few():
+    return make_rank_and_filter(80, random_state=0)
+
+
+@pytest.fixture(scope="module")
 def new():
     return make_rank_and_filter(300, random_state=1)
 
@@ -53,6 +63,18 @@ def fitted(data, **parameters):
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
+@pytest.fixture(scope="module")
+def fitted_once(few):
+    """A clone fitted on few queries, which the tests of one mode share."""
+
+    @functools.cache
+    def of(mode, lists):
+        model = clone(RankAndFilter("passthrough", k=3, threshold=mode, **dict(lists)))
+        return model.fit(few.bayes_scores, few.y, groups=few.groups)
+
+    return lambda mode, lists: of(mode, tuple(lists.items()))
+
+
 def n_shown(model, data):
     shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
     return np.bincount(data.groups, shown)
@@ -61,8 +83,8 @@ def n_shown(model, data):
 @pytest.mark.parametrize("lists", LISTS, ids=str)
 @pytest.mark.parametrize("mode", MODES, ids=str)
 class TestEveryMode:
-    def test_all_ways_to_serve_agree(self, data, new, mode, lists):
-        model = fitted(data, threshold=mode, **lists)
+    def test_all_ways_to_serve_agree(self, fitted_once, new, mode, lists):
+        model = fitted_once(mode, lists)
         rows = np.random.RandomState(0).permutation(len(new.y))
         scores, groups = new.bayes_scores[rows], new.groups[rows]
         predicted = model.predict(scores, groups=groups)
@@ -83,9 +105,8 @@ class TestEveryMode:
             model.predict(scores[one], groups=groups[one]), predicted[one]
         )
 
-    def test_files(self, data, new, mode, lists, tmp_path):
-        model = clone(RankAndFilter("passthrough", k=3, threshold=mode, **lists))
-        model.fit(data.bayes_scores, data.y, groups=data.groups)
+    def test_files(self, fitted_once, new, mode, lists, tmp_path):
+        model = fitted_once(mode, lists)
         expected = model.predict(new.bayes_scores, groups=new.groups)
         write_filter(tmp_path / "filter.json", model)
         save_model(model, tmp_path / "model.skops")
@@ -100,13 +121,13 @@ class TestEveryMode:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=str)
-def test_best_score_is_the_measure_of_what_is_shown(data, mode):
+def test_best_score_is_the_measure_of_what_is_shown(few, fitted_once, mode):
     """Of a cut that learns nothing, `predict` shows the training lists as they were tuned."""
     for lists in LISTS[1:2] + LISTS[3:]:
-        model = fitted(data, threshold=mode, **lists)
+        model = fitted_once(mode, lists)
         if not hasattr(model, "best_score_") or mode in ("per_query", "expected"):
             continue
-        score = model.score(data.bayes_scores, data.y, groups=data.groups)
+        score = model.score(few.bayes_scores, few.y, groups=few.groups)
         assert model.best_score_ == pytest.approx(score, abs=1e-12)
 
 
@@ -192,26 +213,40 @@ class TestCaps:
 class TestAbstention:
     @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
     @pytest.mark.parametrize("mode", [None, "tune", "largest_gap"])
-    def test_the_level_is_the_best_of_all(self, data, name, mode):
-        model = fitted(data, threshold=mode, abstain=name)
+    def test_the_level_is_the_best_of_all(self, few, name, mode):
+        model = fitted(few, threshold=mode, abstain=name)
         found = model.query_threshold_
-        frame = pd.DataFrame({"q": data.groups, "s": data.bayes_scores})
+        frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})
         lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
         confidence = {
             "best_score": lists.max(),
             "score_gap": lists.agg(lambda s: s.iloc[0] - s.iloc[1] if len(s) > 1 else 0.0),
             "score_std": lists.std(ddof=0),
         }[name].to_numpy()
-        plain = fitted(data, threshold=mode).predict(data.bayes_scores, groups=data.groups)
+        plain = fitted(few, threshold=mode).predict(few.bayes_scores, groups=few.groups)
 
         def value(level):
-            kept = np.where((confidence >= level)[data.groups], plain, -INF)
-            return ndcg_f_score(data.y, kept, groups=data.groups, k=3)
+            kept = np.where((confidence >= level)[few.groups], plain, -INF)
+            return ndcg_f_score(few.y, kept, groups=few.groups, k=3)
 
         best = max(value(level) for level in [*np.unique(confidence), INF])
         assert model.best_score_ == pytest.approx(best)
         assert value(found.answer_level_) == pytest.approx(best)
         assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
+
+    @pytest.mark.parametrize("n", [1, 2, 5, 80])
+    @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
+    def test_the_regression_is_that_of_scikit_learn(self, n, scale):
+        rng = np.random.default_rng(n)
+        features, worth = scale * rng.normal(size=(n, 10)), rng.normal(size=n)
+        features[:, 3] = 0.1 * scale  # of which the mean is not always the value
+        features[:, 4] = features[:, 5]
+        features[:, 6] += 1e4 * scale
+        model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
+        weights = _ridge_weights(features, worth)
+        found = features @ weights[:-1] + weights[-1]
+        np.testing.assert_allclose(found, model.predict(features), rtol=1e-9, atol=1e-9)
+        assert weights[3] == pytest.approx(0, abs=1e-9 / scale)
 
     def test_a_query_is_shown_nothing(self, data, new):
         empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0
@@ -387,20 +422,20 @@ def test_changed_file(data):
         read_filter(io.StringIO(json.dumps(content)))
 
 
+@pytest.mark.parametrize("mode", ["first_k", "surprise", "largest_gap", "expected"])
+@times(1 / 3)  # of each mode, which is fitted twice
 @given(st.integers(0, 10**6))
-def test_order_of_rows_is_no_matter(seed):
+def test_order_of_rows_is_no_matter(mode, seed):
     rng = np.random.RandomState(seed)
     groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
     scores = rng.permutation(40) / 40.0
     order = rng.permutation(40)
-    for mode in ("first_k", "surprise", "largest_gap", "expected"):
-        one, two = (
-            RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4).fit(
-                scores[rows], y[rows], groups=groups[rows]
-            )
-            for rows in (np.arange(40), order)
-        )
-        np.testing.assert_array_equal(
-            one.predict(scores, groups=groups)[order],
-            two.predict(scores[order], groups=groups[order]),
-        )
+    model = RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4, cv=3)
+    one, two = (
+        clone(model).fit(scores[rows], y[rows], groups=groups[rows])
+        for rows in (np.arange(40), order)
+    )
+    np.testing.assert_array_equal(
+        one.predict(scores, groups=groups)[order],
+        two.predict(scores[order], groups=groups[order]),
+    )

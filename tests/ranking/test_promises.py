@@ -329,7 +329,7 @@ class TestSeveral:
 
     def test_hold_together(self, data):
         # Queries drawn from a finite population, of which the true rates are known.
-        risk, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 150
+        risk, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
         y_true, y_score = data.y.astype(float), data.bayes_scores
         rng = np.random.default_rng(0)
         by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)

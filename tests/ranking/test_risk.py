@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
+from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
@@ -248,6 +249,7 @@ class TestBettingBound:
 
 class TestSteps:
     @pytest.mark.parametrize("risk", STEPS)
+    @times(1 / 2)  # of each risk
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
@@ -280,6 +282,7 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
+    @times(1 / 2)  # of each risk
     @given(
         rows=judged_rows(),
         k=st.sampled_from([None, 1, 3]),
@@ -322,7 +325,7 @@ class TestRiskThreshold:
         upward = risk == "false_reject_rate"
         y_true = data.y.astype(float)
         distinct = np.unique(y_score)
-        near = distinct[np.abs(distinct - found.limit) < 0.1]
+        near = distinct[np.abs(distinct - found.limit) < 0.05]
         certified = near <= found.limit if upward else near > found.limit
         passes = [
             bound.rules_out(rates(risk, y_true, y_score, data.groups, threshold, 3))
@@ -389,12 +392,12 @@ class TestRiskThreshold:
 
     def test_the_guarantee_holds(self, risk, data):
         # Queries drawn from a finite population, of which the true rates are known.
-        level, confidence, n, times = 0.15, 0.8, 80, 300
+        level, confidence, n, n_drawn = 0.15, 0.8, 80, 150
         y_true, y_score = data.y.astype(float), data.bayes_scores
         rng = np.random.default_rng(0)
         by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
         wrong = 0
-        for _ in range(times):
+        for _ in range(n_drawn):
             drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
             rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
             found = promise_at(
@@ -408,7 +411,7 @@ class TestRiskThreshold:
             )
             true = rates(risk, y_true, y_score, data.groups, found.threshold, 3).mean()
             wrong += true > level
-        assert wrong <= binom.ppf(0.999, times, 1 - confidence)
+        assert wrong <= binom.ppf(0.999, n_drawn, 1 - confidence)
 
 
 def test_by_hand():

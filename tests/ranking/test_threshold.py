@@ -66,6 +66,7 @@ def thresholds_to_try(y_score):
 
 @pytest.mark.parametrize("undefined", [0.0, 1, "drop"])
 @pytest.mark.parametrize("measure", EXACT)
+@times(1 / 2)  # of each measure and value
 @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3, 10]))
 def test_equal_to_trying_every_threshold(measure, undefined, rows, k):
     y_true, y_score, groups = rows
@@ -140,7 +141,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("measure", sorted(MEASURES) + OPTIONS)
-@times(1 / 2)  # of each of many measures
+@times(1 / 3)  # of each of many measures
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, 1, 2, 10]),
