@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skfilterrank.metrics
+from profiles import times
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.queries import GroupIndex
@@ -102,6 +103,7 @@ def test_the_reference_is_complete():
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))
+@times(1 / 2)
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, None, 1, 2, 3, 4, 50]),
