@@ -58,7 +58,7 @@ class TestSign:
     @pytest.mark.parametrize("tied", [False, True])
     @pytest.mark.parametrize("n_queries", [2, 7, 30])
     def test_every_pair_as_scipy_has_it(self, alternative, tied, n_queries):
-        values = random_values(n_queries, tied=tied)
+        values = random_values(n_queries, tied=tied, n_systems=4)
         found = compare_systems(values, test="sign", alternative=alternative, alpha=0.1)
         for pair, (first, second) in enumerate(zip(found.first, found.second)):
             greater = int((values[first] > values[second]).sum())
