@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._core.arrays import refuse_dask
 from skfilterrank._core.checks import check_container, count_rows, find_groups
 from skfilterrank._core.cut_queries import note_queries, warn_of_cut_queries
 from skfilterrank._core.gains import Gains
@@ -244,7 +245,8 @@ class RankerMixin:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
         check_container(X)
-        check_container(y, "y")
+        # Masked labels are unjudged documents.
+        refuse_dask(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
         note_queries(self, groups)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from odd_values import HasArray, HasDlpack
+from profiles import times
 from skfilterrank._core.arrays import as_number_array
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError
@@ -75,6 +76,7 @@ scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
 
 @pytest.mark.parametrize("name", LABELS)
+@times(1 / 3)
 @given(values=labels, y_score=scores)
 def test_missing_labels_are_unjudged_whatever_holds_them(name, values, y_score):
     expected = evaluate(np.array(values, dtype=float), y_score, MEASURES, groups=ROWS)

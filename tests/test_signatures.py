@@ -53,9 +53,10 @@ def is_filled_in(thing):
     return inspect.isclass(thing) and (issubclass(thing, Result) or hasattr(thing, "_fields"))
 
 
+PUBLIC = public()
 SIGNATURES = {
     name: inspect.signature(thing).parameters
-    for name, thing in public().items()
+    for name, thing in PUBLIC.items()
     if not is_filled_in(thing) and not name.endswith("_request")  # scikit-learn's own
 }
 
@@ -107,7 +108,7 @@ def test_what_is_no_data_is_given_by_name(name):
 
 @every_signature
 def test_defaults(name):
-    thing, given = public()[name], SIGNATURES[name]
+    thing, given = PUBLIC[name], SIGNATURES[name]
     is_estimator = inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     draws = is_estimator or name.rpartition(".")[2] in GENERATORS
     expected = {

@@ -18,7 +18,10 @@ from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
 
-_N_SEEDS = 6
+# Rows of six seeds have different cut-offs.
+_N_SEEDS, _N_SEEDS_WITHOUT_K = 6, 3
+# Without a cut-off, and with one that lists go beyond.
+_SEEDS_OF_CONTAINERS = (0, 3)
 _MOST_LABEL = 100
 
 
@@ -227,7 +230,11 @@ def _checked_labels(labels):
 
 def _with_rows(check, measure: ParsedMeasure, labels):
     """Run a check with several random rows."""
-    for seed in range(_N_SEEDS):
+    takes_k = measure.measure.takes_k and measure.k is None
+    seeds = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
+    if check in _measure_checks.OF_CONTAINERS:
+        seeds = _SEEDS_OF_CONTAINERS
+    for seed in seeds:
         try:
             _quietly(check, measure, Rows.random(seed, labels))
         except Exception as error:

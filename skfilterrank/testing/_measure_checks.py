@@ -16,6 +16,7 @@ from skfilterrank.ranking import threshold_curve
 from skfilterrank.testing._rows import NO, Rows, same, score
 
 _MOST_ORDERS = 24
+_MOST_ALONE = 8
 
 
 def check_order_of_rows(measure, rows):
@@ -105,11 +106,11 @@ def check_types_of_scores(measure, rows):
 def check_queries_alone(measure, rows):
     """The value of a query does not depend on the others."""
     alone = []
-    for query in range(rows.n_queries):
+    for query in range(min(rows.n_queries, _MOST_ALONE)):
         mine = rows.groups == query
         given = {"y_true": rows.y_true[mine], "y_score": rows.y_score[mine]}
         alone.append(score(measure, rows, **given, groups=rows.groups[mine])[0])
-    same(score(measure, rows), alone)
+    same(score(measure, rows)[: len(alone)], alone)
 
 
 def check_further_queries(measure, rows):
@@ -373,6 +374,16 @@ OF_ROWS = (
     check_filtered_rows,
     check_dropped_unjudged_rows,
     check_threshold_curve,
+    check_wherever_measures_are_named,
+)
+# These are about what holds the rows, not about what they are: some will do.
+OF_CONTAINERS = (
+    check_names_of_queries,
+    check_names_of_documents,
+    check_query_ids_in_the_index,
+    check_types_of_scores,
+    check_gains_of_labels,
+    check_nothing_is_written_to,
     check_wherever_measures_are_named,
 )
 OF_LABELS = (check_order_matters, check_odd_lists, check_pickle_and_repr)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from profiles import times
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
 from skfilterrank.comparison._significance.compare import TESTS
 
@@ -39,6 +40,7 @@ def named(n_systems=3, n_queries=12, **params):
 
 @pytest.mark.parametrize("test", OF_PAIRS)
 class TestInvariances:
+    @times(1 / 2)
     @given(values=VALUES)
     def test_swapping_first_and_second(self, test, values):
         found = compare_systems(values, test=test, **FEW)
@@ -47,12 +49,14 @@ class TestInvariances:
             mirrored = swapped.matrix(what).to_numpy()[::-1, ::-1]
             np.testing.assert_allclose(found.matrix(what), mirrored, atol=1e-12, err_msg=what)
 
+    @times(1 / 2)
     @given(values=VALUES)
     def test_one_alternative_is_the_other_of_swapped_systems(self, test, values):
         greater = compare_systems(values, test=test, alternative="greater", **FEW)
         less = compare_systems(-values, test=test, alternative="less", **FEW)
         np.testing.assert_allclose(greater.p_value, less.p_value, atol=1e-12)
 
+    @times(1 / 2)
     @given(values=VALUES, constant=st.integers(-3, 9), factor=st.sampled_from([0.1, 1, 3, 1e6]))
     def test_constants_and_scale(self, test, values, constant, factor):
         found = compare_systems(values, test=test, **FEW)
@@ -61,6 +65,7 @@ class TestInvariances:
         np.testing.assert_allclose(moved.effect_size, found.effect_size, atol=1e-9)
         np.testing.assert_allclose(moved.difference, factor * found.difference, atol=1e-9 * factor)
 
+    @times(1 / 2)
     @given(values=VALUES)
     def test_values_that_every_system_gains_at_a_query(self, test, values):
         lifted = values + np.arange(values.shape[1])

@@ -89,7 +89,7 @@ def test_same_as_scoring_runs_by_the_labels_that_are_left(name, share):
 
 def test_stat_ap_has_the_probabilities_of_the_sample():
     selection = {"own": StatAPSelector(pooled=0.5)}
-    found = curve(selections=selection, mitigations="stat_ap", shares=0.3, n_samples=300)
+    found = curve(selections=selection, mitigations="stat_ap", shares=0.3, n_samples=150)
     # Without bias but for the ratio by the estimated number of relevant documents.
     assert found.means.mean(axis=3)[0, 0, 0] == pytest.approx(found.truth, abs=0.06)
     uniform = curve(selections="random", mitigations=["stat_ap", "none"], shares=[0.5, 1.0])
@@ -225,7 +225,9 @@ def test_topics_that_runs_lack():
 
 def test_documents_by_topic_and_numbers():
     table = QRELS[["qid", "docno"]].assign(signal=QRELS["label"])
-    found = curve(documents=table, selections=["maxrep", "random"], mitigations="completed")
+    found = curve(
+        documents=table, selections=["maxrep", "random"], mitigations="completed", n_samples=4
+    )
     assert np.nanmean(found.tau[1, 0, -1]) > 0.9
     with pytest.warns(DataWarning, match="documents lacks 56 of 112 judged documents,"):
         curve(documents=table[:56], selections="random", mitigations="completed", n_samples=1)

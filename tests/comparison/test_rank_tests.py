@@ -29,6 +29,20 @@ def random_values(n_queries, *, tied, n_systems=6):
     return np.round(values * 4) / 4 if tied else values
 
 
+def of_all_signs(difference, alternative):
+    """Wilcoxon's test by every pattern of signs: what scipy.stats.wilcoxon takes a second for."""
+    ranks, differs = np.zeros(len(difference)), difference != 0
+    ranks[differs] = stats.rankdata(np.abs(difference[differs]))
+    return stats.permutation_test(
+        (np.sign(difference) * ranks,),
+        lambda signed, axis: np.maximum(signed, 0).sum(axis=axis),
+        permutation_type="samples",
+        n_resamples=2**13,
+        alternative=alternative,
+        vectorized=True,
+    )
+
+
 class TestSign:
     def test_by_hand(self):
         # First is greater for 5 queries, less for 1, equal for 2.
@@ -44,7 +58,7 @@ class TestSign:
     @pytest.mark.parametrize("tied", [False, True])
     @pytest.mark.parametrize("n_queries", [2, 7, 30])
     def test_every_pair_as_scipy_has_it(self, alternative, tied, n_queries):
-        values = random_values(n_queries, tied=tied)
+        values = random_values(n_queries, tied=tied, n_systems=4)
         found = compare_systems(values, test="sign", alternative=alternative, alpha=0.1)
         for pair, (first, second) in enumerate(zip(found.first, found.second)):
             greater = int((values[first] > values[second]).sum())
@@ -85,8 +99,7 @@ class TestWilcoxon:
     @pytest.mark.parametrize("tied", [False, True])
     @pytest.mark.parametrize("n_queries", [2, 3, 7, 13, 14, 50, 51, 90])
     def test_every_pair_as_scipy_has_it(self, alternative, tied, n_queries):
-        # scipy takes a second for every pattern of signs of 13 queries.
-        values = random_values(n_queries, tied=tied, n_systems=2 if n_queries == 13 else 6)
+        values = random_values(n_queries, tied=tied, n_systems=2 if n_queries == 13 else 4)
         found = compare_systems(values, test="wilcoxon", alternative=alternative)
         for pair, (first, second) in enumerate(zip(found.first, found.second)):
             difference = values[first] - values[second]
@@ -94,14 +107,13 @@ class TestWilcoxon:
                 continue
             # What scipy's "auto" does has changed between versions for few queries with ties.
             is_plain = len(np.unique(np.abs(difference))) == n_queries and difference.all()
-            method = ASYMPTOTIC
-            if n_queries <= 50 and is_plain:
-                method = "exact"
-            elif n_queries <= 13:
-                method = stats.PermutationMethod()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                theirs = stats.wilcoxon(difference, alternative=alternative, method=method)
+            if n_queries <= 13 and not is_plain:
+                theirs = of_all_signs(difference, alternative)
+            else:
+                method = "exact" if n_queries <= 50 and is_plain else ASYMPTOTIC
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    theirs = stats.wilcoxon(difference, alternative=alternative, method=method)
             np.testing.assert_allclose(found.p_value[pair], theirs.pvalue, rtol=1e-9, atol=1e-15)
 
     @pytest.mark.parametrize("alternative", ALTERNATIVES)

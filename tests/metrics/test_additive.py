@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from line_searches import EXACT, allowed_gains
+from profiles import times
 from skfilterrank._core.additive import BlockFacts, RowFacts
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES
@@ -41,6 +42,7 @@ def value_of_sum(form, query, weights, relevant, scores):
 
 
 @pytest.mark.parametrize("name", EXACT)
+@times(1 / 2)
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
     """Whatever the order of the documents, and with some of them filtered."""

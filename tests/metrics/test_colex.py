@@ -2,6 +2,7 @@
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from math import comb, factorial, lgamma, log, log1p
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from reference.recall import n_worse_precision, n_worse_recall
 from skfilterrank.metrics._robustness import counted
 from skfilterrank.metrics._robustness.colex import _stirling_rest, log_choose, log_choose_ratio
@@ -115,6 +117,7 @@ class TestScores:
                 if scale != "log":
                     assert actual.mean() == pytest.approx(1 / 2, abs=1e-13)
 
+    @times(1 / 2)
     @given(st.data())
     def test_order_and_value(self, kind, scale, data):
         """Two placements that differ a little or a lot, in small and large collections."""
@@ -137,6 +140,7 @@ class TestScores:
         else:
             assert actual_p == pytest.approx(exact_score(p, n, kind, scale), rel=1e-12, abs=1e-13)
 
+    @times(1 / 2)
     @given(st.data())
     def test_what_float64_can_tell_is_told(self, kind, scale, data):
         n = data.draw(st.integers(2, 10**6), label="n")
@@ -159,28 +163,11 @@ class TestScores:
     )
     def test_neighbours_in_the_order(self, kind, scale, n, m):
         """A step at one level takes those below from the worst to the best, or one step on."""
-        rng = np.random.default_rng(m)
-        pairs = []
-        for _ in range(1000):
-            size = min(n, m + int(np.exp(rng.uniform(0, np.log(n - m + 1)))))
-            p = np.sort(rng.choice(size, m, replace=False)) + 1
-            if rng.random() < 0.5:
-                p[rng.integers(m) :] += n - p[-1]
-            # What the levels decide that come after some others is lost in rounding.
-            level = int(rng.integers(m)) if rng.random() < 0.5 else m - 1 - int(rng.integers(3))
-            limit = p[level + 1] - 1 if level + 1 < m else n
-            x = p[level]
-            if x == limit:
-                continue
-            better, worse = p.copy(), p.copy()
-            better[: level + 1] = np.arange(x - level, x + 1)
-            worse[: level + 1] = [*range(1, level + 1), x + 1]
-            if kind == "precision":
-                # The same, counted from the end, where the earlier set is the worse one.
-                better, worse = n + 1 - worse[::-1], n + 1 - better[::-1]
-            pairs.append((better, worse))
-        assert len(pairs) > 50
-        better, worse = (scores(each, n, kind, scale) for each in zip(*pairs, strict=True))
+        better, worse = steps(n, m)
+        if kind == "precision":
+            # The same, counted from the end, where the earlier set is the worse one.
+            better, worse = n + 1 - worse[:, ::-1], n + 1 - better[:, ::-1]
+        better, worse = (scores(each, n, kind, scale) for each in (better, worse))
         assert (better >= worse).all()
 
     def test_ten_thousand_relevant(self, kind, scale):
@@ -198,8 +185,32 @@ class TestScores:
             assert actual == pytest.approx(by_first_levels(p, n, kind, scale), rel=1e-9)
 
 
-def by_first_levels(p, n, kind, scale, n_levels=12):
-    """The score to about 1e-30, from the levels that decide first."""
+@cache
+def steps(n, m):
+    """Pairs of placements that are neighbours in the order, the better ones first."""
+    rng = np.random.default_rng(m)
+    pairs = []
+    for _ in range(600):
+        size = min(n, m + int(np.exp(rng.uniform(0, np.log(n - m + 1)))))
+        p = np.sort(rng.choice(size, m, replace=False)) + 1
+        if rng.random() < 0.5:
+            p[rng.integers(m) :] += n - p[-1]
+        # What the levels decide that come after some others is lost in rounding.
+        level = int(rng.integers(m)) if rng.random() < 0.5 else m - 1 - int(rng.integers(3))
+        limit = p[level + 1] - 1 if level + 1 < m else n
+        x = p[level]
+        if x == limit:
+            continue
+        better, worse = p.copy(), p.copy()
+        better[: level + 1] = np.arange(x - level, x + 1)
+        worse[: level + 1] = [*range(1, level + 1), x + 1]
+        pairs.append((better, worse))
+    assert len(pairs) > 50
+    return np.array(pairs).swapaxes(0, 1)
+
+
+def by_first_levels(p, n, kind, scale, n_levels=5):
+    """The score to about 1e-15, from the levels that decide first."""
     m = len(p)
     share, factor = Fraction(0), Fraction(1)
     if kind == "precision":

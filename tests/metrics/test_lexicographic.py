@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.metrics import (
     lexicographic_preference,
     lexiprecision_score,
@@ -118,6 +119,7 @@ class TestByHand:
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", SCORES)
+@times(1 / 2)
 @given(st.data())
 def test_scores_follow_preferences(kind, scale, data):
     """Rankings with ties and filtered documents, in a collection that holds more."""

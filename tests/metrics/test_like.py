@@ -1,6 +1,7 @@
 """`like=` gives the numbers that other libraries report, asked of the libraries themselves."""
 
 import pickle
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,11 +36,14 @@ GRADES = np.clip(np.round(X[:, 0] + rng.normal(size=len(QID))), 0, 3)
 GRADES[QID % 7 == 0] = 0
 GRADES[QID % 11 == 3] = 2
 BINARY = (GRADES > 0).astype(float)
+LABELS = {"grades": GRADES, "binary": BINARY}
 TREES = {"n_estimators": 2, "n_jobs": 1}
 
 
-def of_lightgbm(name, k, y):
+@cache
+def of_lightgbm(name, k, labels):
     """A ranker, and the number of its last round."""
+    y = LABELS[labels]
     ranker = LGBMRanker(**TREES, num_leaves=4, min_child_samples=5, verbose=-1)
     metric = {"ndcg": "ndcg", "ap": "map"}[name]
     how = {"eval_metric": metric, "eval_at": [k], **held_out_rows(ranker, X + 0, y)}
@@ -48,25 +52,28 @@ def of_lightgbm(name, k, y):
     return ranker, rounds[f"{metric}@{k}"][-1]
 
 
-def of_xgboost(name, k, y):
+def of_xgboost(name, k, labels):
     """A ranker, and the number of its last round."""
+    y = LABELS[labels]
     metric = f"{ {'ndcg': 'ndcg', 'ap': 'map'}[name] }@{k}"
     ranker = XGBRanker(**TREES, max_depth=2, eval_metric=metric)
     ranker.fit(X, y, qid=QID, eval_set=[(X, y)], eval_qid=[QID], verbose=False)
     return ranker, ranker.evals_result()["validation_0"][metric][-1]
 
 
-def of_catboost(name, k, y):
+def of_catboost(name, k, labels):
     """A ranker, and what CatBoost says of its scores."""
-    ranker, _ = of_lightgbm("ndcg", k, y)
+    y = LABELS[labels]
+    ranker, _ = of_lightgbm("ndcg", k, labels)
     metric = {"ndcg": "NDCG", "ap": "MAP", "recall": "RecallAt", "rr": "MRR"}[name]
     (number,) = eval_metric(y, ranker.predict(X), f"{metric}:top={k}", group_id=QID)
     return ranker, number
 
 
-def of_sklearn(name, k, y):
+def of_sklearn(name, k, labels):
     """A ranker, and the mean of scikit-learn's number over queries."""
-    ranker, _ = of_lightgbm("ndcg", k, y)
+    y = LABELS[labels]
+    ranker, _ = of_lightgbm("ndcg", k, labels)
     scores, measure = ranker.predict(X), {"ndcg": ndcg_score, "dcg": dcg_score}[name]
     # It refuses queries of one document: one that is worth nothing is added at the end of each.
     rows = (np.flatnonzero(query == QID) for query in range(60))
@@ -93,8 +100,8 @@ ASK = {
 def test_the_number_is_the_library_s(library, name, labels, k):
     if (library, name, labels) == ("xgboost", "ap", "grades"):
         pytest.skip("XGBoost's map takes labels 0 and 1 alone")
-    y = GRADES if labels == "grades" else BINARY
-    ranker, theirs = ASK[library](name, k, y)
+    y = LABELS[labels]
+    ranker, theirs = ASK[library](name, k, labels)
     text = f"{name}@{k}"
     ours = make_ranking_scorer(text, like=library)(ranker, X, y, groups=QID)
     assert ours == pytest.approx(theirs, abs=1e-12)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.metrics import (
     PreferenceMatrix,
     RelevantPositions,
@@ -141,6 +142,7 @@ def several_systems(draw):
 @pytest.mark.parametrize("n_items", [None, 9, 500])
 @pytest.mark.parametrize("imputation", ["pessimistic", "optimistic"])
 @pytest.mark.parametrize("kind", KINDS)
+@times(1 / 2)
 @given(several_systems())
 def test_against_element_by_element(kind, imputation, n_items, case):
     groups, y_true, systems = case
@@ -226,7 +228,7 @@ def test_reciprocal_rank_is_never_contradicted():
 
 @pytest.fixture(scope="module")
 def runs(data_dir):
-    """Some runs of TREC-COVID round 1: positions of the relevant documents by topic."""
+    """Some runs of TREC-COVID round 1: positions of the relevant documents, ours and by loops."""
     folder = data_dir / "trec-covid-round1"
     relevant = {}
     with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
@@ -234,23 +236,14 @@ def runs(data_dir):
             relevant.setdefault(topic, set())
             if int(grade) > 0:
                 relevant[topic].add(docno)
-    files = sorted((folder / "runs").glob("*.txt.gz"))[::12]
-    found = {}
-    for path in files:
+    each, loops = {}, {}
+    for path in sorted((folder / "runs").glob("*.txt.gz"))[::20]:
+        name = path.name
         with gzip.open(path, "rt") as lines:
             rows = [
                 (topic, docno, float(score))
                 for topic, _, docno, _, score, _ in map(str.split, lines)
             ]
-        found[path.name] = rows
-    return relevant, found
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_runs(kind, runs):
-    relevant, found = runs
-    each, loops = {}, {}
-    for name, rows in found.items():
         retrieved = {(topic, docno) for topic, docno, _ in rows}
         missing = [
             (topic, docno, NO)
@@ -269,8 +262,14 @@ def test_runs(kind, runs):
             places = [i for i, (_, d) in enumerate(sorted(ranked), 1) if d in relevant[topic]]
             n_missing = len(relevant[topic]) - len(places)
             loops[name].append(places + list(range(10**6 - n_missing + 1, 10**6 + 1)))
+    return each, loops
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs(kind, runs):
+    each, loops = runs
     result = PreferenceMatrix.from_positions(each, kind=kind)
-    assert result.preferences.shape == (30, len(found), len(found))
+    assert result.preferences.shape == (30, len(each), len(each))
     for (i, p), (j, q) in combinations(enumerate(loops.values()), 2):
         expected = [compare(a, b, kind) for a, b in zip(p, q, strict=True)]
         assert result.preferences[:, i, j].tolist() == expected

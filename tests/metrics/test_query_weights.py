@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, validation_curve
 
+from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
@@ -66,6 +67,7 @@ def values_of(y, scores, groups, **how):
     ]
 
 
+@times(1 / 2)
 @given(weights_of_queries)
 def test_a_whole_weight_is_as_many_queries(counts):
     (y, scores), ids = repeated(counts, Y, SCORES)
@@ -74,6 +76,7 @@ def test_a_whole_weight_is_as_many_queries(counts):
     assert_allclose(found, expected, atol=1e-12)
 
 
+@times(1 / 2)
 @given(weights_of_queries, st.sampled_from([1e-300, 0.5, 3.0, 1e300]))
 def test_scale_does_not_matter(counts, factor):
     one = values_of(Y, SCORES, GROUPS, query_weight=dict(zip(IDS, counts, strict=True)))

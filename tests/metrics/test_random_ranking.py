@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_dcg, random_ranking, sum_precision_of
 from reference.dcg import dcg_of
@@ -145,6 +146,7 @@ def enumerated(name, pool, k):
 
 class TestAnyMeasure:
     @pytest.mark.parametrize("name", EXACT)
+    @times(1 / 2)
     @given(pools, cutoffs)
     def test_by_enumeration(self, name, pool, k):
         if not MEASURES[name].takes_k:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skfilterrank.metrics
+from profiles import times
 from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, WORTH, Case
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.queries import GroupIndex
@@ -102,6 +103,7 @@ def test_the_reference_is_complete():
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))
+@times(1 / 2)
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, None, 1, 2, 3, 4, 50]),
@@ -130,9 +132,9 @@ def test_every_measure(name, rows, k, unjudged):
 
 @pytest.fixture(scope="module")
 def long_lists():
-    """Queries of 1 to 700 rows in several blocks, some with a tie of two: labels, scores, ..."""
+    """Queries of 1 to 400 rows in several blocks, some with a tie of two: labels, scores, ..."""
     rng = np.random.default_rng(5)
-    sizes = [1, 1, 2, 3, 5, 8, 700, 399, 250, *rng.integers(1, 60, 40)]
+    sizes = [1, 1, 2, 3, 5, 8, 400, 199, 130, *rng.integers(1, 60, 25)]
     groups = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     y_true = rng.choice([-1.0, 0.0, 1.0, 2.0, np.nan], len(groups))
     y_score = rng.permutation(len(groups)).astype(float)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
+from profiles import times
 from reference import NONNEGATIVE, REFERENCE, Case
 from reference.bounds import random_ranking, sum_precision_of, v1, v2
 from skfilterrank._core.lists import RankedLists
@@ -117,6 +118,7 @@ class TestByEnumeration:
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
 
     @pytest.mark.parametrize("name", OTHERS)
+    @times(1 / 2)
     @given(pool=pools, k=st.sampled_from([None, 1, 2, 3, 9]))
     def test_other_measures(self, name, pool, k):
         entry = MEASURES[name]

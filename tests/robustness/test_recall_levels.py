@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, ndcg_score
 
+from profiles import times
 from skfilterrank._core.measure import MEASURES
 from skfilterrank.metrics import evaluate, metric_lexirecall_score, ndcg_0_score
 from skfilterrank.robustness import recall_level_metric
@@ -79,6 +80,7 @@ def test_trec_eval_agrees(positions):
 
 
 @pytest.mark.parametrize("measure", NAMED)
+@times(1 / 2)
 @given(position_lists)
 def test_bounds_and_the_ideal(measure, positions):
     value = recall_level_metric(positions, measure)
@@ -192,6 +194,7 @@ SUMS |= {
 
 
 @pytest.mark.parametrize("measure", sorted(SUMS))
+@times(1 / 3)
 @given(positions=position_lists)
 def test_the_measure_table_agrees(measure, positions):
     labels, scores = ranking(positions)
