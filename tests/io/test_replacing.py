@@ -425,13 +425,19 @@ NAMES = re.compile(r"\b(open|write_\w+|to_\w+|savefig|save|os\.\w+|shutil\.\w+|t
 
 
 def calls_that_write(text):
-    """Names of such calls in a program."""
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    # Calls within arguments are among the calls themselves, and texts of all are slow to make.
-    named = [(ast.unparse(call.func), call) for call in calls]
-    return {
-        name for name, call in named if NAMES.search(name) and WRITES.search(ast.unparse(call))
-    }
+    """Names of such calls in a program, whether they stand alone or within others."""
+    nodes = list(ast.walk(ast.parse(text)))
+    calls = [(ast.unparse(node.func), node) for node in nodes if isinstance(node, ast.Call)]
+    # Functions that are handed to others to be called.
+    dotted = [node for node in nodes if isinstance(node, ast.Attribute)]
+    calls += [
+        (f"{node.value.id}.{node.attr}", node)
+        for node in dotted
+        if isinstance(node.value, ast.Name)
+    ]
+    # The texts of all are slow to make.
+    named = [(name, node) for name, node in calls if NAMES.search(name)]
+    return {name for name, node in named if WRITES.search(ast.unparse(node))}
 
 
 def test_the_package_writes_files_by_this_alone():
@@ -462,6 +468,8 @@ def test_the_package_writes_files_by_this_alone():
         "table.to_csv(path)",
         "figure.savefig(path, dpi=1)",
         "os.replace(a, b)",
+        "again(os.replace, a, b)",
+        "show(path.write_text(text))",
         "np.save(path, x)",
     ],
 )
