@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank.cli import main
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, MissingPackageError
@@ -133,6 +134,7 @@ ROWS = st.lists(
 )
 
 
+@times(0.5)
 @given(runs=st.lists(ROWS, min_size=1, max_size=3), judged=ROWS)
 def test_any_runs(tmp_path_factory, runs, judged):
     frames = {

@@ -67,6 +67,7 @@ def labels(qrels):
 
 
 @pytest.mark.parametrize("selector", ACTIVE, ids=str)
+@times(0.5)
 @given(pool=pools(), n_select=st.sampled_from([None, 1, 0.5, 1.0]))
 def test_asking_is_simulating(selector, pool, n_select):
     table, y_true = pool
@@ -253,6 +254,7 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory)
 ANY_IDS = st.text(max_size=4)
 
 
+@times(0.5)
 @given(
     pairs=st.lists(st.tuples(ANY_IDS, ANY_IDS), min_size=1, max_size=8, unique=True),
     data=st.data(),
