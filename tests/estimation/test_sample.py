@@ -36,7 +36,7 @@ def test_samples_have_their_size_and_go_on(data, aim):
 def test_inclusion_probabilities_are_those_of_the_draws(data):
     pool = data[3]
     drawn = {}
-    n_draws = 400
+    n_draws = 200
     for seed in range(n_draws):
         sample = draw_sample(pool, None, "dcg@3", n_select=12, random_state=seed)
         for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):

@@ -6,10 +6,11 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+from profiles import times
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli.forecast.teams import read_teams
@@ -132,7 +133,7 @@ def test_valid_files_are_read(path, reader, model):
 
 @pytest.mark.filterwarnings("ignore:.*the last line is only half written")
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_files(path, reader, model, data):
     check(outcome(reader, data.draw(mutated(READERS[reader][2] or model)), path), path)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles import times
 from skfilterrank._files import packings
 from skfilterrank._files.files import open_for_reading, read_bytes
 from skfilterrank.exceptions import FileFormatError, MissingPackageError
@@ -54,6 +55,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("way", WAYS)
+@times(0.5)
 @given(parts=st.lists(st.binary(max_size=20), min_size=1, max_size=9), n_bytes=st.integers(1, 40))
 def test_members_one_after_the_other(way, packing, parts, n_bytes, folder):
     # Members of all lengths, around the bytes that are unpacked at a time; zeros may follow each.

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from active_pools import NAN, pools, table_of
+from profiles import times
 from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
 
 SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
@@ -100,6 +101,7 @@ def test_an_answer_falls_to_the_first_run_that_returns_the_document():
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(0.5)
 @given(pool=pools())
 def test_simulation_is_the_loop(selector, pool):
     table, y_true = pool
@@ -121,6 +123,7 @@ def test_simulation_is_the_loop(selector, pool):
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(0.5)
 @given(pool=pools(), data=st.data())
 def test_an_answer_taken_back_was_never_given(selector, pool, data):
     table, y_true = pool
@@ -139,6 +142,7 @@ def test_an_answer_taken_back_was_never_given(selector, pool, data):
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(0.5)
 @given(pool=pools(), n_select=st.integers(1, 8))
 def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select):
     table, y_true = pool
@@ -154,6 +158,7 @@ def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_select
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(0.5)
 @given(pool=pools())
 def test_skipped_rows_are_not_proposed(selector, pool):
     table, _ = pool

@@ -1,5 +1,6 @@
 """complete_qrels: what is completed, who is said to have judged, and what the labels are worth."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -21,8 +22,8 @@ GOOD = ["lift", "wing", "slipstream", "flap", "stall"]
 BAD = ["slab", "flux", "boil", "melt", "plate"]
 
 
-@pytest.fixture
-def collection():
+@pytest.fixture(scope="module")
+def shared_collection():
     """Two runs over four topics, texts by document, labels of the upper half, and the truth."""
     rng = np.random.RandomState(0)
     texts, truth, rows = {}, {}, []
@@ -40,6 +41,17 @@ def collection():
         columns=["qid", "docno", "label"],
     )
     return runs, qrels, texts, pd.Series(truth)
+
+
+@pytest.fixture
+def collection(shared_collection):
+    """The same, to change at will."""
+    return copy.deepcopy(shared_collection)
+
+
+@pytest.fixture(scope="module")
+def completed(shared_collection):
+    return complete_qrels(*shared_collection[:3]).qrels
 
 
 def quietly(*args, **params):
@@ -84,7 +96,7 @@ def test_depth_and_judgments_without_runs(collection):
 
 
 @pytest.mark.parametrize("kind", ["dict", "series", "frame", "index", "polars"])
-def test_kinds_of_documents(collection, kind):
+def test_kinds_of_documents(collection, completed, kind):
     runs, qrels, texts, _ = collection
     frame = pd.DataFrame({"docno": list(texts), "text": list(texts.values())})
     documents = {
@@ -94,8 +106,7 @@ def test_kinds_of_documents(collection, kind):
         "index": frame.set_index("docno"),
         "polars": pl.from_pandas(frame),
     }[kind]
-    expected = complete_qrels(runs, qrels, texts).qrels
-    pd.testing.assert_frame_equal(complete_qrels(runs, qrels, documents).qrels, expected)
+    pd.testing.assert_frame_equal(complete_qrels(runs, qrels, documents).qrels, completed)
 
 
 def test_features_of_documents(collection):
@@ -268,7 +279,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
     collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
     docs = collection.documents.set_index("docno")["text"]
     queries = collection.queries.set_index("qid")["text"]
-    queries = queries[:80]
+    queries = queries[:40]
     qrels = collection.qrels.query("label > 0")
     runs = {}
     for name, params in {"a": {}, "b": {"sublinear_tf": True}, "c": {"use_idf": False}}.items():

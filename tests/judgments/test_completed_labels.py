@@ -42,15 +42,25 @@ class Recorder(RegressorMixin, BaseEstimator):
         return np.zeros(len(X))
 
 
-@pytest.fixture
-def data():
-    """Rows of which half are unjudged, topics in the index of y."""
+def make_data(n_queries):
     X, y, groups, _ = make_rank_and_filter(
-        n_queries=24, documents_per_query=20, class_sep=2.0, random_state=0
+        n_queries=n_queries, documents_per_query=20, class_sep=2.0, random_state=0
     )
     truth = pd.Series(y, index=pd.Index(groups, name="qid"), dtype=float)
     judged = np.random.RandomState(0).rand(len(y)) < 0.5
     return X, truth.where(judged), groups, truth
+
+
+@pytest.fixture
+def data():
+    """Rows of which half are unjudged, topics in the index of y."""
+    return make_data(24)
+
+
+@pytest.fixture
+def less_data():
+    """The same of fewer topics, for what is completed many times."""
+    return make_data(8)
 
 
 def test_the_estimator_gets_completed_labels(data):
@@ -100,9 +110,9 @@ def test_what_is_judged_is_passed_on_as_it_is(data):
     assert scorer(fitted, X, truth) == make_ranking_scorer("ndcg_f@5")(fitted, X, truth)
 
 
-def test_kinds_of_documents(data):
+def test_kinds_of_documents(less_data):
     """The same labels from texts in a list, a column, and by the predictor's own table."""
-    X, y, groups, _ = data
+    X, y, groups, _ = less_data
     words = np.array(["bad", "fair", "good"])
     texts = [
         " ".join([words[int(value > 0)], *np.where(row[:6] > 0, list("abcdef"), "z")])
@@ -127,8 +137,8 @@ def test_kinds_of_documents(data):
     np.testing.assert_array_equal(
         CompletedLabels(Recorder()).fit(rows.tocoo(), y).estimator_.y_, found
     )
-    # Sparse columns are scaled but not centred, so that 24 of 480 rows at the edge differ.
-    assert (found == dense).sum() >= 456
+    # Sparse columns are scaled but not centred, so that some rows at the edge differ.
+    assert (found == dense).mean() >= 0.95
     with pytest.raises(ValueError, match="labels cannot be predicted from X"):
         CompletedLabels(Recorder()).fit(T[["text"]].rename(columns={"text": "words"}), y)
 
@@ -172,8 +182,8 @@ def test_rows_that_stay_unjudged_are_left_out(data):
     assert not np.isnan(model.estimator_.y_).any()
 
 
-def test_the_estimators_methods(data):
-    X, y, groups, truth = data
+def test_the_estimators_methods(less_data):
+    X, y, groups, truth = less_data
     model = CompletedLabels(LogisticRegression()).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
     np.testing.assert_array_equal(model.predict_proba(X), model.estimator_.predict_proba(X))
@@ -199,9 +209,9 @@ def test_the_estimators_methods(data):
 # Leakage.
 
 
-def test_a_training_fold_is_completed_by_itself(data):
+def test_a_training_fold_is_completed_by_itself(less_data):
     """Labels of the held-out topics, right or wrong, change nothing in the training."""
-    X, y, groups, _ = data
+    X, y, groups, _ = less_data
     rng = np.random.RandomState(1)
     for train, test in GroupKFold(4).split(X, y, groups):
         shuffled = y.copy()
@@ -227,9 +237,9 @@ def test_a_training_fold_is_completed_by_itself(data):
     ],
     ids=str,
 )
-def test_a_held_out_fold_is_completed_by_itself(data, predictor):
+def test_a_held_out_fold_is_completed_by_itself(less_data, predictor):
     """Labels of the training topics change nothing in the truth, nor does the model scored."""
-    X, y, groups, _ = data
+    X, y, groups, _ = less_data
     rng = np.random.RandomState(1)
     train, test = next(GroupKFold(4).split(X, y, groups))
     seen = []
@@ -245,13 +255,12 @@ def test_a_held_out_fold_is_completed_by_itself(data, predictor):
     scorer._scorer = Spy()
     shuffled = y.copy()
     shuffled.iloc[train] = rng.permutation(y.iloc[train].to_numpy())
-    for labels in (y, shuffled):
-        for model in (Ridge(), Ridge(1e6)):
-            cross_val_score(
-                CompletedLabels(model, predictor=predictor), X, labels, cv=[(train, test)],
-                scoring=scorer, error_score="raise",
-            )  # fmt: skip
-    assert len(seen) == 4
+    for labels, model in ((y, Ridge()), (y, Ridge(1e6)), (shuffled, Ridge())):
+        cross_val_score(
+            CompletedLabels(model, predictor=predictor), X, labels, cv=[(train, test)],
+            scoring=scorer, error_score="raise",
+        )  # fmt: skip
+    assert len(seen) == 3
     for labels in seen[1:]:
         np.testing.assert_array_equal(labels, seen[0])
     known = y.iloc[test].notna().to_numpy()
@@ -265,27 +274,24 @@ def test_random_labels_give_chance_scores(predictor):
     rng = np.random.RandomState(0)
     found, chance = [], []
     for _ in range(10):
-        X = rng.normal(size=(300, 5))
-        groups = np.repeat(np.arange(15), 20)
-        y = pd.Series(rng.rand(300) < 0.4, index=pd.Index(groups, name="qid"), dtype=float)
-        y[rng.rand(300) < 0.4] = NAN
+        X = rng.normal(size=(180, 5))
+        groups = np.repeat(np.arange(9), 20)
+        y = pd.Series(rng.rand(180) < 0.4, index=pd.Index(groups, name="qid"), dtype=float)
+        y[rng.rand(180) < 0.4] = NAN
         scorer = make_completed_scorer("ap", predictor=predictor)
         model = CompletedLabels(Ridge(), predictor=predictor)
         found.append(
             cross_val_score(model, X, y, groups=groups, cv=GroupKFold(3), scoring=scorer).mean()
         )
-        chance.append(np.mean([scorer(Noise(seed), X, y) for seed in range(3)]))
+        # Many scores at random against labels that are completed once.
+        labels = CompletedLabels(Recorder(), predictor=predictor).fit(X, y).estimator_.y_
+        scores = rng.rand(20, 180)
+        chance.append(
+            np.mean([average_precision_score(labels, each, groups=groups) for each in scores])
+        )
     difference = np.array(found) - chance
     assert abs(difference.mean()) < 3 * difference.std(ddof=1) / np.sqrt(len(difference))
     assert abs(difference.mean()) < 0.05
-
-
-class Noise(RegressorMixin, BaseEstimator):
-    def __init__(self, seed=0):
-        self.seed = seed
-
-    def predict(self, X):
-        return np.random.RandomState(self.seed).rand(len(X))
 
 
 def test_score_is_the_measure_of_completed_labels(data):
@@ -301,10 +307,10 @@ def test_score_is_the_measure_of_completed_labels(data):
 # Model selection.
 
 
-def test_grid_search_over_the_estimator_and_the_predictor(data):
-    X, y, groups, _ = data
+def test_grid_search_over_the_estimator_and_the_predictor(less_data):
+    X, y, groups, _ = less_data
     search = GridSearchCV(
-        CompletedLabels(RankAndFilter(Ridge(), k=5), predictor=LabelPredictor()),
+        CompletedLabels(RankAndFilter(Ridge(), k=5, cv=2), predictor=LabelPredictor()),
         {"estimator__estimator__alpha": [0.1, 10.0], "predictor__output": ["hard", "soft"]},
         scoring=make_completed_scorer("ndcg_f@5"),
         cv=GroupKFold(2),
@@ -314,9 +320,9 @@ def test_grid_search_over_the_estimator_and_the_predictor(data):
     assert search.best_score_ > 0.5
 
 
-def test_grid_search_over_the_selector(data):
+def test_grid_search_over_the_selector(less_data):
     """With a budget, the strategy says which labels are learned from: others are hidden."""
-    X, _, groups, truth = data
+    X, _, groups, truth = less_data
     model = CompletedLabels(
         Recorder(), predictor=LabelPredictor(selector=MaxRepSelector(), n_select=4)
     )
@@ -345,8 +351,8 @@ def test_a_selector_without_a_budget_says_nothing(data):
         model.fit(X, y)
 
 
-def test_metadata_routing(data):
-    X, y, groups, _ = data
+def test_metadata_routing(less_data):
+    X, y, groups, _ = less_data
     expected = cross_val_score(
         CompletedLabels(RankAndFilter(Ridge(), k=5)), X, y, groups=groups, cv=GroupKFold(3),
         scoring=make_completed_scorer("ndcg_f@5"),
@@ -361,8 +367,8 @@ def test_metadata_routing(data):
                 np.testing.assert_array_equal(found, expected)
 
 
-def test_text_in_a_pipeline(data):
-    _, y, groups, truth = data
+def test_text_in_a_pipeline(less_data):
+    _, y, groups, truth = less_data
     rng = np.random.RandomState(0)
     words = {-1.0: "spam offer", 1.0: "plain answer", 2.0: "great helpful"}
     texts = [f"{words[label]} {' '.join(rng.choice(list('abcdefgh'), 3))} d" for label in truth]

@@ -114,9 +114,8 @@ def test_fit_transform_is_fit_and_transform(params, labels):
     predictor = LabelPredictor(**params)
     at_once = predictor.fit_transform(T)
     pd.testing.assert_frame_equal(clone(predictor).fit(T).transform(T), at_once)
-    for n_jobs in (1, 2):
-        again = clone(predictor).set_params(n_jobs=n_jobs).fit_transform(T)
-        pd.testing.assert_frame_equal(again, at_once)
+    again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
+    pd.testing.assert_frame_equal(again, at_once)
     loaded = pickle.loads(pickle.dumps(predictor))
     pd.testing.assert_frame_equal(loaded.transform(T), at_once)
     assert at_once["label"].notna().all()

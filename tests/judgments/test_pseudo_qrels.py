@@ -229,7 +229,7 @@ def test_drawn_documents():
     lists |= {f"o{number}": ["pabcdefghi"[number]] for number in range(1, 10)} | {"o0": ["z"]}
     runs = {name: run_of({"1": list(docnos)}) for name, docnos in lists.items()}
     runs = {name: pd.concat([run, run_of({"2": "x"})]) for name, run in runs.items()}
-    n_trials = 1000
+    n_trials = 500
     qrels = pseudo_qrels(runs, "soboroff", n_trials=n_trials, random_state=0)
     qrels = qrels[qrels["qid"] == "1"]
     table = qrels.pivot_table(index="trial", columns="docno", values="label")

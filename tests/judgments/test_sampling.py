@@ -1,3 +1,4 @@
+import functools
 import pickle
 from math import comb, log
 
@@ -152,14 +153,20 @@ def test_samples(rows, n_select, seed):
         assert (np.diff(probability[own][np.argsort(-prior[own], kind="stable")]) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("n_select", [1, 3, 4, 7, 9])
-@pytest.mark.parametrize("pooled", [0.0, 0.4])
-def test_samples_come_as_often_as_they_say(n_select, pooled):
-    n_topics = 2000
+@functools.cache
+def fitted_on_alike_topics(n_topics, pooled):
     lists = dict.fromkeys(range(n_topics), "abcdefghij")
     other = dict.fromkeys(range(n_topics), "jcd")
     table = rank_table({"a": run(lists), "b": run(other)})
-    selector = StatAPSelector(pooled=pooled, random_state=0).fit(table)
+    return StatAPSelector(pooled=pooled, random_state=0).fit(table)
+
+
+@pytest.mark.parametrize(
+    ("n_select", "pooled"), [(1, 0.0), (3, 0.4), (4, 0.0), (7, 0.0), (7, 0.4), (9, 0.4)]
+)
+def test_samples_come_as_often_as_they_say(n_select, pooled):
+    n_topics = 1000
+    selector = fitted_on_alike_topics(n_topics, pooled)
     probability = selector.inclusion_probability(n_select).reshape(n_topics, -1)
     assert (probability == probability[0]).all()
     seen = selector.select(n_select).reshape(n_topics, -1).mean(axis=0)
@@ -195,7 +202,7 @@ def test_sums_over_samples_are_unbiased_and_stat_ap_comes_close():
 
 def test_order_of_successive_draws():
     # The first of the ranking is a single draw by the prior.
-    n_topics = 6000
+    n_topics = 3000
     groups, weights = np.repeat(np.arange(n_topics), 4), np.array([0.5, 0.3, 0.2, 0.0])
     selector = StatAPSelector(random_state=0)
     selector.fit(groups, groups=groups, prior=np.tile(weights, n_topics))
@@ -205,7 +212,7 @@ def test_order_of_successive_draws():
     assert (ranking[:, 3] == 4).all()
     # Given the first, the second is drawn from the others in proportion.
     second = (ranking[ranking[:, 0] == 1] == 2).mean(axis=0)
-    np.testing.assert_allclose(second, [0, 0.6, 0.4, 0], atol=0.04)
+    np.testing.assert_allclose(second, [0, 0.6, 0.4, 0], atol=4 * np.sqrt(0.24 / (n_topics / 2)))
 
 
 def test_a_part_of_the_budget_for_pooling():

@@ -64,7 +64,7 @@ def word_counts(rng, n_rows, n_terms, n_words):
 
 
 @pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("threshold", [0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.99, 1.0])
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.8, 0.99, 1.0])
 @pytest.mark.parametrize("n_words", [3, 12, 40])
 def test_of_word_counts(threshold, n_words):
     rng = np.random.default_rng(n_words)
@@ -73,11 +73,11 @@ def test_of_word_counts(threshold, n_words):
 
 def test_of_many_rows():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((1500, 4000), density=0.01, rng=rng).tolil()
-    for row in range(0, 1500, 3):
+    X = sparse.random_array((1000, 4000), density=0.01, rng=rng).tolil()
+    for row in range(0, 1000, 3):
         X[[row]] = X[[row // 2]]
         X[row, int(rng.integers(4000))] = rng.uniform(0.5, 2)
-    assert 1500 < similarity_join(X, 0.8).nnz < 10_000
+    assert 1000 < similarity_join(X, 0.8).nnz < 10_000
     assert_join(X.toarray(), 0.8)
 
 
@@ -90,7 +90,7 @@ small_rows = st.integers(1, 12).flatmap(
 )
 
 
-@times(7)
+@times(4)
 @given(small_rows, st.sampled_from([0.1, 0.2, 0.5, 0.6, 0.75, 0.8, 0.95, 1.0]), st.booleans())
 def test_of_small_rows(rows, threshold, signs):
     # Small whole numbers bring ties, copies, empty rows, and similarities at the threshold.

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import dataset, parquet
 
+from profiles import times
 from skfilterrank import metrics, stream
 from skfilterrank._core.measure import MEASURES
 from skfilterrank.exceptions import (
@@ -95,6 +96,7 @@ def test_standard_deviations():
     assert frame["n_queries"].tolist() == [60, 60]
 
 
+@times(0.5)
 @given(st.lists(st.integers(0, len(COLUMNS["qid"])), max_size=20), st.integers(10, 1000))
 def test_cuts_change_nothing(places, chunk_rows):
     frames = cut(COLUMNS, *sorted(places))
@@ -254,8 +256,7 @@ def shuffled(columns, seed=0):
     return {name: values[order] for name, values in columns.items()}
 
 
-@pytest.mark.parametrize("text_ids", [False, True])
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize(("text_ids", "n_jobs"), [(False, None), (True, 2)])
 def test_scattered_rows_are_brought_together(tmp_path, text_ids, n_jobs):
     columns = make_rows(text_ids=text_ids)
     frames = cut(shuffled(columns), 100, 400)

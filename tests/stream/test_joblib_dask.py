@@ -76,7 +76,7 @@ def test_folds_on_a_cluster(client):
 def _slowly(part, folder):
     """The rows; tells that a worker is at it, and gives time to kill it."""
     with open(os.path.join(folder, str(os.getpid())), "w"):
-        time.sleep(0.2)
+        time.sleep(0.1)
     return part
 
 
