@@ -370,10 +370,11 @@ def test_default_measures(evaluate):
 
 def test_names_of_measures(run, files, evaluate):
     out = evaluate("-m", "RBP(p=0.5)@2,map", "--format", "csv", measures=["ndcg_cut.5"])
-    found = pd.read_csv(io.StringIO(out), float_precision="round_trip")
+    found = pd.read_csv(io.StringIO(out))
     assert list(found) == ["run", "ndcg_cut.5", "RBP(p=0.5)@2", "map"]
     expected = means(["ndcg_0@5", "rbp(persistence=0.5)@2", "ap"])
-    np.testing.assert_array_equal(found.iloc[:, 1:], expected)
+    # pandas before 3 reads numbers to the last digit but one.
+    np.testing.assert_allclose(found.iloc[:, 1:], expected, rtol=1e-15)
     code, out, err = run("evaluate", "qrels.txt", "good.txt", "-m", "zzz,ap,lexircall,ndcgcut_5")
     assert (code, out) == (2, "")
     assert "'zzz' is not a measure. 'lexircall' is not a measure: did you mean 'lexirec" in err
