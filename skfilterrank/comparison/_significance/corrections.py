@@ -54,8 +54,9 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
     References
     ----------
     Holm, S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-    Statistics 6, 1979. Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate.
-    Journal of the Royal Statistical Society B 57, 1995.
+    Statistics 6, 1979. Benjamini, Y. and Hochberg, Y. Controlling the false discovery rate: a
+    practical and powerful approach to multiple testing. Journal of the Royal Statistical Society B
+    57, 1995.
 
     Examples
     --------
