@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -127,8 +128,11 @@ assert curve.values[0] == 0.5, curve
 """
 
 
-def test_functions_of_ones_own(copy):
-    printed = run_in(copy, "-c", "".join([*OWN, OF_PATIENT_GAIN]))
+def test_functions_of_ones_own(tmp_path, measure_table, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("".join([*OWN, OF_PATIENT_GAIN]), encoding="utf-8")
+    runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
     # 1 / (1 + exp(-5 / 9)) of the gains 1, -1/3 and 1.
     assert [line.split() for line in printed.splitlines()] == [
         ["first_harm", "first_harm(patience=1)"],

@@ -3,10 +3,13 @@
 import ast
 import functools
 import importlib.util
+import json
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 PACKAGE = "skfilterrank"
 ROOT = Path(importlib.util.find_spec(PACKAGE).origin).parent
@@ -195,41 +198,85 @@ def test_matplotlib_is_imported_where_it_draws():
                 assert not any(name.startswith("matplotlib") for name in names), module
 
 
-def test_public_parts_are_there_after_the_package_alone():
-    public = sorted(name for name in LAYERS if not name.startswith("_") and name != "cli")
-    code = (
-        "import skfilterrank, sys\n"
-        "found = {name for name in sys.modules if name.startswith('skfilterrank.')}\n"
-        "assert found == {'skfilterrank._names'}\n"
-        f"assert set({public}) <= set(dir(skfilterrank))\n"
-        f"for name in {public}: getattr(skfilterrank, name).__all__\n"
-        "try: skfilterrank.nothing\n"
-        "except AttributeError: pass\n"
-        "else: raise AssertionError\n"
+PUBLIC = sorted(name for name in LAYERS if not name.startswith("_") and name != "cli")
+# What each part has been asked as the first that a process imports.
+FRESH = """
+import json, sys, traceback
+def run(question, part, code):
+    names = {"part": part}
+    try:
+        exec(code, names)
+    except Exception:
+        failed[f"{question}: {part}"] = traceback.format_exc()
+failed = {}
+for question, part, code in json.load(sys.stdin):
+    # Other packages are imported once for all.
+    for name in [name for name in sys.modules if name.startswith("skfilterrank")]:
+        del sys.modules[name]
+    run(question, part, code)
+json.dump(failed, sys.stdout)
+"""
+AFTER_THE_PACKAGE_ALONE = f"""
+import skfilterrank, sys
+found = {{name for name in sys.modules if name.startswith("skfilterrank.")}}
+assert found == {{"skfilterrank._names"}}, found
+assert set({PUBLIC}) <= set(dir(skfilterrank))
+for name in {PUBLIC}:
+    getattr(skfilterrank, name).__all__
+try:
+    skfilterrank.nothing
+except AttributeError:
+    pass
+else:
+    raise AssertionError
+"""
+MEASURES_ARE_ENTERED = """
+exec(f"import skfilterrank.{part}")
+from skfilterrank._core.measure import MEASURES
+assert "ndcg_f" in MEASURES and "lexirecall" in MEASURES
+"""
+LATE_NAMES_ARE_THERE = """
+exec(f"import skfilterrank.{part} as module")
+late = sorted(set(module.__all__) - set(vars(module)))
+assert late and set(late) <= set(dir(module)), late
+names = {}
+exec(f"from skfilterrank.{part} import *", names)
+assert all(name in vars(module) and name in names for name in late)
+"""
+
+
+@pytest.fixture(scope="module")
+def failed():
+    """What fails in a process that imports the package anew for each question."""
+    questions = [("alone", "", AFTER_THE_PACKAGE_ALONE)]
+    for part in ("ranking", "judgments", "robustness", "trec", "comparison", "plot"):
+        questions.append(("measures", part, MEASURES_ARE_ENTERED))
+    questions += [("late", part, LATE_NAMES_ARE_THERE) for part in ("metrics", "io", "trec")]
+    done = subprocess.run(
+        [sys.executable, "-c", FRESH],
+        input=json.dumps(questions),
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    return json.loads(done.stdout)
 
 
-# Each part as the first that a process imports; other packages are imported once for all.
-FORGET = (
-    "for name in [n for n in sys.modules if n.startswith('skfilterrank')]: del sys.modules[name]"
-)
+def of(question, failed):
+    """The failures of a question."""
+    return {where: error for where, error in failed.items() if where.startswith(question)}
 
 
-def each_part_first(parts, *lines):
-    """Run lines of code for each part, with nothing of the package imported before it."""
-    code = ["import sys", f"for part in {parts}:", FORGET, *lines]
-    code[2:] = [f"    {line}" for line in code[2:]]
-    subprocess.run([sys.executable, "-c", "\n".join(code)], check=True)
+def test_public_parts_are_there_after_the_package_alone(failed):
+    assert of("alone", failed) == {}
 
 
-def test_the_measures_are_entered_wherever_they_are_asked_for_by_name():
-    each_part_first(
-        ["ranking", "judgments", "robustness", "trec", "comparison", "plot"],
-        "exec(f'import skfilterrank.{part}')",
-        "from skfilterrank._core.measure import MEASURES",
-        "assert 'ndcg_f' in MEASURES and 'lexirecall' in MEASURES, part",
-    )
+def test_the_measures_are_entered_wherever_they_are_asked_for_by_name(failed):
+    assert of("measures", failed) == {}
+
+
+def test_names_that_are_imported_late_are_there_as_all_others(failed):
+    assert of("late", failed) == {}
 
 
 LATE = ("sklearn", "scipy", "joblib", "lightgbm", "xgboost", "matplotlib", "skops", "dask")
@@ -253,18 +300,6 @@ def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):
     )
     assert done.stderr.split("\n")[-2].split() == []
     assert done.stdout.split()[:2] == ["run", "ndcg_f@10"]
-
-
-def test_names_that_are_imported_late_are_there_as_all_others():
-    each_part_first(
-        ["metrics", "io", "trec"],
-        "exec(f'import skfilterrank.{part} as module')",
-        "late = sorted(set(module.__all__) - set(vars(module)))",
-        "assert late and set(late) <= set(dir(module)), (part, late)",
-        "names = {}",
-        "exec(f'from skfilterrank.{part} import *', names)",
-        "assert all(name in vars(module) and name in names for name in late), part",
-    )
 
 
 def test_every_folder_is_a_package():

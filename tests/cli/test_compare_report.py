@@ -148,7 +148,7 @@ def not_drawn(monkeypatch):
 
 
 def test_it_is_one_file_that_needs_nothing_else(shared):
-    text, page = shared("ndcg_f@3")
+    text, page = shared("ndcg_f@3", "forbidden@3")
     for _, attributes in page.attributes:
         for name in ("src", "href", "xlink:href", "action", "srcset"):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
@@ -160,7 +160,7 @@ def test_it_is_one_file_that_needs_nothing_else(shared):
 
 
 def test_its_only_script_is_known_by_its_hash(shared):
-    text, page = shared("ndcg_f@3")
+    text, page = shared("ndcg_f@3", "forbidden@3")
     (script,) = re.findall("<script>(.*?)</script>", text, flags=re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = [attrs["content"] for _, attrs in page.attributes if "http-equiv" in attrs]
@@ -202,7 +202,7 @@ def test_it_is_well_formed(shared):
 
 
 def test_names_are_escaped(shared):
-    text, page = shared("ndcg_f@3")
+    text, page = shared("ndcg_f@3", "forbidden@3")
     assert "<b>" not in text
     assert "<i>&" not in text
     assert ODD in page.text
@@ -233,7 +233,7 @@ def test_summary_and_means(shared):
 
 
 def test_documents_of_a_topic(shared):
-    _, page = shared("ndcg_f@3")
+    _, page = shared("ndcg_f@3", "forbidden@3")
     # Good against the odd run: their lists of topic 1 are a b spam1, and spam1 spam2 b a.
     start = page.text.index(f"good against {ODD}")
     assert "is significantly better than" in page.text[start : start + 300]
@@ -264,7 +264,7 @@ def test_without_forbidden_documents(report, folder):
 
 
 def test_topics_that_decide(shared):
-    _, page = shared("ndcg_f@3")
+    _, page = shared("ndcg_f@3", "forbidden@3")
     rows = page.table("ndcg_f@3 on each topic, those that decide first")
     assert rows[0][:4] == ["topic", "good", "filtered", "advantage"]
     # Good is ahead by topic 3 alone.
@@ -282,6 +282,7 @@ def contradicting(folder):
     return ["--scores", "values"]
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_the_better_run_is_the_one_that_the_test_finds_better(report, contradicting):
     _, page = report("--test", "sign", files=contradicting, measures=["ap"])
     (row,) = page.table("Pairs of runs by ap, the better run by the test first")[1:]
@@ -308,6 +309,7 @@ def test_topics_are_in_the_order_of_their_numbers(report, contradicting):
     assert topics == ["10", *"123456789", "11"]
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_preferences(report):
     _, page = report(measures=["lexirecall"])
     rows = page.table("lexirecall on each topic")

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,23 +33,30 @@ def world():
     return test.globs
 
 
-@pytest.fixture
-def folder(world, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def written(world, tmp_path_factory):
     """What the page has in memory as files, and a sample of 150 documents."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
+    folder = tmp_path_factory.mktemp("written")
+    (folder / "runs").mkdir()
     for name, run in world["runs"].items():
-        write_run(f"runs/{name}.txt", run, name=name)
-    write_qrels("all.txt", world["people"])
-    write_qrels("llm.txt", world["machine"])
+        write_run(folder / "runs" / f"{name}.txt", run, name=name)
+    write_qrels(folder / "all.txt", world["people"])
+    write_qrels(folder / "llm.txt", world["machine"])
     docnos = world["people"]["docno"].unique()
-    pd.DataFrame({"docno": docnos, "text": "words"}).to_csv("docs.csv", index=False)
+    pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
     sample = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=150)
     truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
     sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
-    write_prels("sample.prels", sample)
-    write_qrels("people.txt", sample)
-    return tmp_path
+    write_prels(folder / "sample.prels", sample)
+    write_qrels(folder / "people.txt", sample)
+    return folder
+
+
+@pytest.fixture
+def folder(written, tmp_path, monkeypatch):
+    """The same files, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(written, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from skfilterrank.judgments import (
     read_judgment_log,
     statap_prior,
 )
+from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 DOCS = {
     "d1": "The cat sat on the mat.",
@@ -364,92 +365,6 @@ def test_keys():
     }  # fmt: skip
 
 
-def pseudo_terminal():
-    """The two ends of a pseudo-terminal; the test is skipped where there are none."""
-    return pytest.importorskip("pty", reason="there are no pseudo-terminals").openpty()
-
-
-def wait_for_a_reader(terminal, end):
-    """Wait until single keys are read: those pressed before do not count."""
-    termios = importlib.import_module("termios")
-    while termios.tcgetattr(terminal)[3] & termios.ICANON:
-        assert time.monotonic() < end, "nobody waits for a key"
-        time.sleep(0.005)
-
-
-class Terminal:
-    """The command behind a pseudo-terminal."""
-
-    def __init__(
-        self, *arguments, lines=24, columns=80, child_stays_open=False, hang_up=None, **environment
-    ):  # fmt: skip
-        self.parent, child = pseudo_terminal()
-
-        def begin():
-            fcntl, termios = importlib.import_module("fcntl"), importlib.import_module("termios")
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-            # As a shell in a window has them, wherever the tests run: nohup leaves the one
-            # ignored, and a shell that runs a script leaves the other to what it starts by "&".
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            signal.signal(signal.SIGHUP, signal.SIG_DFL if hang_up is None else hang_up)
-
-        environment = {
-            **os.environ, "TERM": "xterm", "LINES": str(lines), "COLUMNS": str(columns),
-            **environment,
-        }  # fmt: skip
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "skfilterrank", *arguments],
-            stdin=child,
-            stdout=child,
-            stderr=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=begin,
-        )
-        self.child = child if child_stays_open else None
-        if not child_stays_open:
-            os.close(child)
-        self.text = ""
-
-    def until(self, pattern, seconds=60):
-        """What is written up to the prompt behind a pattern."""
-        end = time.monotonic() + seconds
-        found = re.compile(f"{pattern}.*?> $", re.DOTALL)
-        while not found.search(self.text):
-            assert time.monotonic() < end, f"{pattern!r} does not come: {self.text!r}"
-            if select.select([self.parent], [], [], 0.2)[0]:
-                try:
-                    self.text += os.read(self.parent, 65536).decode()
-                except OSError:
-                    raise AssertionError(self.process.stderr.read().decode()) from None
-        wait_for_a_reader(self.parent, end)
-        text, self.text = self.text, ""
-        return text
-
-    def press(self, keys):
-        os.write(self.parent, keys if isinstance(keys, bytes) else keys.encode())
-
-    def end(self):
-        """Exit code and messages."""
-        end = time.monotonic() + 60
-        while self.process.poll() is None and time.monotonic() < end:
-            if select.select([self.parent], [], [], 0.05)[0]:
-                try:
-                    self.text += os.read(self.parent, 65536).decode()
-                except OSError:
-                    break
-        code = self.process.wait(60)
-        return code, self.process.stderr.read().decode()
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
-        os.close(self.parent)
-        if self.child is not None:
-            os.close(self.child)
-
-
 @pytest.fixture
 def terminal(files):
     opened = []
@@ -516,7 +431,7 @@ def test_ctrl_c(terminal):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_process_that_is_told_to_end(terminal, name):
-    screen = terminal(child_stays_open=True)
+    screen = terminal()
     termios = importlib.import_module("termios")
     screen.until(r"\[d1\]")
     screen.press("2")
@@ -524,7 +439,7 @@ def test_a_process_that_is_told_to_end(terminal, name):
     echo = termios.ECHO | termios.ICANON
     assert termios.tcgetattr(screen.child)[3] & echo == 0
     number = getattr(signal, name)
-    screen.process.send_signal(number)
+    screen.signal(number)
     code, err = screen.end()
     assert code == 128 + number
     assert "1 judgments in qrels.txt" in err
@@ -536,7 +451,7 @@ def test_a_process_that_is_told_to_end(terminal, name):
 def test_a_session_begun_by_nohup_outlasts_a_hang_up(terminal):
     screen = terminal(hang_up=signal.SIG_IGN)
     screen.until(r"\[d1\]")
-    screen.process.send_signal(signal.SIGHUP)
+    screen.signal(signal.SIGHUP)
     screen.press("2")
     screen.until(r"\[d5\]")
     screen.press("q")
@@ -571,8 +486,9 @@ def test_a_window_that_is_closed(terminal):
     screen.until(r"\[d5\]")
     os.close(screen.parent)
     screen.parent = os.open(os.devnull, os.O_RDONLY)
-    assert screen.process.wait(60) in (0, 128 + signal.SIGHUP)
-    assert b"Traceback" not in screen.process.stderr.read()
+    screen.process.join(60)
+    assert screen.process.exitcode in (0, 128 + signal.SIGHUP)
+    assert "Traceback" not in screen.err()
     assert judged() == [("1", "d1", 2)]
 
 

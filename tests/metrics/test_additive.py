@@ -42,7 +42,7 @@ def value_of_sum(form, query, weights, relevant, scores):
 
 
 @pytest.mark.parametrize("name", EXACT)
-@times(1 / 2)
+@times(1 / 3)
 @given(data=st.data())
 def test_sum_is_the_measure(name, data):
     """Whatever the order of the documents, and with some of them filtered."""

@@ -69,7 +69,7 @@ def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
 
 # Scores that the scales and types of the checks keep apart.
 @pytest.mark.parametrize("check", OF_ROWS, ids=lambda check: check.__name__)
-@times(2 / 3)
+@times(1 / 3)
 @given(name=st.sampled_from(ALL), rows=judged_rows(st.sampled_from([NO, -1.0, 0.0, 0.5, 3.0])))
 def test_checks(check, name, rows):
     assume(check.__name__ not in expected_failures(name))

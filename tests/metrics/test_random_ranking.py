@@ -146,7 +146,7 @@ def enumerated(name, pool, k):
 
 class TestAnyMeasure:
     @pytest.mark.parametrize("name", EXACT)
-    @times(1 / 2)
+    @times(1 / 3)
     @given(pools, cutoffs)
     def test_by_enumeration(self, name, pool, k):
         if not MEASURES[name].takes_k:

@@ -103,7 +103,7 @@ def test_the_reference_is_complete():
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))
-@times(1 / 2)
+@times(1 / 3)
 @given(
     rows=judged_rows(),
     k=st.sampled_from([None, None, 1, 2, 3, 4, 50]),

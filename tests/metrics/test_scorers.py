@@ -193,7 +193,7 @@ class TestTools:
 
     def test_randomized_search(self, way):
         search = RandomizedSearchCV(
-            Ridge(), {"alpha": [1.0]}, n_iter=1, scoring=SCORER, cv=CV, random_state=0, n_jobs=2
+            Ridge(), {"alpha": [1.0]}, n_iter=1, scoring=SCORER, cv=CV, random_state=0
         ).fit(X, labels(way), groups=QID)
         np.testing.assert_allclose(of_splits(search), by_hand(Ridge()))
 
@@ -205,7 +205,6 @@ class TestTools:
             cv=CV,
             min_resources=60,
             error_score="raise",
-            n_jobs=2,
             random_state=0,
         ).fit(X, labels(way), groups=QID)
         assert search.n_iterations_ == 1
@@ -222,7 +221,6 @@ class TestTools:
             max_resources=3,
             scoring=SCORER,
             cv=CV,
-            n_jobs=2,
         ).fit(X, labels(way), groups=QID)
         expected = by_hand(model.set_params(n_estimators=1, num_leaves=2))
         np.testing.assert_allclose(of_splits(search), expected)
@@ -234,7 +232,6 @@ class TestTools:
             labels(way),
             scoring=SCORER,
             cv=CV,
-            n_jobs=2,
             return_train_score=True,
             **keywords(way),
         )
@@ -257,7 +254,6 @@ class TestTools:
             labels(way),
             scoring=SCORER,
             cv=CV,
-            n_jobs=2,
             error_score="raise",
             **keywords(way, nested=True),
         )
@@ -271,7 +267,6 @@ class TestTools:
             train_sizes=[0.5, 1.0],
             scoring=SCORER,
             cv=CV,
-            n_jobs=2,
             **keywords(way),
         )
         assert train_scores.shape == (2, 3)
@@ -287,7 +282,6 @@ class TestTools:
             param_range=[1.0, 1e4],
             scoring=SCORER,
             cv=CV,
-            n_jobs=2,
             **keywords(way),
         )
         np.testing.assert_allclose(test_scores[0], by_hand(Ridge()))
@@ -304,7 +298,7 @@ class TestTools:
             np.testing.assert_allclose(scores, by_hand(Ridge()))
 
     def test_sequential_feature_selector(self, way):
-        how = {"n_features_to_select": 1, "scoring": SCORER, "n_jobs": 2}
+        how = {"n_features_to_select": 1, "scoring": SCORER}
         if way == "series":
             splits = list(CV.split(X, Y, QID))
             selector = SequentialFeatureSelector(Ridge(), cv=splits, **how).fit(X, labels(way))
@@ -344,7 +338,6 @@ class TestTools:
             scoring=SCORER,
             cv=CV,
             n_permutations=8,
-            n_jobs=2,
             **keywords(way),
         )
         assert score == pytest.approx(np.mean(by_hand(Ridge())))
@@ -361,7 +354,7 @@ class TestTools:
         model = Ridge().fit(frame, Y)
         with config_context(enable_metadata_routing=routing):
             result = permutation_importance(
-                model, frame, y, scoring=SCORER, n_repeats=3, random_state=0, n_jobs=2
+                model, frame, y, scoring=SCORER, n_repeats=3, random_state=0
             )
         # Only the first feature tells anything.
         assert result.importances_mean.argmax() == 0
@@ -407,7 +400,7 @@ def test_scikit_learns_own_scorer(way, model):
     scorer = make_scorer(ndcg_f_score, k=3)
     if way == "routing":
         scorer = scorer.set_score_request(groups=True)
-    search = GridSearchCV(ESTIMATORS[model], {}, scoring=scorer, cv=CV, n_jobs=2)
+    search = GridSearchCV(ESTIMATORS[model], {}, scoring=scorer, cv=CV)
     search.fit(X, labels(way), groups=QID)
     np.testing.assert_allclose(of_splits(search), by_hand(ESTIMATORS[model]))
 
@@ -422,7 +415,7 @@ def test_scikit_learns_own_scorer_for_probabilities():
 
 def test_several_measures(way):
     scoring = {"f": SCORER, "bad": make_ranking_scorer("forbidden@3"), "gain": "r2"}
-    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=scoring, cv=CV, refit="f", n_jobs=2)
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring=scoring, cv=CV, refit="f")
     search.fit(X, labels(way), groups=QID)
     # Lower is better for the share of forbidden documents: it is negated.
     for name, expected in {

@@ -116,12 +116,11 @@ def test_one_prediction(way):
         assert np.array_equal(found[f"test_{key}"], single[f"test_{key}"])
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_refit_by_one_of_them(way, n_jobs):
+def test_refit_by_one_of_them(way):
     y, _ = way
     search = GridSearchCV(
         Ridge(), {"alpha": [0.1, 1e5]}, scoring=SCORERS, cv=CV, refit="neg_forbidden@3",
-        n_jobs=n_jobs,
+        n_jobs=2,
     )  # fmt: skip
     search = clone(search).fit(X, y, groups=GROUPS)
     assert search.best_index_ == np.argmax(search.cv_results_["mean_test_neg_forbidden@3"])

@@ -118,7 +118,7 @@ class TestByEnumeration:
         assert value == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
 
     @pytest.mark.parametrize("name", OTHERS)
-    @times(1 / 2)
+    @times(1 / 3)
     @given(pool=pools, k=st.sampled_from([None, 1, 2, 3, 9]))
     def test_other_measures(self, name, pool, k):
         entry = MEASURES[name]

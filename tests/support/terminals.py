@@ -1,0 +1,136 @@
+"""The command line in a process of its own behind a pseudo-terminal.
+
+`multiprocessing` forks each such process off one that has imported what commands need; that takes
+seconds otherwise. A terminal, signals and the end of a process are to it what they are to a command
+that a shell starts.
+"""
+
+import importlib
+import multiprocessing
+import os
+import re
+import select
+import signal
+import sys
+import time
+
+import pytest
+
+# What `judge` imports until it asks its first question.
+PRELOADED = [
+    "skfilterrank.cli.judge.options",
+    "skfilterrank.cli.judge.run",
+    "skfilterrank.judgments._active.active",
+    "skfilterrank.judgments._assessors.likely_errors",
+    "skfilterrank.judgments._no_judgments.rank_systems",
+    "scipy.stats",
+]
+
+
+def pseudo_terminal():
+    """The two ends of a pseudo-terminal; the test is skipped where there are none."""
+    return pytest.importorskip("pty", reason="there are no pseudo-terminals").openpty()
+
+
+def wait_for_a_reader(terminal, end):
+    """Wait until single keys are read: those pressed before do not count."""
+    termios = importlib.import_module("termios")
+    while termios.tcgetattr(terminal)[3] & termios.ICANON:
+        assert time.monotonic() < end, "nobody waits for a key"
+        time.sleep(0.005)
+
+
+def command_at(terminal, messages, folder, environment, arguments, hang_up):
+    """What the process does: take the terminal as its own, and run the command."""
+    fcntl, termios = importlib.import_module("fcntl"), importlib.import_module("termios")
+    os.setsid()
+    device = os.open(terminal, os.O_RDWR)
+    fcntl.ioctl(device, termios.TIOCSCTTY, 0)
+    for number in (0, 1):
+        os.dup2(device, number)
+    os.dup2(os.open(messages, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+    # As a shell in a window has them, wherever the tests run: nohup leaves the one ignored, and a
+    # shell that runs a script leaves the other to what it starts by "&".
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL if hang_up is None else hang_up)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    from skfilterrank.cli import main
+
+    with (
+        open(0, closefd=False) as sys.stdin,
+        open(1, "w", closefd=False) as sys.stdout,
+        open(2, "w", buffering=1, closefd=False) as sys.stderr,
+    ):
+        sys.exit(main(arguments))
+
+
+class Terminal:
+    """The command behind a pseudo-terminal."""
+
+    def __init__(self, *arguments, lines=24, columns=80, hang_up=None, **environment):
+        self.parent, self.child = pseudo_terminal()
+        environment = {
+            **os.environ, "TERM": "xterm", "LINES": str(lines), "COLUMNS": str(columns),
+            **environment,
+        }  # fmt: skip
+        self.messages = os.path.abspath(f"messages of {self.parent}")
+        processes = multiprocessing.get_context("forkserver")
+        processes.set_forkserver_preload(PRELOADED)
+        self.process = processes.Process(
+            target=command_at,
+            args=(
+                os.ttyname(self.child),
+                self.messages,
+                os.getcwd(),
+                environment,
+                arguments,
+                hang_up,
+            ),
+        )
+        self.process.start()
+        self.text = ""
+
+    def _read(self, seconds):
+        if select.select([self.parent], [], [], seconds)[0]:
+            self.text += os.read(self.parent, 65536).decode()
+
+    def until(self, pattern, seconds=60):
+        """What is written up to the prompt behind a pattern."""
+        end = time.monotonic() + seconds
+        found = re.compile(f"{pattern}.*?> $", re.DOTALL)
+        while not found.search(self.text):
+            assert time.monotonic() < end, f"{pattern!r} does not come: {self.text!r}"
+            assert self.process.exitcode is None, self.err()
+            self._read(0.2)
+        wait_for_a_reader(self.parent, end)
+        text, self.text = self.text, ""
+        return text
+
+    def press(self, keys):
+        os.write(self.parent, keys if isinstance(keys, bytes) else keys.encode())
+
+    def err(self):
+        """What the process says on standard error."""
+        with open(self.messages, encoding="utf-8") as file:
+            return file.read()
+
+    def end(self):
+        """Exit code and messages."""
+        end = time.monotonic() + 60
+        while self.process.exitcode is None and time.monotonic() < end:
+            self._read(0.05)
+        self.process.join(60)
+        return self.process.exitcode, self.err()
+
+    def signal(self, number):
+        """Send the process a signal."""
+        os.kill(self.process.pid, number)
+
+    def close(self):
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        os.close(self.parent)
+        os.close(self.child)
