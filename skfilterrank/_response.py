@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfilterrank._core.checks import check_container, check_scores
@@ -42,8 +43,9 @@ def check_columns(estimator, X) -> None:
     CatBoost the first ones of more.
     """
     check_container(X)
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[0][1]
+    while isinstance(estimator, Pipeline | FrozenEstimator):
+        is_pipeline = isinstance(estimator, Pipeline)
+        estimator = estimator.steps[0][1] if is_pipeline else estimator.estimator
     name = type(estimator).__name__
     if is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
         n_fitted = len(estimator.feature_names_)
@@ -77,9 +79,11 @@ def is_model(estimator, library, base) -> bool:
 
 def last_step(estimator, X, groups=None):
     """The fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
-    while isinstance(estimator, Pipeline | BaseSearchCV):
+    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, BaseSearchCV):
             estimator = estimator.best_estimator_
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
         else:
             X = before_last(estimator, X, groups)
             estimator = estimator.steps[-1][1]
@@ -108,9 +112,10 @@ def _takes_groups(function):
 
 
 def final_step(estimator):
-    """The estimator at the end of a Pipeline, else the estimator itself."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
+    """The estimator at the end of a Pipeline, thawed, else the estimator itself."""
+    while isinstance(estimator, Pipeline | FrozenEstimator):
+        is_pipeline = isinstance(estimator, Pipeline)
+        estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
     return estimator
 
 

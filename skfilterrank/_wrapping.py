@@ -1,6 +1,7 @@
 """Estimators around other estimators: what they know of the one inside, and pass on to it."""
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -122,7 +123,7 @@ class WrapsEstimator(_Wraps):
 
 def _first_step(estimator):
     """What sees X first inside an estimator."""
-    while isinstance(estimator, Pipeline | BaseSearchCV | WrapsEstimator):
+    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator | WrapsEstimator):
         if isinstance(estimator, Pipeline):
             steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
             estimator = next(steps, None)
