@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from profiles import times
 from skfilterrank.comparison import SystemScores, kendall_tau, order_systems
 from skfilterrank.comparison._orders import preference_orders as module
 
@@ -111,6 +112,7 @@ def test_numbers_of_preferences(values):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@times(1 / 2)
 @given(values=VALUES, data=st.data())
 def test_invariances(method, values, data):
     expected = as_given(values, method=method, n_resamples=0)

@@ -37,15 +37,15 @@ class TestPaired:
         assert sizes == [199, 34, 15]
 
     def test_power_of_the_library_s_own_test(self):
-        # 600 experiments with normal values whose differences have variance 1 + 1.
+        # 400 experiments with normal values whose differences have variance 1 + 1.
         size = topic_set_size(difference=0.5, variance=2.0)
         rng = np.random.default_rng(0)
         found = []
-        for _ in range(600):
+        for _ in range(400):
             values = rng.normal(size=(2, size.n_queries))
             values[0] += 0.5
             found.append(compare_systems(values, test="t").significant()[0])
-        assert np.mean(found) == pytest.approx(size.power, abs=3 * 0.4 / np.sqrt(600))
+        assert np.mean(found) == pytest.approx(size.power, abs=3 * 0.4 / np.sqrt(400))
 
     def test_smallest(self):
         found = topic_set_size(difference=0.1, variance=0.05)

@@ -79,7 +79,7 @@ def queries(draw, max_documents):
     return posterior / posterior.sum(axis=1, keepdims=True), shares, gains, query_effect, k
 
 
-@times(3)
+@times(2)
 @given(queries(max_documents=5))
 def test_scores_equal_enumeration(query):
     posterior, shares, gains, query_effect, k = query

@@ -90,7 +90,7 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
     pool = RankedPool.read(runs, machine)
     true = means(runs, people, measures)
     inside, inside_differences = [], []
-    for seed in range(40):
+    for seed in range(25):
         drawn = draw_sample(pool, None, measures, n_select=0.2, aim=aim, random_state=seed)
         found = estimate(pool, with_labels(drawn, people), measures)
         frame = found.to_frame()

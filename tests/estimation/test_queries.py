@@ -35,7 +35,7 @@ def test_all_topics_give_the_measure(data):
 
 def test_intervals_hold_the_values(data):
     true, inside = data[3], []
-    for seed in range(25):
+    for seed in range(16):
         frame = estimated(data, 14, seed).to_frame()
         inside.append((frame["low"] <= true.to_numpy()) & (true.to_numpy() <= frame["high"]))
     assert np.mean(inside) > 0.87

@@ -36,7 +36,7 @@ def test_samples_have_their_size_and_go_on(data, aim):
 def test_inclusion_probabilities_are_those_of_the_draws(data):
     pool = data[3]
     drawn = {}
-    n_draws = 200
+    n_draws = 120
     for seed in range(n_draws):
         sample = draw_sample(pool, None, "dcg@3", n_select=12, random_state=seed)
         for pair, probability in zip(pairs(sample), sample["inclusion_probability"]):
@@ -78,7 +78,7 @@ def test_judgments_that_a_strategy_chose_do_not_make_the_estimate_biased(data):
     judged = people[people["label"] == 3]
     true = evaluate_runs(runs, people, "dcg@10").groupby("run", sort=False)["dcg@10"].mean()
     errors = []
-    for seed in range(30):
+    for seed in range(20):
         sample = draw_sample(pool, None, "dcg@10", n_select=40, judged=judged, random_state=seed)
         frame = estimate(pool, with_labels(sample, people), "dcg@10").to_frame().loc["dcg@10"]
         errors.append((frame["value"] - true) / frame["standard_error"])

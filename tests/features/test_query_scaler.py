@@ -147,7 +147,7 @@ def by_hand(X, groups):
     return QueryScaler().fit(X).transform(X, groups=groups)
 
 
-@pytest.mark.parametrize("wrap", [QueryRanker, lambda inner: RankAndFilter(inner, k=3, cv=3)])
+@pytest.mark.parametrize("wrap", [QueryRanker, lambda inner: RankAndFilter(inner, k=3, cv=2)])
 @pytest.mark.parametrize("inner", [Ridge(), LGBMRanker(n_estimators=5, verbose=-1, n_jobs=1)])
 @pytest.mark.parametrize("routing", [False, True])
 def test_in_a_pipeline_inside(data, wrap, inner, routing):
@@ -195,16 +195,16 @@ def test_under_a_search(data, way):
     X_ = pd.DataFrame(X, index=qid) if way == "frame" else X
     y_ = y if routing else pd.Series(y, index=qid)
     with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(pipeline, grid, scoring=scorer, cv=GroupKFold(3), error_score="raise")
+        search = GridSearchCV(pipeline, grid, scoring=scorer, cv=GroupKFold(2), error_score="raise")
         search.fit(X_, y_, groups=groups)
-    expected = GridSearchCV(Ridge(), {}, scoring=scorer, cv=GroupKFold(3)).fit(
+    expected = GridSearchCV(Ridge(), {}, scoring=scorer, cv=GroupKFold(2)).fit(
         by_hand(X, groups), pd.Series(y, index=qid), groups=groups
     )
     found = search.cv_results_["mean_test_score"][METHODS.index("standardize")]
     assert found == expected.best_score_
     assert (
         search.best_score_
-        > GridSearchCV(Ridge(), {}, scoring=scorer, cv=GroupKFold(3))
+        > GridSearchCV(Ridge(), {}, scoring=scorer, cv=GroupKFold(2))
         .fit(X, pd.Series(y, index=qid), groups=groups)
         .best_score_
     )

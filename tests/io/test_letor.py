@@ -214,7 +214,7 @@ TOKENS = st.sampled_from(
 )
 
 
-@times(10)
+@times(6)
 @given(st.lists(TOKENS, max_size=8).map("".join) | st.lists(TOKENS, max_size=8).map(" ".join))
 def test_any_line_is_read_or_explained(line):
     line = f"1 qid:1\n{line}\n"
@@ -300,7 +300,7 @@ def tables(draw):
     return X, np.array(column(NUMBERS)), groups, docnos
 
 
-@times(7)
+@times(4)
 @given(table=tables(), sparse=st.booleans())
 def test_round_trip(table, sparse):
     X, y, groups, docnos = table

@@ -348,7 +348,9 @@ def test_catboost(tmp_path, inner):
 @pytest.mark.parametrize("learner", ["linear", "trees", "blend"])
 @pytest.mark.parametrize("loss", get_ranker_names("loss"))
 def test_losses_with_each_learner(tmp_path, loss, learner):
-    ranker = make_ranker(loss, learner=learner).fit(X, 2 * y - 1, groups=GROUPS)
+    ranker = make_ranker(loss, learner=learner)
+    few = {name: 5 for name in ranker.get_params() if name.endswith("n_estimators")}
+    ranker.set_params(**few).fit(X, 2 * y - 1, groups=GROUPS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         save_model(ranker, tmp_path / "m.skops")

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,7 +91,8 @@ def test_values_are_those_of_text(folder, texts, ties, precision, missing):
     measures = MEASURES if ties in ("docno", "stable") else MEASURES[:2]
     expected = evaluate_runs(texts, QRELS, measures, **options)
     for n_jobs in (None, 2):
-        found = evaluate_runs(folder, QRELS, measures, n_jobs=n_jobs, **options)
+        with joblib.parallel_backend("threading"):
+            found = evaluate_runs(folder, QRELS, measures, n_jobs=n_jobs, **options)
         pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 

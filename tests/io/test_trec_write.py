@@ -67,7 +67,7 @@ def test_gzip_and_path(tmp_path):
     assert (tmp_path / "run").read_text(encoding="utf-8") == "é Q0 {0} 1 1.0 {1}\n"
 
 
-@times(3)
+@times(2)
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.floats(allow_nan=False).filter(lambda x: x != np.inf)),

@@ -57,7 +57,7 @@ def run(similarity, weights=None, chosen=None):
     )
 
 
-@times(2)
+@times(1.5)
 @given(problems())
 def test_equals_brute_force(problem):
     similarity, weights = problem
@@ -67,7 +67,7 @@ def test_equals_brute_force(problem):
     assert gains.tolist() == expected_gains
 
 
-@times(2)
+@times(1.5)
 @given(problems(), st.data())
 def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
     similarity, weights = problem

@@ -201,7 +201,7 @@ def test_undo():
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
-@times(0.5)
+@times(1 / 3)  # of each selector
 @given(
     answers=st.lists(st.sampled_from(["truth", "truth", 3, -2, SKIP, UNDO]), max_size=25),
     stops=st.lists(st.integers(1, 10), max_size=3),
@@ -277,7 +277,7 @@ def lengths(data, start=0):
     """Where a log may break off: at all bytes around the ends of its lines, and some of others."""
     ends = [place for place, byte in enumerate(data) if byte == ord("\n")]
     near = {end + step for end in ends for step in range(-2, 4)}
-    return [each for each in range(start, len(data) + 1) if each in near or each % 8 == 0]
+    return [each for each in range(start, len(data) + 1) if each in near or each % 16 == 0]
 
 
 def test_a_crash_at_every_byte(tmp_path, monkeypatch):

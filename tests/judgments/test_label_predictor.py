@@ -2,6 +2,7 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -114,7 +115,8 @@ def test_fit_transform_is_fit_and_transform(params, labels):
     predictor = LabelPredictor(**params)
     at_once = predictor.fit_transform(T)
     pd.testing.assert_frame_equal(clone(predictor).fit(T).transform(T), at_once)
-    again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
+    with joblib.parallel_backend("threading"):
+        again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
     pd.testing.assert_frame_equal(again, at_once)
     loaded = pickle.loads(pickle.dumps(predictor))
     pd.testing.assert_frame_equal(loaded.transform(T), at_once)
@@ -878,10 +880,10 @@ def test_unfitted(T):
 
 
 def test_better_than_unjudged_is_not_relevant(data_dir):
-    """MAP of simple runs over Cranfield, 30 % of their pool judged, against all of it judged."""
+    """MAP of runs over queries of Cranfield, 30 % of their pool judged, against all judged."""
     collection = fetch_cranfield(data_home=data_dir, download_if_missing=False)
     docs = collection.documents.set_index("docno")["text"]
-    queries = collection.queries.set_index("qid")["text"]
+    queries = collection.queries.set_index("qid")["text"][:100]
     qrels = collection.qrels.query("label > 0")
     relevant = pd.MultiIndex.from_frame(qrels[["qid", "docno"]])
     tops = []

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from active_pools import NAN, pools, table_of
+from profiles import times
 from skfilterrank.judgments import MTCSelector
 from skfilterrank.metrics import average_precision_score
 
@@ -54,6 +55,7 @@ def test_the_definition_is_average_precision():
 
 
 @pytest.mark.parametrize("aggregate", AGGREGATES)
+@times(1 / 2)
 @given(pool=pools(n_topics=1))
 def test_each_choice_has_the_largest_effect(aggregate, pool):
     table, y_true = pool

@@ -111,11 +111,11 @@ def test_every_model_learns_from_whole_queries_in_their_order(cluster, table):
     scattered = table.sample(frac=1, random_state=0)
     scattered.loc[scattered.index[::7], "label"] = np.nan
     Recorded.seen.clear()
-    model = RankAndFilter(Recorded(n_estimators=2), cv=3)
+    model = RankAndFilter(Recorded(n_estimators=1), cv=2)
     with pytest.warns(UserWarning, match="unjudged"):
         fit(model, partitions(scattered, [100, 400, 401]))
     *folds, last = Recorded.seen
-    assert len(folds) == 3
+    assert len(folds) == 2
     judged = scattered.dropna()
     levels = np.unique(judged["label"])
     queries_of = []
@@ -145,13 +145,13 @@ def test_every_model_learns_from_whole_queries_in_their_order(cluster, table):
 
 
 def test_partitions_without_rows(cluster, table):
-    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2), cv=0.3)
+    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2), cv=0.3, refit=False)
     expected = fit(clone(model), whole(table, 1))
-    for frame in (partitions(table, [0]), partitions(table, [0, 0, 150, len(table)])):
-        assert fit(model, frame).threshold_ == expected.threshold_
-        for name in ("predict", "decision_function"):
-            found = getattr(model, name)(frame[FEATURES]).compute()
-            np.testing.assert_array_equal(found, getattr(expected, name)(table[FEATURES]))
+    frame = partitions(table, [0, 0, 150, len(table)])
+    assert fit(model, frame).threshold_ == expected.threshold_
+    for name in ("predict", "decision_function"):
+        found = getattr(model, name)(frame[FEATURES]).compute()
+        np.testing.assert_array_equal(found, getattr(expected, name)(table[FEATURES]))
     places = model.rank(partitions(table, [0])[FEATURES], groups=partitions(table, [0])["query"])
     assert places.compute().dtype == np.int64
     # More partitions than queries: a shuffle leaves some empty.
@@ -172,15 +172,13 @@ def test_rows_of_a_query_keep_their_order(cluster, table):
     assert order.groupby("query")["index"].is_monotonic_increasing.all()
 
 
-MANY, UNEVEN = list(range(20, 400, 20)), [5, 6, 7, 300]
+MANY, UNEVEN = list(range(40, 400, 40)), [5, 6, 7, 300]
 
 
 @pytest.mark.parametrize(
     ("measure", "cuts"),
     [
         ("ndcg_f@5", []),
-        ("ap", [150]),
-        ("forbidden@5", UNEVEN),
         ("ndcg_f@5", UNEVEN),
         ("ap", MANY),
         ("forbidden@5", [150]),
@@ -306,7 +304,7 @@ def test_partitions_are_measured_as_rows_in_memory(cluster, table, threshold, mo
 
 
 def test_a_model_from_a_cluster_needs_none_to_serve(cluster, table):
-    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2), cv=0.3)
+    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=2), cv=0.3, refit=False)
     fit(model, whole(table, 2))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(table[FEATURES]), model.predict(table[FEATURES]))
@@ -328,7 +326,7 @@ def test_queries_in_the_index(cluster, table):
 
 def test_text_ids_categories_and_unknown_divisions(cluster, table):
     named = table.assign(query=[f"q{i}" for i in table["query"]])
-    model = RankAndFilter(xgboost_dask.DaskXGBRegressor(n_estimators=2), cv=0.3)
+    model = RankAndFilter(xgboost_dask.DaskXGBRegressor(n_estimators=2), cv=0.3, refit=False)
     expected = fit(clone(model), partitions(named, [100, 250]))
     categories = named.assign(query=named["query"].astype("category"))
     parts = [categories.iloc[:100], categories.iloc[100:250], categories.iloc[250:]]
@@ -448,7 +446,7 @@ def test_without_distributed(table, monkeypatch):
 
 
 def test_a_failed_fit_changes_nothing(cluster, table):
-    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=1), cv=0.3)
+    model = RankAndFilter(xgboost_dask.DaskXGBRanker(n_estimators=1), cv=0.3, refit=False)
     fit(model, whole(table, 2))
     before = vars(model).copy()
     with pytest.raises(InputError):

@@ -19,7 +19,7 @@ from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import LambdaRankRanker, OrdinalRanker, RankAndFilter
 
 LIGHTGBM = {
-    "n_estimators": 20,
+    "n_estimators": 10,
     "min_child_samples": 5,
     "n_jobs": 1,
     "verbose": -1,
@@ -28,11 +28,11 @@ LIGHTGBM = {
 }
 RANKERS = {
     "LGBMRanker": LGBMRanker(**LIGHTGBM),
-    "XGBRanker": XGBRanker(n_estimators=20, n_jobs=1),
+    "XGBRanker": XGBRanker(n_estimators=10, n_jobs=1),
     "CatBoostRanker": CatBoostRanker(
-        iterations=20, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
+        iterations=10, verbose=0, thread_count=1, allow_writing_files=False, random_seed=0
     ),
-    "LambdaRankRanker": LambdaRankRanker(n_estimators=20, min_child_samples=5, n_jobs=1),
+    "LambdaRankRanker": LambdaRankRanker(n_estimators=10, min_child_samples=5, n_jobs=1),
 }
 OTHERS = {
     "LogisticRegression": LogisticRegression(),
@@ -55,7 +55,7 @@ KINDS = RANKERS | OTHERS
 
 @pytest.fixture(scope="module")
 def data():
-    return make_rank_and_filter(n_queries=300, n_features=6, bayes=False, random_state=0)
+    return make_rank_and_filter(n_queries=200, n_features=6, bayes=False, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_interleaved_queries_give_what_sorted_rows_give(data, estimator):
     # Rows of a query keep their order: a ranker's trees depend on it where scores are tied.
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
     order = np.lexsort((np.random.default_rng(0).permutation(len(place)), place))
-    names = np.array([f"q{number:03d}" for number in range(300)])
+    names = np.array([f"q{number:03d}" for number in range(200)])
     in_order = RankAndFilter(estimator, k=3, cv=2).fit(data.X, data.y, groups=data.groups)
     mixed = RankAndFilter(estimator, k=3, cv=2)
     mixed.fit(data.X[order], data.y[order], groups=names[data.groups[order]])
@@ -417,9 +417,9 @@ class TestSearchInside:
     def test_search_around_a_ranker(self, data, estimator):
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
         search = GridSearchCV(
-            RankAndFilter(estimator, k=3, cv=3),
-            {"estimator__n_estimators": [5, 20]},
-            cv=GroupKFold(3),
+            RankAndFilter(estimator, k=3, cv=2),
+            {"estimator__n_estimators": [2, 10]},
+            cv=GroupKFold(2),
             error_score="raise",
         ).fit(data.X, y, groups=data.groups)
         assert search.best_score_ > 0.75

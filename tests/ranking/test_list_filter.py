@@ -54,6 +54,11 @@ def new():
 
 
 @pytest.fixture(scope="module")
+def few_new():
+    return make_rank_and_filter(80, random_state=1)
+
+
+@pytest.fixture(scope="module")
 def tens():
     return make_rank_and_filter(100, documents_per_query=10, random_state=0)
 
@@ -83,8 +88,8 @@ def n_shown(model, data):
 @pytest.mark.parametrize("lists", LISTS, ids=str)
 @pytest.mark.parametrize("mode", MODES, ids=str)
 class TestEveryMode:
-    def test_all_ways_to_serve_agree(self, fitted_once, new, mode, lists):
-        model = fitted_once(mode, lists)
+    def test_all_ways_to_serve_agree(self, fitted_once, few_new, mode, lists):
+        model, new = fitted_once(mode, lists), few_new
         rows = np.random.RandomState(0).permutation(len(new.y))
         scores, groups = new.bayes_scores[rows], new.groups[rows]
         predicted = model.predict(scores, groups=groups)
@@ -105,8 +110,8 @@ class TestEveryMode:
             model.predict(scores[one], groups=groups[one]), predicted[one]
         )
 
-    def test_files(self, fitted_once, new, mode, lists, tmp_path):
-        model = fitted_once(mode, lists)
+    def test_files(self, fitted_once, few_new, mode, lists, tmp_path):
+        model, new = fitted_once(mode, lists), few_new
         expected = model.predict(new.bayes_scores, groups=new.groups)
         write_filter(tmp_path / "filter.json", model)
         save_model(model, tmp_path / "model.skops")
@@ -132,7 +137,8 @@ def test_best_score_is_the_measure_of_what_is_shown(few, fitted_once, mode):
 
 
 class TestCaps:
-    def test_show_at_most_and_at_least(self, data, new):
+    def test_show_at_most_and_at_least(self, few, few_new):
+        data, new = few, few_new
         sizes = np.bincount(new.groups)
         for mode in MODES:
             most = n_shown(fitted(data, threshold=mode, max_shown=2), new)

@@ -25,12 +25,12 @@ LEARNERS = ("linear", "trees", "blend")
 
 @pytest.fixture(scope="module")
 def data():
-    return make_rank_and_filter(n_queries=150, random_state=0)[:3]
+    return make_rank_and_filter(n_queries=100, random_state=0)[:3]
 
 
 def with_few_trees(ranker):
     """The same estimator, quick to fit."""
-    few = {name: 10 for name in ranker.get_params() if name.endswith("n_estimators")}
+    few = {name: 5 for name in ranker.get_params() if name.endswith("n_estimators")}
     return ranker.set_params(**few)
 
 

@@ -31,13 +31,13 @@ from skfilterrank.ranking import (
 # Small ones, so that the tests take seconds.
 SMALL = {
     "adarank": {},
-    "listnet": {"n_estimators": 15, "min_child_samples": 5},
+    "listnet": {"n_estimators": 10, "min_child_samples": 5},
     "rankboost": {},
-    "random_forest": {"n_estimators": 15},
-    "ranknet": {"n_estimators": 15},
+    "random_forest": {"n_estimators": 10},
+    "ranknet": {"n_estimators": 10},
     "coordinate_ascent": {},
     "logistic": {},
-    "lambdamart": {"n_estimators": 15, "min_child_samples": 5},
+    "lambdamart": {"n_estimators": 10, "min_child_samples": 5},
 }
 RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
 TREES = ("listnet", "ranknet", "lambdamart")
@@ -92,7 +92,7 @@ class TestEveryMethod:
         assert ranker.n_features_in_ == 5
 
     def test_inside_rank_and_filter(self, data, name):
-        model = RankAndFilter(make(name), k=3, cv=3).fit(data.X, data.y, groups=data.groups)
+        model = RankAndFilter(make(name), k=3, cv=2).fit(data.X, data.y, groups=data.groups)
         kept = np.isfinite(model.predict(data.X))
         assert 0.3 < kept.mean() < 1
         assert data.y[kept].mean() > data.y[~kept].mean() + 0.3
@@ -110,7 +110,7 @@ class TestEveryMethod:
         assert (scores > 0.4).all()
 
     def test_in_model_selection_with_metadata_routing(self, data, series, name):
-        chosen = {"cv": GroupKFold(3), "scoring": make_ranking_scorer("ndcg_f@3")}
+        chosen = {"cv": GroupKFold(2), "scoring": make_ranking_scorer("ndcg_f@3")}
         with_series = cross_val_score(make(name), data.X, series, groups=data.groups, **chosen)
         with sklearn.config_context(enable_metadata_routing=True):
             routed = cross_val_score(

@@ -52,6 +52,7 @@ def test_searchers_by_enumeration(measure, positions):
     ("measure", "exposure"),
     [("ap", "ap"), ("ndcg", "ndcg"), ("rbp", "rbp"), ("rr", "ap"), ("tse", "ap")],
 )
+@times(1 / 2)
 @given(position_lists)
 def test_theorem_a1(measure, exposure, positions):
     # The worst case over all searchers is total search efficiency.
@@ -73,6 +74,7 @@ def test_worst_searchers_of_the_flat_metrics():
     "exposure",
     ["ap", "ndcg", "rbp", lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos, np.negative],
 )
+@times(1 / 2)
 @given(position_lists)
 def test_providers_by_enumeration(exposure, positions):
     alone = recall_level_metric([[p] for p in positions], "tse", exposure=exposure)

@@ -36,7 +36,7 @@ def client():
 
 
 def test_passes_spread_over_workers(client):
-    parts = cut(make_rows(n_queries=200), 100, 101, 1000)
+    parts = cut(make_rows(), 100, 101, 300)
     here = evaluate(Rows(parts), MEASURES)
     with joblib.parallel_backend("dask"):
         there = evaluate(Rows(parts), MEASURES, n_jobs=-1)
@@ -51,7 +51,7 @@ def test_passes_spread_over_workers(client):
     ],
 )
 def test_searches_on_a_cluster(client, ranker):
-    X, y, groups, _ = make_rank_and_filter(n_queries=80, n_features=6, random_state=0)
+    X, y, groups, _ = make_rank_and_filter(n_queries=40, n_features=6, random_state=0)
     y = pd.Series(y, index=pd.Index(groups, name="qid"))
     grid = {"estimator__num_leaves": [3, 7]}
     here, there = (GridSearchCV(ranker, grid, cv=GroupKFold(2)) for _ in range(2))
@@ -81,9 +81,9 @@ def _slowly(part, folder):
 
 
 def test_a_worker_that_dies_changes_nothing(client, tmp_path):
-    table = pd.DataFrame(make_rows(n_queries=200))
+    table = pd.DataFrame(make_rows())
     expected = evaluate(Rows(table), MEASURES)
-    frame = dd.from_pandas(table, npartitions=16, sort=False)
+    frame = dd.from_pandas(table, npartitions=8, sort=False)
     frame = frame.map_partitions(_slowly, str(tmp_path), meta=table.iloc[:0])
     pids = client.run(os.getpid)
     with joblib.parallel_backend("threading", n_jobs=2):
