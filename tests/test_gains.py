@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from skfilterrank._core.gains import as_gains
+from skfilterrank.exceptions import InputError
 
 GRADES = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
 
@@ -251,3 +252,10 @@ def test_one_label_is_not_one_label_per_row(y_true):
 def test_messages_name_the_argument():
     with pytest.raises(ValueError, match=r"^y holds labels that are not numbers"):
         as_gains(["a"], name="y")
+
+
+def test_gains_that_fail_or_are_empty():
+    with pytest.raises(InputError, match=r"gains failed for labels 1.*: ZeroDivisionError: div"):
+        as_gains([1, 1], lambda label: 1 / 0, name="y")
+    with pytest.raises(InputError, match=r"gains has none\. Add"):
+        as_gains([1, 1], {}, name="y")

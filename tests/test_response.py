@@ -1,13 +1,19 @@
 """One score per document from any fitted estimator."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skfilterrank._response import document_scores
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.features import QueryScaler
+from skfilterrank.ranking import FilterOnly, QueryRanker, RankAndFilter
 
 X = np.array([[0.0], [1.0], [2.0], [3.0]])
 
@@ -74,3 +80,24 @@ def test_query_ids_reach_estimators_that_ask():
     model = FiltersByQuery().fit(X, [1, 2, 3, 4])
     scores = document_scores(model, X, groups=["a", "b", "a", "b"])
     assert scores.tolist() == [1, -np.inf, 1, -np.inf]
+
+
+def test_frozen_models_are_seen_through():
+    X, y, groups, _ = make_rank_and_filter(60, n_features=4, n_informative=3, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcd")).assign(qid=groups)
+    # What chooses its columns by name may be given the query ids too.
+    choosing = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
+    frozen = FrozenEstimator(choosing.fit(table, y))
+    for around in (FilterOnly(frozen), RankAndFilter(frozen, cv="prefit", threshold=None)):
+        scores = around.fit(table, y, groups=groups).predict(table, groups=groups)
+        assert np.isfinite(scores).all()
+    # Steps that want the queries get them.
+    scaled = QueryRanker(make_pipeline(QueryScaler(), Ridge())).fit(X, y, groups=groups)
+    frozen = RankAndFilter(FrozenEstimator(scaled.estimator_), cv="prefit", threshold=None)
+    frozen.fit(X, y, groups=groups)
+    np.testing.assert_array_equal(
+        frozen.predict(X, groups=groups), scaled.predict(X, groups=groups)
+    )
+    # And what it is measured by is that of the ranker inside.
+    tuned = RankAndFilter(Ridge(), measure="dcg").fit(X, y, groups=groups)
+    assert FilterOnly(FrozenEstimator(tuned)).measure == "dcg"

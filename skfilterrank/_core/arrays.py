@@ -143,7 +143,8 @@ def is_dask(data) -> bool:
 
 def refuse_dask(values, name: str) -> None:
     """Raise for Dask's rows, which would be brought into this process."""
-    if is_dask(values):
+    array = sys.modules.get("dask.array")
+    if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
             f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
             "process: measure it with skfilterrank.stream, learn from it with RankAndFilter and an "

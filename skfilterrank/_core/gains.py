@@ -128,11 +128,17 @@ def _gains_of_labels(labels, gains, name):
         if unknown:
             raise InputError(
                 f"{name} holds labels with no entry in gains: {brief_list(unknown)}; gains has "
-                f"{brief_list(list(gains))}. Add the missing labels, or use NaN for unjudged rows."
+                f"{brief_list(list(gains)) or 'none'}. Add the missing labels, or use NaN for "
+                "unjudged rows."
             )
         values = [gains[label] for label in labels]
     else:
-        values = [gains(label) for label in labels]
+        try:
+            values = [gains(label) for label in labels]
+        except Exception as error:
+            raise InputError(
+                f"gains failed for labels {brief_list(labels)}: {type(error).__name__}: {error}"
+            ) from error
     try:
         table = as_numbers(as_column(values, "gains", "gain"), "gains")
         if table is None:

@@ -382,6 +382,16 @@ class ParsedMeasure(NamedTuple):
             )
         return self._replace(k=k)
 
+    def for_threshold(self, k=None) -> ParsedMeasure:
+        """The same, with the cut-off `k` too, for choosing a threshold by."""
+        over_queries = self.measure.over_queries
+        if over_queries != "mean":
+            raise InputError(
+                f"{brief(self.text)} is the {over_queries} over queries, and a threshold is chosen "
+                "by a mean: name another measure, such as 'ap' or 'ndcg_f'."
+            )
+        return self.with_cutoff(k)
+
     def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
         """The measure by its own defaults, negated where lower is better."""
         value = self(

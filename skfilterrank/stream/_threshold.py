@@ -101,7 +101,7 @@ def threshold_curve(
     (0.3, 1.0)
     """
     check_rows(rows)
-    parsed = parse_measure(measure).with_cutoff(k)
+    parsed = parse_measure(measure).for_threshold(k)
     check_undefined(undefined)
     if parsed.options.keys() & parsed.measure.columns.keys():
         raise InputError(f"measure={measure!r} has options for each row: name another measure.")

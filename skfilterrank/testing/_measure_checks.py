@@ -268,6 +268,8 @@ def check_dropped_unjudged_rows(measure, rows):
 
 def check_threshold_curve(measure, rows):
     """At each threshold, the curve has the mean of what the threshold leaves."""
+    if measure.measure.over_queries != "mean":
+        return
     judged = ~np.isnan(rows.y_true)
     rows = rows.without_ties
     y_true, groups = rows.y_true[judged], rows.groups[judged]

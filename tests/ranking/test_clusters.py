@@ -298,9 +298,6 @@ def test_partitions_are_measured_as_rows_in_memory(cluster, table, threshold, mo
         model.score(X, y, groups, sample_weight=y)
     with pytest.raises(InputError, match="X has no rows"):
         model.score(*columns(partitions(table.iloc[:0], [0])))
-    model.set_params(measure="num_rel").tuned_measure_ = "num_rel"
-    with pytest.raises(InputError, match="num_rel is the sum over queries"):
-        model.score(X, y, groups)
 
 
 def test_a_model_from_a_cluster_needs_none_to_serve(cluster, table):

@@ -21,6 +21,7 @@ from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank._core.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, FitWarning, UnjudgedWarning
 from skfilterrank.metrics import (
     false_reject_rate,
     forbidden_at_k,
@@ -33,6 +34,7 @@ from skfilterrank.ranking import (
     RiskCertificate,
     ThresholdCurve,
     make_logistic,
+    risk_certificate,
     risk_threshold,
     threshold_curve,
 )
@@ -282,6 +284,9 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 @pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
 @pytest.mark.parametrize("risk", STEPS)
 class TestRiskThreshold:
+    @pytest.mark.filterwarnings(
+        "ignore:no label has a gain above 0", "ignore:.*are unjudged, and no"
+    )
     @times(1 / 2)  # of each risk
     @given(
         rows=judged_rows(),
@@ -889,3 +894,39 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
         # The limit itself keeps what the next threshold of the curve keeps.
         values = np.append(values, curve.values[np.searchsorted(curve.thresholds, limit)])
     assert found.value == pytest.approx(values.min())
+
+
+def test_holes_in_the_judgments_are_told():
+    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    y = y.astype(float)
+    y[::4] = np.nan
+    given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
+    judged = pd.Series(y).notna().groupby(groups).transform("any")
+    n_unjudged = int((np.isnan(y) & judged).sum())
+    message = f"{n_unjudged} of {len(y)} documents are unjudged, and no rate counts them"
+    with pytest.warns(DataWarning, match=message):
+        chosen = risk_threshold(y, scores, **given)
+    with pytest.warns(DataWarning, match=message):
+        fixed = risk_certificate(y, scores, 0.3, **given)
+    model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.2, k=3)
+    with (
+        pytest.warns(DataWarning, match=message),
+        pytest.warns(UnjudgedWarning, match="are unjudged"),
+    ):
+        model.fit(scores, y, groups=groups)
+    for certificate in (chosen, fixed, model.risk_certificate_):
+        assert certificate.n_unjudged == n_unjudged
+        assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
+    assert risk_threshold(np.nan_to_num(y), scores, **given).n_unjudged == 0
+
+
+@pytest.mark.parametrize("threshold", ["tune", "risk", "per_query"])
+def test_nothing_good_is_told(threshold):
+    _, y, groups, scores = make_rank_and_filter(200, random_state=0)
+    unsafe = np.where(y < 0, -1, 0)
+    promise = {"risk": "any_forbidden", "max_risk": 0.2} if threshold == "risk" else {}
+    model = RankAndFilter("passthrough", threshold=threshold, k=3, **promise)
+    with pytest.warns(FitWarning, match=r"no label has a gain above 0.*gains=\{0: 1, -1: -1\}"):
+        model.fit(scores, unsafe, groups=groups)
+    model.set_params(gains={0: 1, -1: -1}).fit(scores, unsafe, groups=groups)
+    assert np.isfinite(model.predict(scores, groups=groups)).mean() > 0.3

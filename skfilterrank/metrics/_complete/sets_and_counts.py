@@ -223,7 +223,8 @@ def n_relevant_retrieved_score():
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"beta": partial(check_number, above=0)},
+    # The square of a larger one is no float64.
+    options={"beta": partial(check_number, above=0, most=1e100)},
 )
 def f_score(*, beta: float = 1.0):
     """Harmonic mean of precision and recall in the top k.

@@ -92,6 +92,9 @@ class RiskCertificate(Result):
     exact : bool
         Whether the promises hold exactly. False where the scores of the calibration queries come
         from other models than the one that is used.
+    n_unjudged : int
+        Unjudged documents of the calibration queries, which no rate counts as forbidden or good:
+        of queries that are judged whole nothing is promised where there are some.
     assumes_unseen : bool
         Whether the promises assume what nothing here can check: that the estimator, which came
         fitted (``cv="prefit"``), has not seen the calibration queries.
@@ -103,6 +106,7 @@ class RiskCertificate(Result):
     value: float = np.nan
     is_chosen: bool = True
     exact: bool = True
+    n_unjudged: int = 0
     assumes_unseen: bool = False
 
     @property
@@ -135,8 +139,14 @@ class RiskCertificate(Result):
         return f"with confidence {self.confidence:g}"
 
     def _head(self):
+        holes = (
+            f" {self.n_unjudged} documents of these queries are unjudged, and count as not "
+            "forbidden."
+            if self.n_unjudged
+            else ""
+        )
         if not self.is_chosen:
-            return "\n".join(map(self._verdict, self.promises.values()))
+            return "\n".join(map(self._verdict, self.promises.values())) + holes
         grounds = self._grounds()
         parts = [
             f"{promise.rate()} is {'' if self.exact else 'approximately '}at most "
@@ -158,7 +168,7 @@ class RiskCertificate(Result):
             if self.assumes_unseen
             else ""
         )
-        return f"{text}.{condition}"
+        return f"{text}.{condition}{holes}"
 
     def _verdict(self, promise):
         said = {

@@ -7,7 +7,6 @@ from skfilterrank._core.moments import Moments
 from skfilterrank._dask.fold import fold_partitions
 from skfilterrank._dask.frames import check_series, check_types, numbered_partitions
 from skfilterrank._dask.whole_queries import check_whole, find_query_ids, plain_ids
-from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.partitioned_rows import GAIN, QUERY, Folds, PartitionedRows
 
 
@@ -50,11 +49,6 @@ def _serve(number, X, groups=None, *, model, method, types, group_type):
 def score_partitions(model, X, y, groups) -> float:
     """Mean of the tuned measure over the queries of Dask's rows, which stay where they are."""
     parsed = model._score_measure()
-    if parsed.measure.over_queries != "mean":
-        raise InputError(
-            f"{parsed.text} is the {parsed.measure.over_queries} over queries, which score does "
-            "not take where X is a Dask DataFrame: use skfilterrank.stream.evaluate."
-        )
     rows = PartitionedRows(
         X,
         y,

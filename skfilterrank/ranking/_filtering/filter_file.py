@@ -106,6 +106,7 @@ def _filter_to_json(model):
         ]
         state["confidence"] = certificate.confidence
         state["exact"] = certificate.exact
+        state["n_unjudged"] = certificate.n_unjudged
     return state
 
 
@@ -171,6 +172,7 @@ def _filter_from_json(state):
             threshold,
             state["best_score"],
             exact=state["exact"],
+            n_unjudged=state.get("n_unjudged", 0),
             assumes_unseen=True,
         )
     return model

@@ -23,7 +23,11 @@ from skfilterrank.ranking._filtering.parameters import (
     make_list_filter,
 )
 from skfilterrank.ranking._filtering.risk import certify
-from skfilterrank.ranking._filtering.threshold import measure_and_places, utility_curve
+from skfilterrank.ranking._filtering.threshold import (
+    measure_and_places,
+    utility_curve,
+    warn_without_good,
+)
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
 from skfilterrank.ranking._fitting.targets import learns_labels
 from skfilterrank.ranking._fitting.training_data import prepare_rows
@@ -412,6 +416,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
         lists = RankedLists(truth, scores, groups=index)
         lists.weights = weights_of(index)
+        warn_without_good(truth)
         parsed, choose = self._score_measure(), None
         if self.threshold == "risk":
 

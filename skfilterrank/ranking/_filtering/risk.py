@@ -18,10 +18,12 @@ from skfilterrank.ranking._filtering.promises import (
     read_promises,
 )
 from skfilterrank.ranking._filtering.risk_bounds import queries_needed
+from skfilterrank.ranking._filtering.risk_steps import count_unjudged
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     measure_and_places,
     utility_curve,
+    warn_without_good,
 )
 
 
@@ -149,10 +151,11 @@ def risk_threshold(
     threshold; other orders of rows do not). Both hold for any number of queries, not only for
     many.
 
-    Tied documents count as in :func:`skfilterrank.metrics.forbidden_at_k`, with the mean over
-    their orders, and in "any_forbidden" as if the forbidden ones came first. Unjudged documents
-    are shown and not forbidden, and neither good; queries without any judged document are left
-    out. The threshold lies in the middle between the lowest score to keep and the next lower one.
+    Tied documents count as in :func:`skfilterrank.metrics.forbidden_at_k`, with the mean over their
+    orders, and in "any_forbidden" as if the forbidden ones came first. Unjudged documents count as
+    shown, and as neither forbidden nor good, with a warning: of queries that are judged whole
+    nothing is promised then. Queries without any judged document are left out. The threshold lies
+    in the middle between the lowest score to keep and the next lower one.
 
     References
     ----------
@@ -194,6 +197,7 @@ def risk_threshold(
     parsed, k = measure_and_places(measure, k)
     read_promises(risk, max_risk, places)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    warn_without_good(lists.gains)
     curve = utility_curve(lists, parsed)
     certificate = certify(
         curve,
@@ -293,7 +297,9 @@ def risk_certificate(
             lower_bound=1.0
             - make(steps.n_queries, 1.0 - promise.max_risk, confidence).upper(1.0 - losses),
         )
-    return RiskCertificate(results, confidence, float(threshold), is_chosen=False)
+    return RiskCertificate(
+        results, confidence, float(threshold), is_chosen=False, n_unjudged=count_unjudged(lists)
+    )
 
 
 def certify(
@@ -374,7 +380,8 @@ def certify(
             upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
         )
     grounds = confidence if guarantee == "confidence" else None
-    return RiskCertificate(results, grounds, threshold, value)
+    n_unjudged = count_unjudged(lists)
+    return RiskCertificate(results, grounds, threshold, value, n_unjudged=n_unjudged)
 
 
 def _count_passed(steps, bound):

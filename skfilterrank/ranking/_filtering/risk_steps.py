@@ -8,7 +8,8 @@ import numpy as np
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_steps import values_at_prefixes
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 # Queries that a function is asked about by themselves.
 _N_ALONE = 20
@@ -131,6 +132,26 @@ def has_judged(lists):
         return np.ones(lists.index.n_queries, dtype=bool)
     judged = ~np.isnan(lists.gains)
     return np.bincount(lists.index.codes(), judged, minlength=lists.index.n_queries) > 0
+
+
+def count_unjudged(lists) -> int:
+    """Unjudged documents of queries with a judged one, which a threshold may show; warns of them.
+
+    What is promised is said of labels, of which these documents have none.
+    """
+    if not lists.has_unjudged:
+        return 0
+    unjudged = np.isnan(lists.gains) & (lists.scores > -np.inf)
+    n_unjudged = int(np.count_nonzero(unjudged & has_judged(lists)[lists.index.codes()]))
+    if n_unjudged:
+        warn_user(
+            f"{n_unjudged} of {len(unjudged)} documents are unjudged, and no rate counts them as "
+            "forbidden or good: what is promised, or measured, of these queries need not hold of "
+            "queries that are judged whole. Judge them whole, or be careful and give what is "
+            "unjudged a forbidden label.",
+            DataWarning,
+        )
+    return n_unjudged
 
 
 _FAST = {

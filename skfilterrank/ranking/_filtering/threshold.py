@@ -16,6 +16,8 @@ from skfilterrank._core.results import Result, counted, spread_places
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import check_undefined
 from skfilterrank._core.sorting import argsort_floats
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import FitWarning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,7 +135,7 @@ def threshold_curve(
     >>> round(curve.best_threshold, 3), round(curve.best_value, 3)
     (0.3, 1.0)
     """
-    parsed = parse_measure(measure).with_cutoff(k)
+    parsed = parse_measure(measure).for_threshold(k)
     entry = parsed.measure
     check_undefined(undefined)
     lists = entry.ranked_lists(
@@ -214,6 +216,15 @@ def _from_the_top(changes, order, start):
 def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
     """A measure, with the cut-off `k` if it takes one, and how many places are looked at."""
     parsed = parse_measure(measure)
-    if parsed.measure.takes_k:
-        parsed = parsed.with_cutoff(k)
+    parsed = parsed.for_threshold(k if parsed.measure.takes_k else None)
     return parsed, check_k(k) if parsed.k is None else parsed.k
+
+
+def warn_without_good(gains) -> None:
+    """Say where labels forbid documents and call none good, so that hiding all is best."""
+    if (gains < 0).any() and (gains == 0).any() and not (gains > 0).any():
+        warn_user(
+            "no label has a gain above 0, and some are below: to show nothing is best then. Where "
+            "0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}.",
+            FitWarning,
+        )
