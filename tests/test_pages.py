@@ -92,6 +92,13 @@ def test_the_readme_is_short():
     assert len(readme.splitlines()) <= 150
 
 
+def test_the_landing_page_shows_how_to_begin():
+    page = (DOCS / "index.md").read_text(encoding="utf-8")
+    body = re.sub(r"```\{toctree\}.*?```", "", page, flags=re.DOTALL)
+    for shown in ("pip install", ">>> ", "](gallery/index.rst)", "](adding_a_measure.md)"):
+        assert shown in body
+
+
 def test_contributors_are_shown_every_room():
     page = (DOCS / "contributing.md").read_text(encoding="utf-8")
     package = DOCS.parent / "skfilterrank"

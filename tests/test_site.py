@@ -191,6 +191,7 @@ def test_every_measure_page_has_its_formula_and_picture(browser, address):
         text = path.read_text(encoding="utf-8")
         assert "<math" in text, path.name
         assert '<div class="pictures">' in text, path.name
+        assert ">value</text>" in text, path.name
     browser.get(address + "measures/ap.html")
     height = browser.execute_script("return document.querySelector('math').clientHeight")
     assert height > 20  # Fractions are drawn, and not written in a line.

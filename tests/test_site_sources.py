@@ -106,6 +106,15 @@ def test_formulas_can_be_typeset(name):
         assert typeset.startswith("<math")
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("GALLERY_HEADER.rst")))
+def test_initials_of_authors_are_no_list(path):
+    core = pytest.importorskip("docutils.core", reason="a part of the site")
+    tree = core.publish_doctree(
+        path.read_text(encoding="utf-8"), settings_overrides={"report_level": 5}
+    )
+    assert "<enumerated_list" not in tree.asdom().toxml()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_other_tools_are_understood(name):
     """Of trec_eval and ir_measures, written as code; words without marks are theirs alone."""

@@ -33,18 +33,32 @@ def cut_after(count):
     return [1.0, 1.0, 0.0, -1.0, 1.0, -1.0, 0.0, -1.0, 1.0, -1.0], count
 
 
-# What changes, its steps, and at each the gains from the top and how many documents are shown.
+# What is seen, the label of its axis, its steps, and at each the gains from the top and how many
+# documents are shown.
 PANELS = (
-    ("One relevant document moves down a list of ten: its place.", PLACES, moved_down),
     (
-        "Three relevant documents, and forbidden ones shown above them: how many of five; the "
-        "others are hidden.",
+        "One document of ten is relevant. The further to the right, the lower it stands.",
+        "place of the relevant document",
+        PLACES,
+        moved_down,
+    ),
+    (
+        "Forbidden documents stand above three relevant ones. There are five forbidden ones; those "
+        "that are not shown are hidden.",
+        "forbidden documents shown",
         COUNTS,
         forbidden_above,
     ),
-    ("Three relevant documents, and unjudged ones above: how many.", COUNTS, unjudged_above),
     (
-        "A list of gains 1, 1, 0, −1, 1, −1, 0, −1, 1, −1 is shown down to a place: how many.",
+        "Documents that nobody has judged stand above three relevant ones.",
+        "unjudged documents above",
+        COUNTS,
+        unjudged_above,
+    ),
+    (
+        "Only the first documents of a list are shown, the others are hidden. From the top, their "
+        "gains are 1, 1, 0, −1, 1, −1, 0, −1, 1, −1: 1 is relevant, −1 is forbidden.",
+        "documents shown, from the top",
         range(11),
         cut_after,
     ),
@@ -70,28 +84,29 @@ def values(name, steps, scene) -> np.ndarray | None:
 def of(name) -> str:
     """The pictures of a measure as SVG in the page, in the colours of its text."""
     figures = []
-    for number, (caption, steps, scene) in enumerate(PANELS):
+    for number, (caption, label, steps, scene) in enumerate(PANELS):
         curve = values(name, steps, scene)
         shown = (
             "<p>Such labels are an error.</p>"
             if curve is None
-            else drawn(list(steps), curve, f"{name}-{number}")
+            else drawn(list(steps), curve, label, f"{name}-{number}")
         )
         figures.append(f"<figure>{shown}<figcaption>{caption}</figcaption></figure>")
     return "\n".join(["```{raw} html", '<div class="pictures">', *figures, "</div>", "```"])
 
 
-def drawn(steps, curve, key) -> str:
+def drawn(steps, curve, label, key) -> str:
     """A curve as SVG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": key, "font.size": 10}):
-        figure = Figure(figsize=(3.6, 2.0), layout="constrained")
+        figure = Figure(figsize=(3.6, 2.2), layout="constrained")
         axis = figure.subplots()
         axis.plot(steps, curve, "o-", color="#3a7fbf", markersize=4)
         axis.spines[["top", "right"]].set_visible(False)
         axis.set_xticks(steps)
+        axis.set(xlabel=label, ylabel="value")
         axis.margins(y=0.15)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
