@@ -360,7 +360,7 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
     Raises
     ------
     ValueError
-        If a rate, or `gains`, is a function.
+        If a rate, or `gains`, is a function, or a label of `gains` is neither text nor a number.
     OSError
         If the file cannot be written.
 
