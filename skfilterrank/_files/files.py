@@ -10,7 +10,7 @@ import stat
 from contextlib import contextmanager, suppress
 
 from skfilterrank._files.packings import MAGIC_BYTES, packing_of, unpacked, unpacked_stream
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 
 _CHUNK_BYTES = 1 << 25
 
@@ -28,8 +28,18 @@ def source_name(source):
     return name if isinstance(name, str) else "<stream>"
 
 
+def _check_name(path):
+    """Raise an InputError where no file can have such a name."""
+    try:
+        is_possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_possible = False
+    if not is_possible:
+        raise InputError(f"{brief(path)} is no path: it holds what no name of a file can.")
+
+
 def check_target(path, call, *, may_be_open=True):
-    """Raise where `path` cannot be written to, as of swapped arguments; say how to call instead."""
+    """Raise where `path` is none, as of swapped arguments; say how to call instead."""
     if is_path(path) or (may_be_open and hasattr(path, "write")):
         return
     kinds = "a path or an open file" if may_be_open else "a path"
@@ -47,6 +57,7 @@ def open_for_reading(source):
             )
         yield source
         return
+    _check_name(source)
     with open(source, "rb") as raw:
         packing = packing_of(raw.peek(MAGIC_BYTES)[:MAGIC_BYTES])
         yield raw if packing is None else unpacked_stream(raw, packing, source_name(source))
@@ -77,6 +88,7 @@ def open_replacing(path):
     file, such as /dev/stdout or a pipe, is written to directly. Other than with open, further hard
     links to the file keep what it held.
     """
+    _check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
     if target is None:
@@ -128,6 +140,7 @@ def folder_replacing_nothing(path):
 
 def check_writable(path):
     """Raise the OSError in which writing to a path would end, as far as that can be told before."""
+    _check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
     place, rights = path, os.W_OK
@@ -213,6 +226,7 @@ def _text_writer(handle):
 def read_bytes(source):
     """Content of a path or handle as bytes, unpacked."""
     if is_path(source):
+        _check_name(source)
         with open(source, "rb") as handle:
             data = handle.read()
     else:

@@ -2,8 +2,13 @@
 
 import hashlib
 import json
+import math
 
+import numpy as np
+
+from skfilterrank._core.checks import check_count, is_level, is_number
 from skfilterrank._files.files import (
+    check_target,
     decode,
     open_for_writing,
     read_bytes,
@@ -13,19 +18,29 @@ from skfilterrank._json import parse_json
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
-def write_state(target, kind: str, state: dict) -> None:
-    """Write a state, with its kind before it and a checksum behind."""
-    content = {"format": kind} | state
+def write_state(target, kind: str, state: dict, call: str) -> None:
+    """Write a state, with its kind before it and a checksum behind; `call` says how to call."""
+    check_target(target, call)
+    content = _finite({"format": kind} | state)
     content["checksum"] = _checksum(content)
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])[1:-1]
+        raise InputError(f"a name has {half}, half of a character: no file holds it.") from None
     with open_for_writing(target) as write:
-        write(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        write(text)
 
 
-def read_state(source, kind: str) -> dict:
-    """Read a state of this kind that nobody has changed."""
+def read_state(source, kind: str, read):
+    """What `read` makes of a state of this kind that nobody has changed.
+
+    It looks at each field, see `record`: a checksum can be made anew.
+    """
     name = source_name(source)
     try:
-        content = parse_json(decode(read_bytes(source), name))
+        content = parse_json(decode(read_bytes(source), name).removeprefix("\ufeff"))
     except FileFormatError:
         raise
     except InputError as error:
@@ -49,7 +64,105 @@ def read_state(source, kind: str) -> dict:
             "it again instead of editing it.",
             name,
         )
-    return content
+    try:
+        return read(content)
+    except InputError as error:
+        raise FileFormatError(f"{error} Make it again instead of editing it.", name) from error
+
+
+# Checks take a value and the name of its field, and give the value as it was before it was written.
+
+
+def record(fields, *together):
+    """A check of an object by a check of each field; those of a group are all there, or none."""
+
+    def check(value, name=""):
+        where = f"{name}." if name else ""
+        if not isinstance(value, dict):
+            raise InputError(f"{name} must be an object, got {brief(value)}.")
+        groups = [group for group in together if not group.keys().isdisjoint(value)]
+        wanted = {key: each for group in (fields, *groups) for key, each in group.items()}
+        if missing := [f"{where}{key}" for key in wanted if key not in value]:
+            raise InputError(f"{missing[0]} is missing.")
+        return {key: each(value[key], f"{where}{key}") for key, each in wanted.items()}
+
+    return check
+
+
+def listed(check, least=0, most=None):
+    """A check of a list by one of each entry."""
+
+    def check_list(value, name):
+        if not isinstance(value, list) or not least <= len(value) <= (most or len(value)):
+            n = f" of {least}" if least == most else f" of {least} or more" if least else ""
+            raise InputError(f"{name} must be a list{n}, got {brief(value)}.")
+        return [check(each, f"{name}[{place}]") for place, each in enumerate(value)]
+
+    return check_list
+
+
+def pair(first, second):
+    """A check of a list of two."""
+
+    def check(value, name):
+        value = listed(lambda each, _: each, 2, 2)(value, name)
+        return first(value[0], f"{name}[0]"), second(value[1], f"{name}[1]")
+
+    return check
+
+
+def optional(check):
+    """A check of what may be null."""
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
+    """A check of a number within bounds."""
+
+    def check(value, name):
+        found = float(value) if isinstance(value, str) and value in _NOT_FINITE else value
+        is_nan = is_number(found) and found != found
+        if is_nan and nan:
+            return found
+        if (
+            is_nan
+            or not is_level(found)
+            or not least <= found <= most
+            or (np.isinf(found) and not infinite)
+        ):
+            within = f" from {least:g} to {most:g}" if np.isfinite([least, most]).all() else ""
+            raise InputError(f"{name} must be a number{within}, got {brief(value)}.")
+        return found
+
+    return check
+
+
+def numbers(least=0, most=None, **bounds):
+    """A check of a list of numbers, as an array."""
+    check = listed(number(**bounds), least, most)
+    return lambda value, name: np.array(check(value, name), dtype=np.float64)
+
+
+def count(least=0):
+    """A check of a whole number."""
+    return lambda value, name: check_count(value, name, least)
+
+
+def text(value, name):
+    """Check a text."""
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be a text, got {brief(value)}.")
+    return value
+
+
+def label(value, name):
+    """Check what names a label or a segment, which is to be itself when it is read."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, str | bool | int | float | None) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise InputError(f"{name} {brief(value)}, which JSON cannot hold: use texts.")
+    return value
 
 
 def gains_to_json(gains, where: str):
@@ -58,17 +171,38 @@ def gains_to_json(gains, where: str):
         raise InputError(f"gains of {where} is a function, which JSON cannot hold: use a dict.")
     if not hasattr(gains, "items"):
         return gains
-    return [
-        [getattr(key, "item", lambda key=key: key)(), float(gain)] for key, gain in gains.items()
-    ]
+    pairs = []
+    for key, gain in gains.items():
+        try:
+            pairs.append([label(key, f"gains of {where} has the label"), float(gain)])
+        except (TypeError, OverflowError):
+            raise InputError(
+                f"gains of {where} gives {brief(gain)} for label {brief(key)}: a gain must be a "
+                "number."
+            ) from None
+    return pairs
 
 
-def gains_from_json(gains):
+def gains_from_json(gains, name):
     """Gains as they were."""
-    return dict(map(tuple, gains)) if isinstance(gains, list) else gains
+    if gains in (None, "exp2"):
+        return gains
+    return dict(listed(pair(label, number(nan=True, infinite=True)))(gains, name))
+
+
+_NOT_FINITE = ("inf", "-inf", "nan")
+
+
+def _finite(value):
+    """The same with texts for what JSON has no numbers for."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return repr(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _checksum(content):
     """Of the content as JSON of one form."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -7,4 +7,5 @@ def message_of(error) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     notes = getattr(error, "__notes__", [])
-    return " ".join([text.rstrip(".") + ".", *notes]) if notes else text
+    end = "" if text.endswith((".", "?")) else "."
+    return " ".join([text + end, *notes]) if notes else text

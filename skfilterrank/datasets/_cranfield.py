@@ -4,6 +4,7 @@ import io
 import json
 import os
 import tarfile
+from functools import partial
 
 import pandas as pd
 from sklearn.utils import Bunch
@@ -16,6 +17,7 @@ from skfilterrank.io import read_qrels
 
 _URL = "http://ir.dcs.gla.ac.uk/resources/test_collections/cran/cran.tar.gz"
 _MD5 = "1730f7be572d95a5a4b56c59a7b900a5"  # as ir_datasets lists it
+_N_LINES = {"docs.jsonl.gz": 1400, "queries.jsonl": 225, "qrels.txt": 1837}
 _FIELDS = {".T": "title", ".A": "author", ".B": "bib", ".W": "text"}
 
 
@@ -73,9 +75,11 @@ def fetch_cranfield(
     (1400, 225)
     """
     folder = get_data_home(data_home) / "cranfield"
-    paths = [folder / name for name in ("docs.jsonl.gz", "queries.jsonl", "qrels.txt")]
+    paths = [folder / name for name in _N_LINES]
+    makers = (_documents, _queries, _qrels)
+    checks = [partial(_wrong_length, expected) for expected in _N_LINES.values()]
     provide(
-        dict(zip(paths, (Kept(_documents), Kept(_queries), Kept(_qrels)), strict=True)),
+        dict(zip(paths, map(Kept, makers, checks), strict=True)),
         [_URL, f"{MIRROR}{_MD5}"],
         digest=f"md5:{_MD5}",
         download_if_missing=download_if_missing,
@@ -91,6 +95,11 @@ def fetch_cranfield(
         DESCR="Cranfield 1400, the distribution of the SMART group by the University of Glasgow. "
         f"Source: {_URL}.",
     )
+
+
+def _wrong_length(expected, content):
+    found = len(content.splitlines())
+    return None if found == expected else f"it has {found:,} lines where {expected:,} were expected"
 
 
 def _table(path, columns):

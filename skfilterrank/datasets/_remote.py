@@ -103,6 +103,8 @@ def provide(
         try:
             is_there = path.exists()
             wrong = is_there and kept.check and kept.check(read_bytes(path))
+        except FileFormatError as error:  # such as a packed file that is cut off
+            wrong = error.message.rstrip(".")
         except OSError as error:
             raise DownloadError(
                 f"{path} cannot be read ({reason_of(error)}): {_ANOTHER}."

@@ -195,6 +195,8 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         The file is not a model that `save_model` wrote, or unpacks to more than `max_bytes`.
     ValueError
         The file holds types that are not trusted; the message lists them.
+    TypeError
+        `path` is no path, or `trusted` no list of types.
 
     Warns
     -----
@@ -226,6 +228,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             f"trusted must be a list of type names or types, got {brief(trusted)}."
         )
     check_count(max_bytes, "max_bytes", or_none=True)
+    check_target(path, "load_model(path)", may_be_open=False)
     name = os.fspath(path)
     data = read_bytes(path)
     if not data:
@@ -361,6 +364,8 @@ def _refused(data, untrusted):
         raise InputError(f"skops protocol {schema['protocol']} is too old")
     ways = {name: set() for name in untrusted}
     for node in _nodes(schema):
+        if not isinstance(node["__module__"], str):
+            raise InputError(f"{brief(node['__module__'])} is no name of a module")
         if (name := f"{node['__module__']}.{node['__class__']}") in ways:
             ways[name].add(node["__loader__"])
     return sorted(

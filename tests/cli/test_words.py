@@ -7,6 +7,7 @@ from collections import defaultdict
 import pytest
 
 from skfilterrank import cli
+from skfilterrank.cli._errors import message_of
 
 
 def parser_of(command):
@@ -94,3 +95,11 @@ def test_what_is_written_is_what_would_be_shown(tmp_path, monkeypatch, run):
             assert run(*words, "--out", name)[:2] == (0, "")
             assert (tmp_path / name).read_text(encoding="utf-8") == shown
         assert run(*words, "--out", "-", "--quiet") == run(*words, "--quiet")
+
+
+@pytest.mark.parametrize("text", ["is the line cut short?", "the line is cut short.", "cut short"])
+def test_notes_follow_a_whole_sentence(text):
+    error = ValueError(text)
+    error.add_note("This came up with the run 'r'.")
+    end = "" if text[-1] in ".?" else "."
+    assert message_of(error) == f"{text}{end} This came up with the run 'r'."

@@ -156,7 +156,7 @@ def test_a_file_that_changed_on_this_machine(track, tmp_path):
 def test_a_file_that_is_cut_off_on_this_machine(track, tmp_path):
     path = fetch_trec_qrels("web-2010", data_home=tmp_path).path
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(FileFormatError, match="web2010"):
+    with pytest.raises(FileFormatError, match=r"web2010.*remove the file"):
         fetch_trec_qrels("web-2010", data_home=tmp_path)
 
 
@@ -261,7 +261,12 @@ def packed(files):
     return buffer.getvalue()
 
 
+def expect_lines(monkeypatch, *counts):
+    monkeypatch.setattr(_cranfield, "_N_LINES", dict(zip(_cranfield._N_LINES, counts)))
+
+
 def serve_cranfield(server, monkeypatch, archive):
+    expect_lines(monkeypatch, 2, 2, 3)
     monkeypatch.setattr(_cranfield, "_URL", server.put("cran.tar.gz", archive))
     monkeypatch.setattr(_cranfield, "_MD5", hashlib.md5(archive).hexdigest())
     monkeypatch.setattr(_cranfield, "MIRROR", f"{server.url}mirror-")
@@ -293,7 +298,8 @@ def test_cranfield(server, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("content", [b"no JSON", b"\xff", b"[1,", b'{"docid": "1"}', b""])
 @pytest.mark.parametrize("name", ["docs.jsonl.gz", "queries.jsonl"])
-def test_a_damaged_collection_on_this_machine(tmp_path, name, content):
+def test_a_damaged_collection_on_this_machine(monkeypatch, tmp_path, name, content):
+    expect_lines(monkeypatch, 1, 1, 1)
     folder = tmp_path / "cranfield"
     folder.mkdir()
     document = dict.fromkeys(("docid", "title", "author", "bib", "text"), "1")
@@ -302,7 +308,22 @@ def test_a_damaged_collection_on_this_machine(tmp_path, name, content):
     (folder / "qrels.txt").write_text("1 0 1 1")
     assert fetch_cranfield(data_home=tmp_path).qrels["label"].tolist() == [4]
     (folder / name).write_bytes(content)
-    with pytest.raises(FileFormatError, match=f"{name}.*one JSON object.*remove the file"):
+    with pytest.raises(FileFormatError, match=f"{name}.*(one JSON|0 lines).*remove the file"):
+        fetch_cranfield(data_home=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["docs.jsonl.gz", "queries.jsonl", "qrels.txt"])
+def test_a_collection_that_is_cut_in_half(server, monkeypatch, tmp_path, name):
+    serve_cranfield(server, monkeypatch, packed(CRANFIELD))
+    fetch_cranfield(data_home=tmp_path)
+    path = tmp_path / "cranfield" / name
+    lines = (gzip.decompress if name.endswith("gz") else bytes)(path.read_bytes()).splitlines(True)
+    path.write_bytes(lines[0])
+    with pytest.raises(FileFormatError, match=rf"{name}: it has 1 lines .*remove the file"):
+        fetch_cranfield(data_home=tmp_path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DownloadError, match=rf"{name} cannot be read .*name another folder"):
         fetch_cranfield(data_home=tmp_path)
 
 

@@ -563,6 +563,15 @@ def test_damaged_model(tmp_path):
         load_model(tmp_path / "m")
 
 
+@pytest.mark.parametrize("module", [True, -1])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_module_that_is_no_name(tmp_path, module, inside):
+    named = {"__module__": module}
+    crafted(tmp_path / "m", text(1) | (named if inside else {}), **({} if inside else named))
+    with pytest.raises(FileFormatError, match=r"m: the file is not a model written by"):
+        load_model(tmp_path / "m")
+
+
 def test_newer_format(tmp_path, monkeypatch):
     monkeypatch.setattr("skfilterrank.io._models._FORMAT_VERSION", 2)
     save_model(LogisticRegression(), tmp_path / "m")

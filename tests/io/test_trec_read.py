@@ -146,7 +146,7 @@ def test_filtered_documents():
 
 BAD_RUNS = [
     ("1 Q0 a 1 2 x\n1 Q0 b 2 1\n", 2, r"5 columns where a run has 6 \(topic Q0 docno.*cut short\?"),
-    ("\n\n" + QRELS, 3, "a qrels has 4: if this is one, use read_qrels for it"),
+    ("\n\n" + QRELS, 3, "a qrels has 4: if this is one, it stands where a run is"),
     ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 2, "5 columns"),  # 12 words, at the wrong places
     ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
     ("1 Q0 a 1 2 x\n1 Q0 b\n", 2, "3 columns where a run has 6"),
@@ -178,7 +178,11 @@ BAD_RUNS = [
 ]
 BAD_QRELS = [
     ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(topic iteration docno label\)"),
-    (RUN, 1, "6 columns where a qrels has 4 .* a run has 6: if this is one, use read_run for it"),
+    (
+        RUN,
+        1,
+        "6 columns where a qrels has 4 .* a run has 6: if this is one, .* swapped",
+    ),
     ("1 0 a 1\n1 0 b good\n", 2, "a label must be a number, got 'good'"),
     ("1 0 a 1\n1 0 b nan\n", 2, "a label must be a finite number, got nan; .* the unjudged label"),
     ("1 0 a -inf\n", 1, "a label must be a finite number, got -inf"),
@@ -405,3 +409,11 @@ def nested(frame, column):
     for qid, docno, value in zip(frame["qid"], frame["docno"], frame[column], strict=True):
         nested.setdefault(qid, {})[docno] = value
     return nested
+
+
+@pytest.mark.parametrize("content", [b"PAR\n", b"\x00\x15\x04PAR1", b"no table"])
+def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
+    path = tmp_path / "q.parquet"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=r"q\.parquet: .* it is damaged\. Write or fetch"):
+        read_qrels(path)

@@ -198,7 +198,10 @@ class TrecLines:
         # A line of a run that is cut short has five columns too.
         if got in _READERS and (expected, got) != (6, 5):
             other = _READERS[got]
-            return f"{message}; a {other} has {got}: if this is one, use read_{other} for it."
+            return (
+                f"{message}; a {other} has {got}: if this is one, it stands where a {kind} is "
+                "expected, as when the two are swapped."
+            )
         if got == 3:
             return (
                 f"{message}; a run of MS MARCO has 3 (topic docno rank), and BEIR qrels have 3 "

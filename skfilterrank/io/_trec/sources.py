@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import LINES, form_of, n_columns, read_table
 from skfilterrank._files.objects import as_table
-from skfilterrank.exceptions import InputTypeError, brief
+from skfilterrank._files.packings import unpacked_name
+from skfilterrank.exceptions import FileFormatError, InputTypeError, brief
 from skfilterrank.io._trec.frames import Table
 from skfilterrank.io._trec.lines import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 
@@ -50,4 +51,13 @@ def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         return Table(frame, name, line_of)
     if other is not None and n_columns(content) == len(other.names):
         return TrecLines(content, name, other, other.names)
-    return TrecLines(content, name, layout, columns)
+    try:
+        return TrecLines(content, name, layout, columns)
+    except FileFormatError as error:
+        if not unpacked_name(str(name)).lower().endswith((".parquet", ".pq", ".feather", ".arrow")):
+            raise
+        raise FileFormatError(
+            "its name says that it is binary, and it does not begin as such a table does: it is "
+            "damaged. Write or fetch it again.",
+            name,
+        ) from error

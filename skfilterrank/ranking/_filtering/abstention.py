@@ -5,6 +5,7 @@ from sklearn.model_selection import KFold
 
 from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.prefixes import list_order
 
 # Places of a list that the regression reads, and folds by query of what it says of its own rows.
@@ -93,6 +94,13 @@ class Confidence:
                 out_of_fold[test] = _predicted(features[test], weights)
         self.out_of_fold_ = _or_least(out_of_fold, scores, index)
         return self
+
+    def restore(self, weights, name) -> None:
+        """Take over weights, none where nothing is learned."""
+        n_weights = 0 if self.name in _STATISTICS else _DEPTH + 1
+        if n_weights != (0 if weights is None else len(weights)):
+            raise InputError(f"{name} must hold {n_weights} numbers for {self.name!r}.")
+        self.weights_ = weights
 
     def of(self, scores, index) -> np.ndarray:
         """Confidence in each list, in the order of the query ids."""

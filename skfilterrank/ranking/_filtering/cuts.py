@@ -39,8 +39,8 @@ class Cut:
         """What was learned, as JSON holds it."""
         return {}
 
-    def restore(self, state: dict) -> None:
-        """Take over what another cut has learned."""
+    def restore(self, state, name: str) -> None:
+        """Take over what another cut has learned; an error names the field of the state."""
 
 
 class ScoreCut(Cut):

@@ -8,6 +8,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._files.states import listed, number, numbers, pair, record
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._calibration.calibrators import fit_calibrator
 from skfilterrank.ranking._filtering.cuts import Cut
 from skfilterrank.ranking._filtering.prefixes import best_prefix, places
@@ -20,6 +22,14 @@ _MOST_CORRELATION = 0.95
 # More levels than this are joined to as many of about the same number of rows.
 _MOST_LEVELS = 10
 _FOLDS = 5
+# What a file holds of it.
+_FIELDS = record(
+    {
+        "gains": numbers(1),
+        "correlation": number(0, _MOST_CORRELATION),
+        "curves": listed(pair(numbers(1), numbers(1))),
+    }
+)
 
 
 class ExpectedGain(Cut):
@@ -141,10 +151,14 @@ class ExpectedGain(Cut):
             "curves": [[nodes.tolist(), values.tolist()] for nodes, values in self.curves_],
         }
 
-    def restore(self, state):
-        self.gains_ = np.array(state["gains"])
-        self.correlation_ = state["correlation"]
-        self.curves_ = [(np.array(nodes), np.array(values)) for nodes, values in state["curves"]]
+    def restore(self, state, name):
+        state = _FIELDS(state, name)
+        self.gains_, self.correlation_ = state["gains"], state["correlation"]
+        self.curves_ = state["curves"]
+        if len(self.curves_) != len(self.gains_) - 1 or any(
+            len(nodes) != len(values) for nodes, values in self.curves_
+        ):
+            raise InputError(f"{name}.curves must hold as many values as scores for each gain.")
 
 
 def _curve(scores, is_above):

@@ -1,19 +1,37 @@
 """Filters of scores as JSON that a person can read."""
 
-import math
-
-import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
-from skfilterrank._files.states import gains_from_json, gains_to_json, read_state, write_state
+from skfilterrank._core.checks import check_count, check_k, check_share, one_of
+from skfilterrank._files.states import (
+    count,
+    gains_from_json,
+    gains_to_json,
+    label,
+    listed,
+    number,
+    numbers,
+    optional,
+    pair,
+    read_state,
+    record,
+    text,
+    write_state,
+)
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._filtering.abstention import Confidence
+from skfilterrank.ranking._filtering.abstention import CONFIDENCES, Confidence
 from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
-from skfilterrank.ranking._filtering.parameters import CUTS, make_list_filter
+from skfilterrank.ranking._filtering.parameters import (
+    CUTS,
+    check_lists,
+    is_search,
+    make_list_filter,
+)
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.segments import SegmentedFilter
+from skfilterrank.ranking._filtering.threshold import measure_and_places
 from skfilterrank.ranking._fitting.score_column import PASSTHROUGH, ScoreColumn
 
 _FORMAT = "skfilterrank filter 2"
@@ -33,8 +51,8 @@ def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
     Raises
     ------
     ValueError
-        If the model is another one, its gains are a function, or a segment is named neither by
-        text nor by a number.
+        If the model is another one, its gains are a function, or a segment or a label of its gains
+        is neither text nor a number.
     NotFittedError
         If the model is not fitted.
     OSError
@@ -58,18 +76,16 @@ def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
     """
     if isinstance(model, SegmentedFilter):
         check_is_fitted(model)
-        write_state(path, _FORMAT, _segments_to_json(model))
+        state = _segments_to_json(model)
     else:
-        write_state(path, _FORMAT, _filter_to_json(model))
+        state = _filter_to_json(model)
+    write_state(path, _FORMAT, state, "write_filter(path, model)")
 
 
 def _segments_to_json(model):
     """The filters of a SegmentedFilter."""
     for name in (model._segment, *model.filters_):
-        if not isinstance(name, str | bool | int | float | None):
-            raise InputError(
-                f"model names a segment by {brief(name)}, which JSON cannot hold: use texts."
-            )
+        label(name, "model names a segment by")
     filters = [[name, _filter_to_json(each)] for name, each in model.filters_.items()]
     return {"segment": model._segment, "min_queries": model.min_queries, "filters": filters}
 
@@ -90,7 +106,7 @@ def _filter_to_json(model):
         "measure": model.tuned_measure_,
         "k": model._k,
         "gains": gains_to_json(model.gains, "model"),
-        "threshold": _to_json(model.threshold_),
+        "threshold": model.threshold_,
         "best_score": getattr(model, "best_score_", None),
         "held_out_score": getattr(model, "held_out_score_", None),
     }
@@ -100,10 +116,7 @@ def _filter_to_json(model):
         state["list_sizes"] = model.list_sizes_.tolist()
     if hasattr(model, "risk_certificate_"):
         certificate = model.risk_certificate_
-        state["promises"] = [
-            {name: _to_json(value) for name, value in vars(promise).items()}
-            for promise in certificate.promises.values()
-        ]
+        state["promises"] = [vars(promise) for promise in certificate.promises.values()]
         state["confidence"] = certificate.confidence
         state["exact"] = certificate.exact
         state["n_unjudged"] = certificate.n_unjudged
@@ -130,36 +143,93 @@ def read_filter(source) -> RankAndFilter | SegmentedFilter:
         If the file is none that :func:`write_filter` wrote, was written by another version, or
         was changed since.
     """
-    state = read_state(source, _FORMAT)
+    return read_state(source, _FORMAT, _from_json)
+
+
+_THRESHOLD = number(infinite=True)
+_BOUND = number(infinite=True, nan=True)
+_VALUE = optional(number(nan=True))
+_PROMISE = {
+    "risk": text,
+    "max_risk": check_share,
+    "k": check_k,
+    "lower": _BOUND,
+    "upper": _BOUND,
+    "n_queries": count(),
+    "n_tried": count(),
+    "observed": number(0, 1),
+    "upper_bound": number(0, 1),
+    "lower_bound": number(0, 1, nan=True),
+}
+_CUT_NAMES = one_of(*CUTS)
+_LIST_PARAMETERS = {
+    "threshold": optional(
+        lambda value, name: (_CUT_NAMES if is_search(value) else _THRESHOLD)(value, name)
+    ),
+    "abstain": one_of(None, *CONFIDENCES),
+    "max_shown": optional(check_count),
+    "min_shown": optional(check_count),
+}
+_LISTS = record(
+    _LIST_PARAMETERS | {"level": _THRESHOLD, "cut": lambda value, name: value},
+    {"answer_level": _THRESHOLD, "confidence_weights": optional(numbers())},
+)
+_FILTER = record(
+    {
+        "measure": text,
+        "k": check_k,
+        "gains": gains_from_json,
+        "threshold": optional(_THRESHOLD),
+        "best_score": _VALUE,
+        "held_out_score": _VALUE,
+    },
+    {"lists": _LISTS},
+    {"list_sizes": numbers(2, 2, nan=True)},
+    {
+        "promises": listed(record(_PROMISE), least=1),
+        "confidence": optional(check_share),
+        "exact": one_of(True, False),
+    },
+)
+_SEGMENTS = record(
+    {
+        "segment": label,
+        "min_queries": check_count,
+        "filters": listed(pair(label, lambda value, name: _filter_from_json(value, name)), least=1),
+    }
+)
+
+
+def _from_json(state):
+    """A filter, or those of segments."""
     if "filters" not in state:
         return _filter_from_json(state)
-    filters = {name: _filter_from_json(each) for name, each in state["filters"]}
+    state = _SEGMENTS(state)
+    filters = dict(state["filters"])
     estimator = clone(next(iter(filters.values())))
     model = SegmentedFilter(estimator, segment=state["segment"], min_queries=state["min_queries"])
     model._segment, model.filters_ = state["segment"], filters
     return model
 
 
-def _filter_from_json(state):
+def _filter_from_json(state, name=""):
     """The fitted filter."""
-    threshold = _from_json(state["threshold"])
-    params = {"gains": gains_from_json(state["gains"]), "k": state["k"]}
-    model = RankAndFilter(PASSTHROUGH, measure=state["measure"], **params)
+    state = _FILTER(state, name)
+    measure_and_places(state["measure"], state["k"])
+    threshold = state["threshold"]
+    model = RankAndFilter(PASSTHROUGH, measure=state["measure"], gains=state["gains"], k=state["k"])
     model.estimator_, model.threshold_ = ScoreColumn(), threshold
     model.tuned_measure_, model._k, model._score_gains = state["measure"], state["k"], None
     for name in ("best_score", "held_out_score"):
         if state[name] is not None:
             setattr(model, f"{name}_", state[name])
     if "list_sizes" in state:
-        model.list_sizes_ = np.array(state["list_sizes"])
+        model.list_sizes_ = state["list_sizes"]
     model.set_params(threshold=threshold)
     if "lists" in state:
         _lists_from_json(state["lists"], model)
     if "promises" in state:
-        promises = [
-            RiskPromise(**{name: _from_json(value) for name, value in promise.items()})
-            for promise in state["promises"]
-        ]
+        promises = [RiskPromise(**promise) for promise in state["promises"]]
         levels = {promise.risk: promise.max_risk for promise in promises}
         model.set_params(threshold="risk", risk=levels)
         if state["confidence"] is None:
@@ -175,22 +245,18 @@ def _filter_from_json(state):
             n_unjudged=state.get("n_unjudged", 0),
             assumes_unseen=True,
         )
+    check_lists(model)
     return model
-
-
-_LIST_PARAMETERS = ("threshold", "abstain", "max_shown", "min_shown")
 
 
 def _lists_to_json(model):
     """What is looked at of whole lists."""
     found = model.query_threshold_
     state = {name: getattr(model, name) for name in _LIST_PARAMETERS}
-    if not isinstance(state["threshold"], str):
-        state["threshold"] = _to_json(state["threshold"])
-    state |= {"level": _to_json(found.level_), "cut": found.cut.state()}
+    state |= {"level": found.level_, "cut": found.cut.state()}
     if found.confidence_ is not None:
         weights = found.confidence_.weights_
-        state["answer_level"] = _to_json(found.answer_level_)
+        state["answer_level"] = found.answer_level_
         state["confidence_weights"] = None if weights is None else weights.tolist()
     return state
 
@@ -198,25 +264,13 @@ def _lists_to_json(model):
 def _lists_from_json(state, model):
     """The same of a model that is read."""
     model.set_params(**{name: state[name] for name in _LIST_PARAMETERS})
-    if state["threshold"] not in CUTS:
-        model.set_params(threshold=_from_json(state["threshold"]))
     found = make_list_filter(model).of_level()
-    found.level_ = _from_json(state["level"])
-    found.cut.restore(state["cut"])
-    if "answer_level" in state:
-        weights = state["confidence_weights"]
-        found.confidence_ = Confidence(state["abstain"])
-        found.confidence_.weights_ = None if weights is None else np.array(weights)
-        found.answer_level_ = _from_json(state["answer_level"])
+    found.level_ = state["level"]
+    found.cut.restore(state["cut"], "lists.cut")
+    if ("answer_level" in state) != (model.abstain is not None):
+        raise InputError("lists.answer_level must be there where lists.abstain is, and only there.")
+    if model.abstain is not None:
+        found.confidence_ = Confidence(model.abstain)
+        found.confidence_.restore(state["confidence_weights"], "lists.confidence_weights")
+        found.answer_level_ = state["answer_level"]
     model.query_threshold_ = found
-
-
-def _to_json(value):
-    """JSON has no infinity and no NaN."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value
-
-
-def _from_json(value):
-    return float(value) if value in ("inf", "-inf", "nan") else value

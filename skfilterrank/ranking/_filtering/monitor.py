@@ -8,12 +8,25 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_flag, check_k, check_share, is_level
+from skfilterrank._core.checks import check_flag, check_k, check_share, is_level, one_of
 from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.results import Result, counted
-from skfilterrank._files.states import gains_from_json, gains_to_json, read_state, write_state
+from skfilterrank._files.states import (
+    count,
+    gains_from_json,
+    gains_to_json,
+    listed,
+    number,
+    numbers,
+    optional,
+    pair,
+    read_state,
+    record,
+    text,
+    write_state,
+)
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._filtering.certificate import rate_in_words
 from skfilterrank.ranking._filtering.promises import read_promises
@@ -22,6 +35,28 @@ from skfilterrank.ranking._filtering.risk_steps import count_unjudged, has_judge
 # Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)
 _FORMAT = "skfilterrank monitor 1"
+_FIELDS = record(
+    {
+        "k": check_k,
+        "gains": gains_from_json,
+        "alpha": check_share,
+        "rates": listed(
+            record(
+                {
+                    "risk": text,
+                    "max_risk": check_share,
+                    "alarm_at": optional(count(1)),
+                    "most": number(least=0),
+                    "log_capital": numbers(len(_BETS), len(_BETS)),
+                    "losses": listed(pair(number(0, 1), count(1))),
+                }
+            ),
+            least=1,
+        ),
+        "allow_repeats": one_of(True, False),
+        "queries": listed(text),
+    }
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -269,9 +304,9 @@ class _Watched:
 
     def resume(self, state: dict) -> None:
         """Go on from what JSON held."""
-        self.log_capital = np.array(state["log_capital"], dtype=np.float64)
-        self.most, self.alarm_at = float(state["most"]), state["alarm_at"]
-        self.counts = Counter({float(loss): int(n) for loss, n in state["losses"]})
+        self.log_capital = state["log_capital"]
+        self.most, self.alarm_at = state["most"], state["alarm_at"]
+        self.counts = Counter(dict(state["losses"]))
 
     def summary(self, alpha):
         """One row of a status."""
@@ -326,7 +361,7 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
     Raises
     ------
     ValueError
-        If a rate, or `gains`, is a function.
+        If a rate, or `gains`, is a function, or a label of `gains` is neither text nor a number.
     OSError
         If the file cannot be written.
 
@@ -351,7 +386,7 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
         "allow_repeats": monitor.allow_repeats,
         "queries": sorted(monitor._seen),
     }
-    write_state(path, _FORMAT, state)
+    write_state(path, _FORMAT, state, "write_monitor(path, monitor)")
 
 
 def read_monitor(source) -> RiskMonitor:
@@ -372,11 +407,19 @@ def read_monitor(source) -> RiskMonitor:
     FileFormatError
         If the file is none that :func:`write_monitor` wrote, or was changed since.
     """
-    state = read_state(source, _FORMAT)
+    return read_state(source, _FORMAT, _from_json)
+
+
+def _from_json(state):
+    """The monitor."""
+    state = _FIELDS(state)
+    levels = {rate["risk"]: rate["max_risk"] for rate in state["rates"]}
+    if len(levels) < len(state["rates"]):
+        raise InputError("rates names a rate twice.")
     monitor = RiskMonitor(
-        {rate["risk"]: rate["max_risk"] for rate in state["rates"]},
+        levels,
         k=state["k"],
-        gains=gains_from_json(state["gains"]),
+        gains=state["gains"],
         alpha=state["alpha"],
         allow_repeats=state["allow_repeats"],
     )

@@ -44,7 +44,7 @@ def check_parameters(model, measure) -> None:
             f"threshold={threshold!r} maximises nDCG_f, but measure is {brief(model.measure)}: use "
             "measure='ndcg_f', or threshold='tune'."
         )
-    _check_lists(model)
+    check_lists(model)
     if threshold == "risk":
         read_promises(model.risk, model.max_risk, model.k)
         check_guarantee(model.guarantee, model.confidence)
@@ -72,7 +72,7 @@ def make_list_filter(model) -> ListFilter:
     )
 
 
-def _check_lists(model):
+def check_lists(model):
     """Caps and abstention, and what they do not go with."""
     if model.abstain is not None:
         check_choice(model.abstain, "abstain", (*CONFIDENCES, None))

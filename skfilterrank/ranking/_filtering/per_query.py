@@ -10,6 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._files.states import listed, number, numbers, record
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.ranking._filtering.cuts import Cut
 from skfilterrank.ranking._filtering.prefixes import best_prefix, places
@@ -18,6 +19,26 @@ from skfilterrank.ranking._filtering.prefixes import best_prefix, places
 _RANGE = (0.005, 0.995)
 # Folds by query for the thresholds of the rows that were learned from.
 _FOLDS = 5
+# Of each document.
+_N_FEATURES = 3
+_ROW = numbers(_N_FEATURES, _N_FEATURES)
+# What a file holds of it.
+_FIELDS = record(
+    {
+        "mean": number(),
+        "deviation": number(),
+        "range": listed(_ROW, 2, 2),
+        "worth": record(
+            {
+                "mean": _ROW,
+                "scale": _ROW,
+                "constant": number(),
+                "linear": _ROW,
+                "products": listed(_ROW, _N_FEATURES, _N_FEATURES),
+            }
+        ),
+    }
+)
 
 
 class QueryThreshold(Cut):
@@ -116,16 +137,11 @@ class QueryThreshold(Cut):
             },
         }
 
-    def restore(self, state):
+    def restore(self, state, name):
+        state = _FIELDS(state, name)
         self.mean_, self.deviation_ = state["mean"], state["deviation"]
         self.range_, worth = np.array(state["range"]), state["worth"]
-        self.regression_ = Worth(
-            np.array(worth["mean"]),
-            np.array(worth["scale"]),
-            float(worth["constant"]),
-            np.array(worth["linear"]),
-            np.array(worth["products"]),
-        )
+        self.regression_ = Worth(**worth | {"products": np.array(worth["products"])})
 
     def thresholds(self, scores: np.ndarray, index: GroupIndex) -> np.ndarray:
         """Threshold of each row's query.
@@ -170,7 +186,7 @@ class Worth(NamedTuple):
     def fitted(cls, features, worth):
         """Ridge regression; zero without rows to learn from."""
         if not len(worth):
-            features, worth = np.zeros((1, 3)), np.zeros(1)
+            features, worth = np.zeros((1, _N_FEATURES)), np.zeros(1)
         model = make_pipeline(
             StandardScaler(),
             PolynomialFeatures(2, include_bias=False),
