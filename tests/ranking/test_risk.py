@@ -34,9 +34,11 @@ from skfilterrank.ranking import (
     RiskCertificate,
     ThresholdCurve,
     make_logistic,
+    read_filter,
     risk_certificate,
     risk_threshold,
     threshold_curve,
+    write_filter,
 )
 from skfilterrank.ranking._filtering.promises import read_promises
 from skfilterrank.ranking._filtering.risk import certify
@@ -896,7 +898,7 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     assert found.value == pytest.approx(values.min())
 
 
-def test_holes_in_the_judgments_are_told():
+def test_holes_in_the_judgments_are_told(tmp_path):
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     y = y.astype(float)
     y[::4] = np.nan
@@ -914,7 +916,9 @@ def test_holes_in_the_judgments_are_told():
         pytest.warns(UnjudgedWarning, match="are unjudged"),
     ):
         model.fit(scores, y, groups=groups)
-    for certificate in (chosen, fixed, model.risk_certificate_):
+    write_filter(tmp_path / "filter.json", model)
+    kept = read_filter(tmp_path / "filter.json").risk_certificate_
+    for certificate in (chosen, fixed, model.risk_certificate_, kept):
         assert certificate.n_unjudged == n_unjudged
         assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
     assert risk_threshold(np.nan_to_num(y), scores, **given).n_unjudged == 0

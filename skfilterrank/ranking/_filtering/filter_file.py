@@ -189,6 +189,7 @@ _FILTER = record(
         "promises": listed(record(_PROMISE), least=1),
         "confidence": optional(check_share),
         "exact": one_of(True, False),
+        "n_unjudged": count(),
     },
 )
 _SEGMENTS = record(
@@ -242,7 +243,7 @@ def _filter_from_json(state, name=""):
             threshold,
             state["best_score"],
             exact=state["exact"],
-            n_unjudged=state.get("n_unjudged", 0),
+            n_unjudged=state["n_unjudged"],
             assumes_unseen=True,
         )
     check_lists(model)
