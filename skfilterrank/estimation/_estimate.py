@@ -12,13 +12,13 @@ from skfilterrank._files.files import is_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.estimation._calibration import LabelModel
 from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
-from skfilterrank.estimation._pool import judged_table, ranked_pool
+from skfilterrank.estimation._pool import as_table, judged_table, ranked_pool
 from skfilterrank.estimation._queries import estimate_from_queries
 from skfilterrank.estimation._sample import UNITS
 from skfilterrank.estimation._shrinkage import shrink
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.estimation._variance import covariance_of_total
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import read_prels
 
 TARGETS = ("these topics", "new topics")
@@ -143,7 +143,7 @@ def estimate(
     confidence = check_share(confidence, "confidence")
     parsed = parse_measures(measures)
     ranked = ranked_pool(runs, machine_qrels, pool)
-    sample = _sample(qrels)
+    sample, n_open = _sample(qrels)
     if target == "new topics" and len(ranked.topics) < 2:
         raise InputError(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
@@ -159,25 +159,21 @@ def estimate(
     grades, codes = _grades(sample["label"].to_numpy(), gains)
     forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
     for form in forms.values():
-        _check_design(form, rows, probability)
+        _check_design(form, rows, probability, n_open)
     is_certain = probability >= 1
     if not is_certain.all():
         _check_spread(grades, codes)
 
-    worth = sum(_worth(form) for form in forms.values())
-    matters = np.any([form.matters() for form in forms.values()], axis=0)
     results = {}
 
-    def guess(known, **params):
-        model = LabelModel(ranked, worth, matters, **params)
+    def guess(form, known, **params):
+        # Of each measure by itself: its value does not depend on what else is asked for.
+        model = LabelModel(ranked, _worth(form), form.matters(), **params)
         prediction = model.predict(rows, codes, len(grades), known, probability**-0.5)
         return prediction.with_known(rows[known], codes[known])
 
-    predicted = guess(is_certain)
-    # The order asks what machines say of the runs, and not what runs say of themselves.
-    steady = guess(np.full(len(rows), True), use_runs=False) if ranked.machine else None
     for text, form in forms.items():
-        expansion = form.expand(predicted)
+        expansion = form.expand(guess(form, is_certain))
         changes = expansion.changes(rows, codes)
         of_topic = expansion.base.copy()
         np.add.at(of_topic.T, ranked.codes[rows], changes / probability[:, None])
@@ -189,9 +185,11 @@ def estimate(
         covariance, deviations = covariance_of_total(changes / n_topics, probability)
         values = of_topic.mean(axis=1)
         order_values = values
-        if steady is not None:
+        if ranked.machine:
             # What the judged labels leave open is as the machine says, as far as the values do not
-            # contradict it.
+            # contradict it. The order asks what machines say of the runs, and not what runs say of
+            # themselves.
+            steady = guess(form, np.full(len(rows), True), use_runs=False)
             order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new topics":
             deviations = (of_topic - values[:, None]).T / np.sqrt(n_topics * (n_topics - 1))
@@ -217,7 +215,7 @@ def estimate(
 
 
 def _sample(qrels):
-    """People's labels and their probabilities."""
+    """People's labels and their probabilities, and how many documents lack a label."""
     if is_path(qrels) or hasattr(qrels, "read"):
         qrels = read_prels(qrels)
     table = judged_table(qrels)
@@ -231,7 +229,7 @@ def _sample(qrels):
         )
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
-    return table
+    return table, len(as_table(qrels, "qrels")) - len(table)
 
 
 def _warn_of_copies(pool, rows, labels):
@@ -275,21 +273,48 @@ def _check_spread(grades, codes):
         )
 
 
-def _check_design(form, rows, probability):
+def _check_design(form, rows, probability, n_open):
     """The probabilities must be able to be those of a sample of the documents that matter."""
     matters = form.matters()
     n_possible = int(np.count_nonzero(matters))
-    weights = 1 / probability[matters[rows]]
-    estimated = weights.sum()
-    error = np.sqrt((weights * (weights - 1)).sum())
-    if abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible:
+    weights = np.zeros(len(form.pool))
+    weights[rows] = 1 / probability
+    estimated, error, is_odd = _counted(weights, matters)
+    if not is_odd:
+        return
+    if n_open and estimated < n_possible:
         raise InputError(
-            f"the inclusion probabilities of qrels are not those of a sample for "
-            f"{brief(form.parsed.text)}: by them there would be {estimated:,.0f} (± {error:,.0f}) "
-            f"documents whose labels matter, and there are {n_possible:,}. Were they drawn from "
-            "this pool, for this measure, and are all labels there? Draw by draw_sample(runs, "
-            "machine_qrels, measures, n_select=..., judged=qrels), which keeps these labels."
+            f"qrels has {counted(n_open, 'document')} without a label, beside {len(rows):,} with "
+            "one, which alone are no sample of these probabilities. Judge the rest, or draw again "
+            "with the same random_state and a smaller n_select, the number judged from the first "
+            "one on: these are that sample, with probabilities of its own."
         )
+    text = brief(form.parsed.text)
+    why = "Were they drawn from this pool, for this measure?"
+    if estimated < n_possible:
+        why = "They seem to be drawn for another measure, or a pool, of fewer documents."
+        # Of the lists of runs that were there enough was drawn.
+        added = [
+            name
+            for number, name in enumerate(form.pool.runs)
+            if _counted(weights, np.unique(form.row[form.run == number]))[2]
+        ]
+        if form.is_linear and 0 < len(added) < len(form.pool.runs):
+            why = f"They seem to be drawn without {brief_list(added)} among the runs."
+    raise InputError(
+        f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
+        f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
+        f"{n_possible:,}. {why} Draw by draw_sample(runs, machine_qrels, measures, n_select=..., "
+        "judged=qrels), which keeps these labels."
+    )
+
+
+def _counted(weights, matters):
+    """How many documents there are by a sample, its standard error, and whether chance can be."""
+    weights = weights[matters]
+    n_possible, estimated = len(weights), weights.sum()
+    error = np.sqrt((weights * (weights - 1)).clip(0).sum())
+    return estimated, error, abs(estimated - n_possible) > _SURPRISE * error + 1e-6 * n_possible
 
 
 def _worth(form):

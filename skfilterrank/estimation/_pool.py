@@ -71,7 +71,7 @@ class RankedPool:
         """
         judges = judges_of(machine_qrels)
         if pool is not None:
-            index = _table(pool, "pool").index
+            index = as_table(pool, "pool").index
         elif judges:
             index = next(iter(judges.values())).index
             for labels in judges.values():
@@ -174,7 +174,7 @@ def judges_of(machine_qrels) -> dict:
     if not machine_qrels:
         raise InputError("machine_qrels is empty: give at least one judge, or None.")
     tables = {
-        str(name): _table(qrels, f"machine_qrels, judge {brief(name)}")
+        str(name): as_table(qrels, f"machine_qrels, judge {brief(name)}")
         for name, qrels in machine_qrels.items()
     }
     return {name: _of_machine(table, name) for name, table in tables.items()}
@@ -197,7 +197,7 @@ def _of_machine(table, name):
     return labels.mask(by_people)
 
 
-def _table(qrels, name):
+def as_table(qrels, name):
     """Judgments as a table; a pool may have no labels."""
     if isinstance(qrels, pd.DataFrame) and not has_labels(list(qrels.columns)):
         qrels = qrels.assign(label=0)
@@ -212,7 +212,7 @@ def _table(qrels, name):
 
 def judged_table(qrels, name="qrels") -> pd.DataFrame:
     """People's labels, and where they say so, with probabilities."""
-    table = _table(qrels, name).dropna(subset="label")
+    table = as_table(qrels, name).dropna(subset="label")
     if JUDGED_BY in table and (is_machine := is_of_machine(table[JUDGED_BY])).any():
         raise InputError(
             f"{name} holds {int(is_machine.sum()):,} labels of machines among {len(table):,}, such "

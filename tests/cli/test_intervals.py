@@ -73,6 +73,7 @@ def assessor(world, monkeypatch):
     class Assessor:
         most = None
         asked: ClassVar[list] = []
+        skipped: ClassVar[set] = set()
 
         def __init__(self, *args, **kwargs):
             self.n = 0
@@ -81,7 +82,11 @@ def assessor(world, monkeypatch):
             if self.n == Assessor.most:
                 return Answer.STOP
             self.n += 1
-            Assessor.asked.append((question.topic, question.docno))
+            pair = (question.topic, question.docno)
+            if pair in Assessor.skipped:
+                Assessor.skipped.remove(pair)
+                return Answer.SKIP
+            Assessor.asked.append(pair)
             return int(truth[question.topic, question.docno])
 
     monkeypatch.setattr(judge_run, "TerminalAssessor", Assessor)
@@ -236,15 +241,59 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _, _, err = run(*command)
     assert "147 of 150 documents of the sample are not yet judged" in err
     assert not Path("own").exists()
-    # All but the last topic's: the largest sample at the begin that is judged as a whole.
-    assessor.most = 145
+    assert "own is not written: n_select is 3, and with less than" in err
+    # Asked in the order of the sample, so that what is judged is the smaller one.
+    assessor.most = 57
     _code, _, err = run(*command)
+    assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
-    assert 0 < len(found) < 150
-    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=len(found))
+    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=60)
     pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     expected = drawn["inclusion_probability"].to_numpy()
     assert found["inclusion_probability"].to_numpy() == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assessor, world):
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
+    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=60)
+    pairs = list(drawn[["qid", "docno"]].itertuples(index=False, name=None))
+    assessor.asked.clear()
+    assessor.skipped = {pairs[1]}
+    run(*command)
+    assert assessor.asked == [pairs[0], *pairs[2:], pairs[1]]
+    assessor.asked.clear()
+    topics = [pairs[5][0], pairs[0][0]]
+    run(*command, "--out", "other", "--only", ",".join(topics))
+    assert assessor.asked == [pair for topic in topics for pair in pairs if pair[0] == topic]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "grades", "message"),
+    [
+        ([0, 3, 1], [], [0, 1, 2, 3], "grades 0,1,2,3, as in --machine-qrels; --grades chooses"),
+        ([0, -1, 1], [], [-1, 0, 1], "grades -1,0,1, as in"),
+        ([0.5, 0.1, 0.2], [], [0, 1, 2], "grades 0,1,2, since --machine-qrels holds no grades"),
+        ([0, 99, 5], [], [0, 1, 2], "holds no grades"),
+        ([0, 3, 1], ["--grades", "0,1"], [0, 1], None),
+    ],
+)
+def test_grades_are_those_of_the_machine(
+    run, runs, monkeypatch, world, labels, options, grades, message
+):
+    taken = []
+
+    def assessor(documents, topics, grades, **_):
+        taken.extend(grades)
+        return lambda question: Answer.STOP
+
+    monkeypatch.setattr(judge_run, "TerminalAssessor", assessor)
+    write_qrels("own.txt", world["machine"].assign(label=np.resize(labels, 1800)))
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "own.txt", "--strategy", "sample", "--n-select", "60"]
+    code, _, err = run(*command, *options)
+    assert (code, taken) == (0, grades), err
+    assert message in err if message else "grades" not in err
 
 
 def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assessor, world):

@@ -229,8 +229,27 @@ def test_bad_input(data, sample):
 
 def test_a_sample_for_one_measure_is_none_for_another(data, sample):
     _, machine, runs = data
-    with pytest.raises(InputError, match="not those of a sample for 'ndcg@10'"):
+    with pytest.raises(InputError, match=r"a sample for 'ndcg@10'.*drawn for another measure"):
         estimate(runs, sample, "ndcg@10", machine_qrels=machine)
+
+
+def test_why_labels_are_no_sample(data, sample):
+    people, machine, runs = data
+    part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
+    with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_select"):
+        estimate(runs, part, "dcg@10", machine_qrels=machine)
+    first, *late = runs
+    drawn = draw_sample({first: runs[first]}, machine, "dcg@10", n_select=0.9)
+    one = {first: runs[first], "late": runs[late[-1]]}
+    with pytest.raises(InputError, match="drawn without 'late' among the runs"):
+        estimate(one, with_labels(drawn, people), "dcg@10", machine_qrels=machine)
+
+
+def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimates):
+    _, machine, runs = data
+    both = estimate(runs, sample, ["precision@10", "dcg@10"], machine_qrels=machine)
+    pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
+    pd.testing.assert_frame_equal(both.order("dcg@10"), estimates.order())
 
 
 def test_shrinkage_believes_what_is_not_contradicted():

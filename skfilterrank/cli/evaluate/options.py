@@ -16,8 +16,9 @@ measures:
   trec_eval and ir_measures are understood too, in any case: map, ndcg_cut_10,
   P_10, P@10, recall_100, Rprec, MRR@10, infAP, RBP(p=0.9). Columns are named as
   you write them. A document is relevant where its gain is above 0, and forbidden
-  where it is below 0. A measure may have a relevance level or gains of its own,
-  or look at judged documents alone:
+  where it is below 0; for ap, rr, recall and lexirecall of TREC Deep Learning,
+  which counts labels 2 and 3, say rel=2. A measure may have a relevance level or
+  gains of its own, or look at judged documents alone:
   -m 'AP(rel=2)' -m 'ndcg(gains=exp2)@10' -m 'nDCG(judged_only=true)@10'.
   The number that LightGBM, XGBoost, CatBoost or scikit-learn would report is
   -m 'ndcg(like=lightgbm)@10'.

@@ -26,8 +26,9 @@ strategies:
   sample   a random sample of --n-select documents over all topics, those more often that
            decide between --runs and of which the machine (--machine-qrels) is unsure.
            QRELS then holds its probabilities, for evaluate --interval and compare --prels. A
-           larger --n-select, with the same --seed, goes on with the same sample; of what is
-           judged in part, the largest sample is written that is judged as a whole
+           larger --n-select, with the same --seed, goes on with the same sample. Documents
+           come in the order of the sample, of all topics in turn: what is judged so far is a
+           smaller sample, and is written as such (with --only, topic by topic)
   All but maxrep and random look at runs: --runs, or POOL if it is a run.
 
 judgments that are there (--judged):
@@ -88,9 +89,9 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--grades",
         type=grades,
-        default=GRADES,
         metavar="LABEL[=NAME],...",
-        help=f"labels to choose from, below 0 for forbidden (default: {GRADES})",
+        help="labels to choose from, below 0 for forbidden (default: those of --machine-qrels, or "
+        f"{GRADES})",
     )
     parser.add_argument(
         "--assessor", metavar="NAME", help="who judges; the log keeps it with each answer"

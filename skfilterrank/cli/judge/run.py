@@ -17,7 +17,7 @@ from skfilterrank.cli._documents import joined, read_document_texts, read_pool, 
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import progress, tell
 from skfilterrank.cli.judge.judged import read_judged
-from skfilterrank.cli.judge.options import DEPTH
+from skfilterrank.cli.judge.options import DEPTH, GRADES, grades
 from skfilterrank.cli.judge.terminal import TerminalAssessor
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError
 from skfilterrank.io import write_prels, write_qrels
@@ -35,13 +35,14 @@ def run(arguments) -> int:
             f"{arguments.out} is there already, but not its log {log}, and would be overwritten: "
             "move it away, or name another file by --out."
         )
+    machines = _settle_grades(arguments)
     _check_labels(arguments)
     judged = read_judged(arguments)
     sample = None
     if arguments.strategy == "sample":
         from skfilterrank.cli.judge.sample import drawn_sample
 
-        strategy, sample = "sample", drawn_sample(arguments, judged)
+        strategy, sample = "sample", drawn_sample(arguments, judged, machines)
         index, table = sample.index, None
     else:
         index, table = _pool(arguments, judged)
@@ -88,6 +89,23 @@ def run(arguments) -> int:
             raise
     write()
     return 0
+
+
+def _settle_grades(arguments):
+    """Take the grades that are not given; the labels of machines, whose grades they may be."""
+    machines, found = {}, None
+    if arguments.strategy == "sample":
+        from skfilterrank.cli.judge.sample import machine_grades, read_machines
+
+        machines = read_machines(arguments)
+        found = machine_grades(machines)
+    if arguments.grades is None:
+        arguments.grades = found or grades(GRADES)
+        if machines:
+            shown = ",".join(f"{grade:g}" for grade in arguments.grades)
+            whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
+            tell(f"grades {shown}, {whose}; --grades chooses others")
+    return machines
 
 
 def _check_labels(arguments):

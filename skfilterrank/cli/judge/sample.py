@@ -20,6 +20,8 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import read_qrels, write_prels
 
 _KEY = ["qid", "docno"]
+# As many as digits: more are scores.
+_MOST_GRADES = 10
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,15 @@ class DrawnSample:
         return pd.MultiIndex.from_frame(self.table[_KEY])
 
     def fitted(self):
-        """A strategy that goes through the documents of each topic in the order of the sample."""
+        """A strategy that goes through the sample in its order, whatever the topic.
+
+        So what is judged is always a smaller sample.
+        """
         prior = np.arange(len(self.table), 0, -1)
         selector = judgments.PriorSelector()
-        return selector.fit(prior[:, None], groups=self.table["qid"].to_numpy(), prior=prior)
+        selector.fit(prior[:, None], groups=self.table["qid"].to_numpy(), prior=prior)
+        selector._turns = -prior
+        return selector
 
     def check_texts(self, rows, path) -> None:
         """All must be judged, and so there must be a text of each."""
@@ -69,33 +76,53 @@ class DrawnSample:
                 f"{n_open:,} of {counted(n_all, 'document')} of the sample are not yet judged: "
                 "give the same command again to go on"
             )
-            table = self._finished(labels)
-        if table is None:
-            Path(path).unlink(missing_ok=True)
-            tell(f"too few are judged for a smaller sample; {path} is not written")
-            return
+            try:
+                table = self._finished(labels)
+            except InputError as error:
+                Path(path).unlink(missing_ok=True)
+                tell(f"too few are judged for a smaller sample; {path} is not written: {error}")
+                return
         write_prels(path, table)
-        tell(f"{len(table):,} judgments with their probabilities in {path}")
+        which = f", a sample by themselves: the first of {n_all:,} documents" if n_open else ""
+        tell(f"{len(table):,} judgments with their probabilities in {path}{which}")
 
     def _labelled(self, table, labels):
         index = pd.MultiIndex.from_frame(table[_KEY])
         return table.assign(label=labels.reindex(index).to_numpy())
 
     def _finished(self, labels):
-        """The largest sample at the begin of this one of which all is judged; None without one."""
+        """The largest sample at the begin of this one of which all is judged."""
         table = self._labelled(self.table, labels)
         drawn = table[self.table["label"].isna()]
         is_open = drawn["label"].isna()
         if self.unit == "query":
             is_open = is_open.groupby(drawn["qid"], sort=False).any()
         n_done = int(is_open.to_numpy().argmax())
-        try:
-            return self._labelled(self.draw(n_select=n_done), labels) if n_done else None
-        except InputError:
-            return None
+        if not n_done:
+            raise InputError(f"the first {self.unit} of the sample is not judged as a whole.")
+        return self._labelled(self.draw(n_select=n_done), labels)
 
 
-def drawn_sample(arguments, judged) -> DrawnSample:
+def read_machines(arguments) -> dict:
+    """Labels of each machine, by name."""
+    return {
+        name: read_qrels(path, unjudged_label=None, predicted="use")
+        for name, path in named_paths(arguments.machine_qrels).items()
+    }
+
+
+def machine_grades(machines) -> dict | None:
+    """Grades as the machines give them, and those between; None where they are no grades."""
+    found = np.unique([label for table in machines.values() for label in table["label"].unique()])
+    found = found[~np.isnan(found)]
+    # A grade between that no machine gave is one nevertheless.
+    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
+    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
+        return None
+    return dict.fromkeys(found.tolist(), "")
+
+
+def drawn_sample(arguments, judged, machines) -> DrawnSample:
     """Draw what `arguments` ask for; what is judged already is kept."""
     if not arguments.runs:
         raise InputError("--strategy sample draws what decides between runs: name them by --runs.")
@@ -105,10 +132,6 @@ def drawn_sample(arguments, judged) -> DrawnSample:
             "all topics."
         )
     runs = read_named_runs(arguments.runs, arguments)
-    machines = {
-        name: read_qrels(path, unjudged_label=None, predicted="use")
-        for name, path in named_paths(arguments.machine_qrels).items()
-    }
     documents = None
     if arguments.pool is not None:
         documents = read_pool(arguments.pool)[0].to_frame(index=False)

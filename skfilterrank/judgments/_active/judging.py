@@ -261,6 +261,8 @@ class _Session:
         sizes = np.bincount(self.codes[can_be_asked], minlength=index.n_queries)
         self.budgets = np.minimum(sizes, self.budgets)
         self.order = _topic_codes(topics, self.topic_ids)
+        # Place of each row over all topics, where a strategy does not go topic by topic.
+        self.turns = getattr(selector, "_turns", None) if topics is None else None
         n_topics = len(self.topic_ids)
         self.events, self.stack = [], []
         self.n_labels = np.zeros(n_topics, dtype=np.int64)
@@ -307,17 +309,25 @@ class _Session:
         """The next question; None where there is none left."""
         if self.asked_again is not None:
             return self._question(self.asked_again, self.before)
-        for code in self.order:
-            later, given_up = self.later[code], self.given_up[code]
-            n_settled = self.n_labels[code] + len(later) + len(given_up)
-            if n_settled < self.budgets[code]:
-                settled = {*later, *given_up, *self.never}
-                rows = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
-                if len(rows):
-                    return self._question(int(rows[0]), None)
-            if later:
-                return self._question(next(iter(later)), Answer.SKIP)
-        return None
+        nexts = (each for code in self.order if (each := self._next_of(code)) is not None)
+        if self.turns is None:
+            found = next(nexts, None)
+        else:
+            # What was skipped comes behind the others of all topics.
+            turns = {(each[1] is not None, self.turns[each[0]]): each for each in nexts}
+            found = turns[min(turns)] if turns else None
+        return None if found is None else self._question(*found)
+
+    def _next_of(self, code):
+        """The next row of a topic, and what was answered to it before; None without one."""
+        later, given_up = self.later[code], self.given_up[code]
+        n_settled = self.n_labels[code] + len(later) + len(given_up)
+        if n_settled < self.budgets[code]:
+            settled = {*later, *given_up, *self.never}
+            rows = self.queue.next_rows(1, topic=self.topic_ids[code], leave_out=settled)
+            if len(rows):
+                return int(rows[0]), None
+        return (next(iter(later)), Answer.SKIP) if later else None
 
     def _question(self, row, before):
         """Question about a row."""
