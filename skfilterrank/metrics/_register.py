@@ -208,7 +208,8 @@ def register_measure(
             takes_k=takes_k,
             options={option: known_checks.get(option, _as_given) for option in parameters},
             ties=TIES if of == "block" and ties != "worst" else WHOLE_ORDERS,
-            additive=additive,
+            additive=additive
+            and functools.partial(_sum_of, _name=name, _additive=additive),
             reads_unjudged=reads_unjudged,
             order_matters=order_matters,
             over_queries=over_queries,
@@ -315,7 +316,18 @@ def _saying(name):
     except (SkfilterrankError, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"The function of {brief(name)} failed: {reason_of(error)}.") from error
+        advice = ""
+        if "read-only" in str(error):
+            advice = " (other measures read the same array: copy it first, as by gains.copy())"
+        raise InputError(
+            f"The function of {brief(name)} failed: {reason_of(error)}{advice}."
+        ) from error
+
+
+def _sum_of(facts, _name, _additive):
+    """The measure as a sum, by somebody's function."""
+    with _saying(_name):
+        return _additive(facts)
 
 
 def _of_list(block: ListBlock, k, _name, _measure, **options):
@@ -338,7 +350,10 @@ def _of_list(block: ListBlock, k, _name, _measure, **options):
 def _of_block(block: ListBlock, k, _name, _measure, **options):
     """The values of a block, checked."""
     with _saying(_name):
-        values = np.asarray(_registered(_measure)(block, k, **options))
+        values = _registered(_measure)(block, k, **options)
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.astype(np.float64).filled(np.nan)
+        values = np.asarray(values)
     if values.shape != block.sizes.shape or values.dtype.kind not in "biuf":
         raise InputError(
             f"{_name} must give one number for each of the {len(block.sizes)} queries of the "
