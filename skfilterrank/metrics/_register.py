@@ -371,7 +371,7 @@ def _of_block(block: ListBlock, k, _name, _measure, **options):
     with _saying(_name):
         values = _registered(_measure)(block, k, **options)
         if isinstance(values, np.ma.MaskedArray):
-            values = values.astype(np.float64).filled(np.nan)
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         values = np.asarray(values)
     if values.shape != block.sizes.shape or values.dtype.kind not in "biuf":
         raise InputError(

@@ -237,7 +237,7 @@ def _checked_labels(labels):
 def _with_rows(check, measure: ParsedMeasure, labels):
     """Run a check with several random rows."""
     takes_k = measure.measure.takes_k and measure.k is None
-    seeds = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
+    seeds: Iterable[int] = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
     if check in _measure_checks.OF_CONTAINERS:
         seeds = _SEEDS_OF_CONTAINERS
     for seed in seeds:
@@ -312,7 +312,14 @@ def _quietly(check, *arguments):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
         warnings.filterwarnings("ignore", ".*rows are unjudged", UserWarning)
-        check(*arguments)
+        try:
+            check(*arguments)
+        except AssertionError:
+            raise
+        except Exception as error:
+            raise AssertionError(
+                f"{check.__name__} expects no error here, got {type(error).__name__}: {error}"
+            ) from error
 
 
 def _run(checks, expected_failed_checks):
