@@ -59,16 +59,31 @@ def test_table_pages_and_public_functions_name_the_same_measures():
 
 
 def test_facts_are_of_measures():
-    assert measures.facts().keys() - {"symbols"} == {
-        name for names in measures.families().values() for name in names
-    }
+    known = measures.facts().keys() - {"symbols"}
+    public = {name for names in measures.families().values() for name in names}
+    assert not known - public, "docs/measure_facts.toml has tables of no measure"
+    for name in public:
+        facts_of(name)
+
+
+def facts_of(name):
+    """What docs/measure_facts.toml says of a measure, which it must."""
+    assert name in measures.facts(), (
+        f"docs/measure_facts.toml has no table [{name}]: give it formula, use and avoid"
+    )
+    return measures.facts()[name]
+
+
+def test_what_is_missing_is_said():
+    with pytest.raises(AssertionError, match=r"measure_facts.toml has no table \[insq\]"):
+        facts_of("insq")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_measure_has_all_facts(name):
-    known = measures.facts()[name]
+    known = facts_of(name)
     for fact in ("formula", "use", "avoid"):
-        assert known[fact].strip(), f"docs/measure_facts.toml says no {fact} of {name}"
+        assert known.get(fact, "").strip(), f"docs/measure_facts.toml says no {fact} of {name}"
     assert known.keys() <= {"formula", "where", "use", "avoid", "elsewhere"}
     doc = inspect.getdoc(MEASURES[name].function)
     assert references.cited_in(doc), f"docs/references.bib has no source of {name}"
@@ -79,6 +94,7 @@ def test_a_measure_has_all_facts(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_has_all_parts(name):
+    facts_of(name)
     page = measures.page(name)
     for title in (
         "Formula",
@@ -97,7 +113,7 @@ def test_a_page_has_all_parts(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_formulas_can_be_typeset(name):
     convert = pytest.importorskip("latex2mathml.converter", reason="a part of the site").convert
-    known = measures.facts()[name]
+    known = facts_of(name)
     formulas = [known["formula"], *re.findall(r"\{math\}`([^`]+)`", known.get("where", ""))]
     for formula in formulas:
         typeset = convert(formula)
@@ -118,7 +134,7 @@ def test_initials_of_authors_are_no_list(path):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_other_tools_are_understood(name):
     """Of trec_eval and ir_measures, written as code; words without marks are theirs alone."""
-    elsewhere = measures.facts()[name].get("elsewhere", {})
+    elsewhere = facts_of(name).get("elsewhere", {})
     for tool in ("trec_eval", "ir_measures"):
         for written in re.findall(r"`(\w+(?:\([^`]*\))?(?:@k)?)`", elsewhere.get(tool, "")):
             if written in {"beta", "rel", "ndcg_0"} or (tool, written) in THEIRS:

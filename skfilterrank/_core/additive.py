@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from skfilterrank._core.arrays import read_only
 from skfilterrank._core.exposure import first_places
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.queries import GroupIndex
@@ -81,7 +82,8 @@ class Facts:
 
     def __init__(self, parsed, gains, n):
         self.measure, self.k, self.options = parsed
-        self.gains, self.n = gains, n
+        # Functions of others are given these, and several measures read them.
+        self.gains, self.n = read_only(gains), read_only(n)
 
     def option(self, name):
         """A checked option."""
@@ -122,8 +124,8 @@ class RowFacts(Facts):
     def __init__(self, parsed, gains, index: GroupIndex):
         self._index, self._codes = index, index.codes()
         super().__init__(parsed, gains, index.sizes.astype(np.float64))
-        self.relevant = (gains > 0).astype(np.float64)
-        self.m = np.bincount(self._codes, self.relevant, minlength=index.n_queries)
+        self.relevant = read_only((gains > 0).astype(np.float64))
+        self.m = read_only(np.bincount(self._codes, self.relevant, minlength=index.n_queries))
 
     def spread(self, per_query):
         """The number of each row's query."""

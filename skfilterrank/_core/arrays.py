@@ -105,6 +105,13 @@ def as_number_array(values, name: str) -> np.ndarray | None:
     return None if flat is None else flat.reshape(values.shape)
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view of the array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def is_sparse(values) -> bool:
     """Whether this is a sparse matrix, of which there is none where nobody imported them."""
     sparse = sys.modules.get("scipy.sparse")

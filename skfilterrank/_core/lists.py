@@ -1,12 +1,12 @@
 """Each query's ranked, filtered and judged list, a padded block of queries at a time."""
 
 from copy import copy
-from functools import cached_property
+from functools import cached_property, wraps
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column
+from skfilterrank._core.arrays import as_column, read_only
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.own_reading import OwnReading
@@ -137,14 +137,19 @@ class RankedLists:
         return values
 
 
+def _shared(make):
+    """Let nobody write to an array that is made once and read by several measures."""
+    return wraps(make)(lambda block: read_only(make(block)))
+
+
 class ListBlock:
     """The lists of some queries of about the same size, as padded matrices."""
 
     def __init__(self, lists: RankedLists, block: Block):
         self._lists = lists
         self.layout = block
-        self.queries = block.queries
-        self.sizes = block.sizes
+        self.queries = read_only(block.queries)
+        self.sizes = read_only(block.sizes)
         self.width = block.width
         self._ties: dict[int, Ties | None] = {}
         self._cells_of_depth: dict[int, np.ndarray] = {}
@@ -215,6 +220,7 @@ class ListBlock:
         return block
 
     @cached_property
+    @_shared
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
         if self._lists.has_unjudged:
@@ -222,16 +228,19 @@ class ListBlock:
         return self._lists.index.take(self._lists.gains, self.layout, 0.0)
 
     @cached_property
+    @_shared
     def _labels(self):
         """Gain of each row, NaN where unjudged or padding."""
         return self._lists.index.take(self._lists.gains, self.layout, np.nan)
 
     @cached_property
+    @_shared
     def _is_row(self):
         """Where the matrices hold rows of the data, and not padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
     @cached_property
+    @_shared
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
         if self._lists.has_unjudged:
@@ -244,6 +253,7 @@ class ListBlock:
         return pool
 
     @cached_property
+    @_shared
     def n_judged(self) -> np.ndarray:
         """Number of judged rows of each query."""
         if self._lists.has_unjudged:
@@ -251,6 +261,7 @@ class ListBlock:
         return self.sizes
 
     @cached_property
+    @_shared
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
         scores = self._lists.index.take(
@@ -263,6 +274,7 @@ class ListBlock:
         return np.negative(scores, out=scores)
 
     @cached_property
+    @_shared
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
         if not self._lists.has_filtered:
@@ -270,6 +282,7 @@ class ListBlock:
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
     @cached_property
+    @_shared
     def cells(self) -> np.ndarray:
         """Flat positions, in a matrix of the block, of each list from the best score down.
 
@@ -290,6 +303,7 @@ class ListBlock:
         return sort_rows(self.sort_key)
 
     @cached_property
+    @_shared
     def _tied(self):
         """The lists in which documents may have equal scores."""
         if not self._is_sorted:
@@ -324,6 +338,7 @@ class ListBlock:
         return self._lists.index.take(values, self.layout, fill)
 
     @cached_property
+    @_shared
     def judged(self) -> np.ndarray:
         """Whether each row is judged, False where padding; shape (n_queries, width), bool."""
         if not self._lists.has_unjudged:
@@ -331,11 +346,13 @@ class ListBlock:
         return ~np.isnan(self._labels)
 
     @cached_property
+    @_shared
     def relevant(self) -> np.ndarray:
         """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
         return (self.gains > 0).astype(np.float64)
 
     @cached_property
+    @_shared
     def n_relevant(self) -> np.ndarray:
         """Number of relevant rows of each query's pool, retrieved or not; float64."""
         return self.relevant.sum(axis=1)
@@ -415,11 +432,11 @@ class ListBlock:
         """`relevant` in list order up to place k; read only, shared by several measures."""
         depth = self.depth(k)
         if depth not in self._ranked_relevant:
-            self._ranked_relevant[depth] = self.ranked(self.relevant, k)
-            self._ranked_relevant[depth].flags.writeable = False
+            self._ranked_relevant[depth] = read_only(self.ranked(self.relevant, k))
         return self._ranked_relevant[depth]
 
     @cached_property
+    @_shared
     def shows_relevant(self) -> np.ndarray:
         """Whether the documents of the returned lists are relevant; bool, ties in one order."""
         return self.only_retained(self.in_order(self.gains > 0))

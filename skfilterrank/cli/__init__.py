@@ -3,8 +3,10 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import warnings
+from typing import Any
 
 import skfilterrank
 from skfilterrank.cli._errors import message_of
@@ -59,12 +61,17 @@ class CommandParser(_Parser):
             return
         _module_of(command, "options").add_arguments(self)
         add_talk(self)
+        self.add_argument("--plugin", default=argparse.SUPPRESS, **_PLUGIN)
         if any(action.type in REPLACING for action in self._actions):
             self.epilog = f"{self.epilog or ''}\n{NOTE}"
 
     def parse_known_args(self, args=None, namespace=None):
         """Parse, and let no output take the place of another file."""
         self.learn_arguments()
+        # First, as it may register measures that stand before it.
+        first = _Parser(prog=self.prog, add_help=False, allow_abbrev=False)
+        first.add_argument("--plugin", **_PLUGIN)
+        first.parse_known_args(args)
         parsed = super().parse_known_args(args, namespace)
         if message := overwritten(self._actions, parsed[0]):
             self.error(message)
@@ -108,12 +115,7 @@ def _main(argv):
     parser.add_argument(
         "--traceback", action="store_true", help="show where in the program an error came up"
     )
-    parser.add_argument(
-        "--plugin",
-        type=_imported,
-        metavar="MODULE",
-        help="import a module first, such as one that registers measures, here or installed",
-    )
+    parser.add_argument("--plugin", **_PLUGIN)
     commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", parser_class=CommandParser
     )
@@ -150,13 +152,28 @@ def _imported(module):
     """Import a module, also of the folder that the command is called in."""
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
+    if re.search(r"^$|^\.|[/\\]|\.py$", module):
+        raise argparse.ArgumentTypeError(
+            f"expected a module's name, not a path, such as my_measures of my_measures.py in the "
+            f"current folder, got {module!r}"
+        )
     try:
         importlib.import_module(module)
     except (Exception, SystemExit) as error:
+        advice = ""
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            advice = "; it must be in the current folder, in one of PYTHONPATH, or installed"
         raise argparse.ArgumentTypeError(
-            f"{module} cannot be imported: {type(error).__name__}: {error}"
+            f"{module} cannot be imported: {type(error).__name__}: {error}{advice}"
         ) from error
     return module
+
+
+_PLUGIN: dict[str, Any] = {
+    "type": _imported,
+    "metavar": "MODULE",
+    "help": "import a module first, such as one that registers measures, here or installed",
+}
 
 
 def _show_warning(message, *place, **keywords):

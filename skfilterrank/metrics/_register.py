@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from keyword import iskeyword
 from numbers import Real
 
 import numpy as np
@@ -27,8 +28,15 @@ _OF = {
     "list": "the gains of the returned list and those of the pool",
     "block": "the block of lists and the cut-off",
 }
+_NOT_PLAIN = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
 _RANGES = ("any gains", "nonnegative gains", "binary gains")
 _ORDERS = ("always", "with k", "never")
+# Columns of tables, what trec_eval writes, and what readers of tables take for a missing value.
+_NO_NAMES = {"na", "nan", "none", "null", "qid", "run", "runid"}
 # Parameters of every measure, and options of every name.
 _TAKEN = {*inspect.signature(Measure.score).parameters, "y_true", "y_score", "measure", *OF_ALL}
 
@@ -187,6 +195,13 @@ def register_measure(
                 f"{argument} must be letters, digits and '_', such as 'my_measure', got "
                 f"{brief(given)}."
             )
+        if iskeyword(given) or given.lower() in _NO_NAMES:
+            raise InputError(
+                f"{argument} must be a name that means nothing else, such as 'my_measure', got "
+                f"{brief(given)}."
+            )
+    if len({each.lower() for each in (name, *aliases)}) <= len(aliases):
+        raise InputError(f"aliases must be other names than {brief(name)}, each given once.")
 
     def enter(function):
         parameters = _checked_parameters(function, of)
@@ -208,7 +223,7 @@ def register_measure(
             takes_k=takes_k,
             options={option: known_checks.get(option, _as_given) for option in parameters},
             ties=TIES if of == "block" and ties != "worst" else WHOLE_ORDERS,
-            additive=additive,
+            additive=additive and functools.partial(_sum_of, _name=name, _additive=additive),
             reads_unjudged=reads_unjudged,
             order_matters=order_matters,
             over_queries=over_queries,
@@ -253,6 +268,11 @@ def _checked_parameters(function, of):
         raise InputTypeError(
             f"register_measure decorates a function whose parameters are known: {error}."
         ) from error
+    if any(kind(function) for kind in _NOT_PLAIN):
+        raise InputTypeError(
+            f"register_measure decorates a function that returns values, got {brief(function)}, "
+            "which is async or yields: write it with def and return."
+        )
     options = parameters[2:]
     if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
         raise InputTypeError(f"{brief(function)} must take two arguments first, {_OF[of]}.")
@@ -315,7 +335,18 @@ def _saying(name):
     except (SkfilterrankError, MemoryError):
         raise
     except Exception as error:
-        raise InputError(f"The function of {brief(name)} failed: {reason_of(error)}.") from error
+        advice = ""
+        if "read-only" in str(error):
+            advice = " (other measures read the same array: copy it first, as by gains.copy())"
+        raise InputError(
+            f"The function of {brief(name)} failed: {reason_of(error)}{advice}."
+        ) from error
+
+
+def _sum_of(facts, _name, _additive):
+    """The measure as a sum, by somebody's function."""
+    with _saying(_name):
+        return _additive(facts)
 
 
 def _of_list(block: ListBlock, k, _name, _measure, **options):
@@ -338,7 +369,10 @@ def _of_list(block: ListBlock, k, _name, _measure, **options):
 def _of_block(block: ListBlock, k, _name, _measure, **options):
     """The values of a block, checked."""
     with _saying(_name):
-        values = np.asarray(_registered(_measure)(block, k, **options))
+        values = _registered(_measure)(block, k, **options)
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
+        values = np.asarray(values)
     if values.shape != block.sizes.shape or values.dtype.kind not in "biuf":
         raise InputError(
             f"{_name} must give one number for each of the {len(block.sizes)} queries of the "

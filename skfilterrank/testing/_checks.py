@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from skfilterrank._core.arrays import is_sparse
 from skfilterrank._core.checks import as_list, check_container, check_numbers
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
@@ -225,13 +226,18 @@ def _checked_labels(labels):
             f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, and NaN where unjudged, "
             f"got {brief(labels)}."
         )
+    if len(np.unique(given[~np.isnan(given)])) < 2:
+        raise InputError(
+            "labels must have two different numbers at least, or no order of documents is better "
+            f"than another, got {brief(labels)}."
+        )
     return tuple(given.tolist())
 
 
 def _with_rows(check, measure: ParsedMeasure, labels):
     """Run a check with several random rows."""
     takes_k = measure.measure.takes_k and measure.k is None
-    seeds = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
+    seeds: Iterable[int] = range(_N_SEEDS if takes_k else _N_SEEDS_WITHOUT_K)
     if check in _measure_checks.OF_CONTAINERS:
         seeds = _SEEDS_OF_CONTAINERS
     for seed in seeds:
@@ -264,8 +270,10 @@ def _checked_data(data):
         raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
     for name, values in zip(("X", "y", "groups"), data):
         check_container(values, name)
-    for name, values in zip(("X", "y", "groups"), data):
-        check_container(values, name)
+    if is_sparse(data[0]):
+        raise InputError(
+            "data must have a dense X, such as X.toarray(): the checks make sparse rows of it."
+        )
     try:
         X, y, groups = map(np.asarray, data)
     except ValueError as error:
@@ -281,8 +289,12 @@ def _checked_data(data):
         raise InputError(
             "data must have labels y that are numbers, and none of them NaN or infinite."
         )
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"data must have features X that are numbers, got dtype {X.dtype}.")
     if pd.isna(groups).any():
         raise InputError("data must have groups without missing values.")
+    if len(pd.unique(groups)) < 2:
+        raise InputError("data must have two queries at least, by which it is split, got one.")
     return X, y.astype(np.float64), groups
 
 
@@ -300,7 +312,14 @@ def _quietly(check, *arguments):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
         warnings.filterwarnings("ignore", ".*rows are unjudged", UserWarning)
-        check(*arguments)
+        try:
+            check(*arguments)
+        except AssertionError:
+            raise
+        except Exception as error:
+            raise AssertionError(
+                f"{check.__name__} expects no error here, got {type(error).__name__}: {error}"
+            ) from error
 
 
 def _run(checks, expected_failed_checks):

@@ -163,6 +163,15 @@ def check_nothing_is_written_to(measure, rows):
         np.testing.assert_array_equal(array, before)
 
 
+def check_other_measures(measure, rows):
+    """Measures that are evaluated after it in one call keep their values."""
+    others = [name for name in ("ap", "ndcg_f") if name != measure.text]
+    given = {"groups": rows.groups, "undefined": "drop"}
+    alone = evaluate(rows.y_true, rows.y_score, others, **given)
+    after = evaluate(rows.y_true, rows.y_score, [measure, *others], **given)
+    same(after[others], alone)
+
+
 def check_cut_off_beyond_the_list(measure, rows):
     """A cut-off beyond every list is none."""
     if measure.measure.takes_k and measure.k is None:
@@ -320,9 +329,12 @@ def check_order_matters(measure, labels):
             differs = bool((np.abs(best - worst) > 1e-12).any())
             matters[depth] = matters.get(depth, False) or differs
     said = measure.measure.order_matters
-    expected = {"always": {True}, "never": {False}, "with k": {matters["top"]}}[said]
-    assert matters["top"] in expected, f"order_matters={said!r}, but it is {matters}"
-    assert said != "with k" or not matters["all"], f"order_matters={said!r}, but it is {matters}"
+    found = "never" if not matters["top"] else "always" if matters["all"] else "with k"
+    fits = {"always": matters["top"], "never": not matters["top"], "with k": not matters["all"]}
+    assert fits[said], (
+        f"the table says order_matters={said!r}, but of the labels {labels} it is {found!r}: give "
+        f"register_measure order_matters={found!r}, or labels that the measure tells apart"
+    )
 
 
 def check_odd_lists(measure, labels):
@@ -368,6 +380,7 @@ OF_ROWS = (
     check_mean,
     check_gains_of_labels,
     check_nothing_is_written_to,
+    check_other_measures,
     check_cut_off_beyond_the_list,
     check_worst_and_best_ties,
     check_average_of_ties,
@@ -386,6 +399,7 @@ OF_CONTAINERS = (
     check_types_of_scores,
     check_gains_of_labels,
     check_nothing_is_written_to,
+    check_other_measures,
     check_wherever_measures_are_named,
 )
 OF_LABELS = (check_order_matters, check_odd_lists, check_pickle_and_repr)

@@ -10,10 +10,11 @@ def raises(kind, pattern, what):
     """Raise an AssertionError unless an error of the kind, with such a message, comes up inside."""
     try:
         yield
-    except kind as error:
-        if not re.search(pattern, str(error)):
+    except Exception as error:
+        if not isinstance(error, kind) or not re.search(pattern, str(error)):
             raise AssertionError(
-                f"{what}: the message should say {pattern!r}, got {error}"
+                f"{what}: expected {kind.__name__} with a message that says {pattern!r}, got "
+                f"{type(error).__name__}: {error}"
             ) from error
     else:
         raise AssertionError(f"{what} must raise {kind.__name__}, and did not")

@@ -116,6 +116,10 @@ class TestOfABlock:
             (lambda block: 1 / 0, "function of 'wrong' failed: ZeroDivisionError: division by"),
             (lambda block: 0.5, r"float64 of shape \(\)"),
             (lambda block: np.array(["a"] * 2), "must give one number for each"),
+            (lambda block: block.gains.fill(0), "'wrong' failed: ValueError: .* copy it first"),
+            (lambda block: block.sizes.sort(), "copy it first"),
+            (lambda block: block.n_retained.sort(), "copy it first"),
+            (lambda block: block.best_first(1).fill(0), "copy it first"),
             (lambda block: np.full(2, np.inf), "must give finite numbers, or NaN"),
         ],
     )
@@ -140,6 +144,11 @@ class TestOfABlock:
         ({"aliases": ("Official",)}, "'Official' is taken"),
         ({"aliases": "abc"}, "aliases must be a list of names, got 'abc'"),
         ({"value_range": (0, 10**400)}, "value_range must be the smallest and the largest value"),
+        ({"name": "class"}, "name must be a name that means nothing else"),
+        ({"name": "NaN"}, "name must be a name that means nothing else"),
+        ({"aliases": ["runid"]}, "aliases must be a name that means nothing else"),
+        ({"aliases": ["Mine"]}, "aliases must be other names than 'mine', each given once"),
+        ({"aliases": ["twice", "twice"]}, "each given once"),
         ({"of": "query"}, "of must be one of 'list', 'block'"),
         ({"value_range": (1, 0)}, "value_range must go from a lower to a higher number, got 1"),
         ({"value_range": 3}, "value_range must be"),
@@ -171,6 +180,38 @@ def test_options_that_all_measures_have_are_refused():
 def test_what_is_no_function_of_lists_is_refused(function):
     with pytest.raises(InputTypeError, match=r"decorates a|must take two|must be"):
         register_measure("mine")(function)
+
+
+async def waiting(ranked, pool):
+    return 0.0
+
+
+def yielding(ranked, pool):
+    yield 0.0
+
+
+@pytest.mark.parametrize("function", [waiting, yielding])
+def test_what_returns_no_value_is_refused(function):
+    with pytest.raises(InputTypeError, match="which is async or yields: write it with def"):
+        register_measure("mine")(function)
+
+
+def test_masked_values_are_undefined(measure_table):
+    made = register_measure("mine", of="block")(lambda block, k: np.ma.array([1, 2], mask=[0, 1]))
+    values = made([1, 0], [2, 1], groups=["p", "q"], average=None, undefined=-1)
+    assert values.tolist() == [1, -1]
+
+
+def doubled(facts):
+    np.multiply(facts.gains, 2, out=facts.gains)
+
+
+def test_a_sum_cannot_write_to_its_facts(measure_table):
+    made = register_measure("mine", of="block", additive=doubled)(
+        lambda block, k: np.zeros(len(block.sizes))
+    )
+    with pytest.raises(InputError, match=r"'mine' failed: ValueError: .* copy it first"):
+        threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
 def test_ranges_of_numpy(measure_table):
@@ -357,13 +398,17 @@ class TestPlugins:
 
     def test_on_the_command_line(self, folder):
         files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
+        (folder / "imports.py").write_text("import no_other")
         (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
         # One process takes them one after the other: the module is known to the last alone.
         commands = [
             files,
             ["--plugin", "leaves", *files],
             ["--plugin", "no_such", *files],
-            ["--plugin", "loose", *files],
+            ["--plugin", "./loose.py", *files],
+            ["--plugin", "loose.py", *files],
+            ["--plugin", "imports", *files],
+            [*files, "--plugin", "loose"],
             ["evaluate", "--list-measures"],
         ]
         code = (
@@ -372,7 +417,7 @@ class TestPlugins:
             "    try: return main(words)\n"
             "    except SystemExit as stop: return stop.code\n"
             f"codes = [tried(words) for words in {commands}]\n"
-            "assert codes == [2, 2, 2, 0, 0], codes\n"
+            "assert codes == [2, 2, 2, 2, 2, 2, 0, 0], codes\n"
         )
         said = run(folder, "-c", code)
         assert "run,loose@1\nrun,0.5\n" in said
@@ -380,6 +425,8 @@ class TestPlugins:
         assert "'loose@1' is not a measure" in said
         assert "argument --plugin: leaves cannot be imported: SystemExit: bye" in said
         assert "argument --plugin: no_such cannot be imported: ModuleNotFoundError" in said
+        assert said.count("; it must be in the current folder, in one of PYTHONPATH") == 1
+        assert said.count("expected a module's name, not a path") == 2
         (folder / "again.txt").write_text((folder / "run.txt").read_text())
         command = ("-m", "skfilterrank", "--plugin", "loose", *files[:3], "again.txt", *files[3:])
         assert run(folder, *command, "--jobs", "2").endswith("run,loose@1\nrun,0.5\nagain,0.5\n")

@@ -80,6 +80,13 @@ def writing(y_true, y_score, **given):
     return AP(y_true, y_score, **given)
 
 
+def clipping(block, k, **options):
+    gains = block.gains
+    gains.flags.writeable = True
+    np.maximum(gains, 0, out=gains)
+    return gains.sum(axis=1)
+
+
 def divided_by_k(y_true, y_score, **given):
     return AP(y_true, y_score, **given) / max(9, given.get("k") or 9)
 
@@ -135,6 +142,7 @@ BROKEN = {
     "check_mean": {"function": median},
     "check_gains_of_labels": {"function": labels_alone},
     "check_nothing_is_written_to": {"function": writing},
+    "check_other_measures": {"kernel": clipping},
     "check_cut_off_beyond_the_list": {"function": divided_by_k},
     "check_worst_and_best_ties": {"function": turned_ties},
     "check_average_of_ties": {"function": one_order},
@@ -199,6 +207,8 @@ def test_all_that_fails_is_told():
         ({"labels": [1, 1000]}, r"labels must be numbers from -100 to 100.* got \[1, 1000\]"),
         ({"labels": [np.nan]}, "labels must be numbers from -100 to 100"),
         ({"labels": 3}, "labels must"),
+        ({"labels": [1]}, r"labels must have two different numbers at least.* got \[1\]"),
+        ({"labels": [0, 0, np.nan]}, "labels must have two different numbers"),
     ],
 )
 def test_odd_arguments(given, message):

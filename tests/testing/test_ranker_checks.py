@@ -287,6 +287,9 @@ def test_solvers_that_stop_elsewhere_for_sparse_features_pass():
         ({"data": 3}, r"data must be \(X, y, groups\), got 3"),
         ({"data": ([[1], [2]], [1, 2], [1])}, r"got shapes \(2, 1\), \(2,\) and \(1,\)"),
         ({"data": ([[1], [2]], [1, np.nan], [1, 1])}, "none of them NaN"),
+        ({"data": ([[1], [2]], [1, 2], [1, 1])}, "data must have two queries at least"),
+        ({"data": ([["a"], ["b"]], [1, 2], [1, 2])}, "features X that are numbers, got dtype <U1"),
+        ({"data": (sparse.eye(2), [1, 2], [1, 2])}, r"a dense X, such as X.toarray\(\)"),
         ({"expected_failed_checks": {"check_it": ""}}, "has no check 'check_it'"),
     ],
 )
