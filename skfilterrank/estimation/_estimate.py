@@ -52,7 +52,8 @@ def estimate(
     qrels : data frame, path or file object
         People's labels of the sample, with a column "inclusion_probability": what
         :func:`draw_sample` returns with its labels filled in, or a file that
-        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out of the sample.
+        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out, with a
+        warning: what is left is no sample of these probabilities.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
         "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
@@ -160,6 +161,13 @@ def estimate(
     forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
     for form in forms.values():
         _check_design(form, rows, probability, n_open)
+    if n_open:
+        warn_user(
+            f"qrels has {counted(n_open, 'document')} without a label, for which those with one "
+            "do not stand: values and intervals are off. Judge the rest, or draw again with the "
+            "same random_state and a smaller n_select, the number judged from the first one on.",
+            DataWarning,
+        )
     is_certain = probability >= 1
     if not is_certain.all():
         _check_spread(grades, codes)

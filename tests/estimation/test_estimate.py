@@ -10,7 +10,7 @@ from label_samples import collection, elimination_design, with_labels
 from skfilterrank.estimation import RankedPool, draw_sample, estimate
 from skfilterrank.estimation._sample import draw_by_folds
 from skfilterrank.estimation._shrinkage import shrink
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.trec import evaluate_runs
 
 MEASURES = ["dcg@10", "rbp", "ndcg@10", "ndcg_f@10", "ap", "recall@20"]
@@ -237,6 +237,10 @@ def test_why_labels_are_no_sample(data, sample):
     people, machine, runs = data
     part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
     with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_select"):
+        estimate(runs, part, "dcg@10", machine_qrels=machine)
+    # Few that lack do not show in the count.
+    part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
+    with pytest.warns(DataWarning, match="5 documents without a label, for which"):
         estimate(runs, part, "dcg@10", machine_qrels=machine)
     first, *late = runs
     drawn = draw_sample({first: runs[first]}, machine, "dcg@10", n_select=0.9)
