@@ -28,7 +28,7 @@ check: lint
 # The tests that `make check` leaves out are those that took long here; on a quiet machine.
 slow-list: $(VENV)/installed-dev
 	: > tests/support/slow_tests.txt
-	$(BIN)/python -m pytest -q --write-slow tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --write-slow tests
 
 # Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
 TESTS ?= tests

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from xgboost import XGBRanker
 
 from all_estimators import BASES, CASES, DATA, LIGHTGBM, all_estimators, asked, rows
-from skfilterrank.exceptions import InputError, SkfilterrankWarning
+from skfilterrank.exceptions import InputError, SkfilterrankWarning, UnjudgedWarning
 from skfilterrank.features import TextStatistics
 from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import make_ranking_scorer
@@ -141,10 +141,11 @@ def test_checks(check):
 )
 def test_unjudged_rows_are_warned_of_where_fit_is_called(data, ranker):
     X, y, groups = data
-    with pytest.warns(UserWarning, match="rows are unjudged") as caught:
+    with pytest.warns(UserWarning, match="(rows|documents) are unjudged") as caught:
         clone(ranker).fit(X, np.where(np.arange(len(y)) % 5, y, np.nan), groups=groups)
     ours = [warning for warning in caught if issubclass(warning.category, SkfilterrankWarning)]
-    assert [warning.filename for warning in ours] == [__file__]
+    assert {warning.filename for warning in ours} == {__file__}
+    assert sum(issubclass(warning.category, UnjudgedWarning) for warning in ours) == 1
 
 
 def test_columns_of_trees_are_checked_in_classifiers_and_pipelines_too(data):

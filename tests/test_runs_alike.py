@@ -385,7 +385,10 @@ def test_every_form_of_files_on_the_command_line(
         (b'{"1": 2}', "has no column 'qid'|must be an object {topic: {document: number}}"),
         (b'{"qid": "1", "docno": "a", "score": 1}\n1 Q0 b 2 3 x\n', ":2: the line is not JSON"),
         (b"1 Q0 a 1 2 x\nqid,docno,score\n", ":2: 1 column where a run has 6"),
-        (b"1 0 a 1\n", ":1: 4 columns where a run has 6 .* a qrels has 4: if this is one, use"),
+        (
+            b"1 0 a 1\n",
+            ":1: 4 columns where a run has 6 .* a qrels has 4: if this is one, it stands",
+        ),
     ],
 )
 def test_what_a_file_looks_like_is_told(run, message, tmp_path):

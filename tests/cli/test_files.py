@@ -24,7 +24,7 @@ NO_FILES = {
 }
 NO_FILE_TYPES = {
     value
-    for module in (_options, fuse_options, judge_options)
+    for module in (cli, _options, fuse_options, judge_options)
     for name, value in vars(module).items()
     if callable(value) and getattr(value, "__module__", "") == module.__name__
 }

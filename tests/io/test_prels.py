@@ -48,7 +48,7 @@ def test_without_probabilities_there_are_none():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("10 d1 2 1\n", r"4 columns where a prels has 5 .*a qrels has 4: .* use read_qrels"),
+        ("10 d1 2 1\n", r"4 columns where a prels has 5 .*a qrels has 4: .* are swapped"),
         ("10 d1 2 1 0\n", "1: an inclusion probability must be above 0 and at most 1, got 0"),
         ("10 d1 2 1 1\n10 d2 2 1 1.5\n", "2: an inclusion probability must be .* got 1.5"),
         ("10 d1 2 1 nan\n", "1: an inclusion probability must be"),
@@ -63,7 +63,7 @@ def test_bad_files(text, message):
 
 
 def test_the_readers_name_each_other():
-    with pytest.raises(FileFormatError, match="a prels has 5: if this is one, use read_prels"):
+    with pytest.raises(FileFormatError, match="a prels has 5: if this is one, it stands where"):
         read_qrels(io.StringIO(PRELS))
 
 

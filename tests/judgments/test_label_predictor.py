@@ -2,7 +2,6 @@
 
 import pickle
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -115,8 +114,8 @@ def test_fit_transform_is_fit_and_transform(params, labels):
     predictor = LabelPredictor(**params)
     at_once = predictor.fit_transform(T)
     pd.testing.assert_frame_equal(clone(predictor).fit(T).transform(T), at_once)
-    with joblib.parallel_backend("threading"):
-        again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
+    # In threads the solvers of liblinear share one generator of random numbers.
+    again = clone(predictor).set_params(n_jobs=2).fit_transform(T)
     pd.testing.assert_frame_equal(again, at_once)
     loaded = pickle.loads(pickle.dumps(predictor))
     pd.testing.assert_frame_equal(loaded.transform(T), at_once)

@@ -78,6 +78,9 @@ def test_missing_values_are_told():
         score_predictions(ROWS, SYSTEMS, "false_reject_rate", undefined="drop")
 
 
+@pytest.mark.filterwarnings(
+    "ignore:.*are unjudged, and no rate:skfilterrank.exceptions.DataWarning"
+)
 def test_guarantee():
     columns = make_rows(400, seed=3, text_ids=True)
     given = {"risk": {"any_forbidden": 0.7, "false_reject_rate": 0.9}, "k": 3}

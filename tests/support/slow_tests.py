@@ -11,7 +11,7 @@ import pytest
 
 LIST = Path(__file__).with_suffix(".txt")
 # Seconds.
-LIMIT = 0.3
+LIMIT = 0.15
 
 
 def function_of(nodeid):
