@@ -22,8 +22,16 @@ def function_of(nodeid):
 class MarkSlow:
     """Mark the tests of the list."""
 
-    def __init__(self):
+    def __init__(self, config):
         self.slow = set(LIST.read_text(encoding="utf-8").split())
+        self.is_left_out = config.getoption("markexpr") == "not slow"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(self, collector, name):
+        """Make none of the thousands of cases that every worker would make to leave them out."""
+        if self.is_left_out and f"{collector.nodeid}::{name}" in self.slow:
+            return []
+        return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_itemcollected(self, item):
