@@ -10,13 +10,14 @@ from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._core.inside import final_step
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.queries import query_runs
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._dask.fold import each_partition, fold_partitions
 from skfilterrank._dask.frames import numbered_partitions
 from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.list_sizes import usual_sizes
