@@ -73,7 +73,6 @@ class PartitionCounts:
     n_good: int
     n_queries: int
     judged_of_fold: np.ndarray
-    queries_of_fold: np.ndarray
     levels: np.ndarray
     signs: np.ndarray
 
@@ -205,7 +204,6 @@ def _counts(part, folds, with_levels):
         n_good=int((gains > 0).sum()),
         n_queries=int(first.sum()),
         judged_of_fold=np.bincount(fold[judged & (fold >= 0)], minlength=folds.n),
-        queries_of_fold=np.bincount(fold[first & (fold >= 0)], minlength=folds.n),
         levels=np.unique(gains[judged]) if with_levels else gains[:0],
         signs=np.unique(np.sign(gains[judged])),
     )
