@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from skfilterrank import comparison, metrics, ranking
+from skfilterrank._core.measure import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 
 X, y, groups, _ = make_rank_and_filter(30, n_features=3, n_informative=3, random_state=0)
 scores = X[:, 0]
@@ -28,10 +30,19 @@ BY_MEAN = {
 }
 
 
-@pytest.mark.parametrize("call", BY_MEAN.values(), ids=BY_MEAN)
-def test_a_geometric_mean_is_refused(call):
-    with pytest.raises(ValueError, match="'gm_map' is the geometric mean over queries, and"):
-        call("gm_map")
+OTHERS = sorted(name for name, entry in MEASURES.items() if entry.over_queries != "mean")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("caller", BY_MEAN)
+def test_what_is_no_mean_is_refused(caller, name):
+    if caller == "score_predictions" and MEASURES[name].over_queries == "sum":
+        pytest.skip("sums compare as means do")
+    message = (
+        f"'{name}' is the {MEASURES[name].over_queries} over queries, and .* by the mean: name"
+    )
+    with pytest.raises(InputError, match=message):
+        BY_MEAN[caller](name)
 
 
 def test_sums_compare_as_means_do():
