@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from skfilterrank._core.checks import check_container, check_scores
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.inside import final_step, first_step
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names
 from skfilterrank.exceptions import InputError, brief
 
@@ -43,9 +44,7 @@ def check_columns(estimator, X) -> None:
     CatBoost the first ones of more.
     """
     check_container(X)
-    while isinstance(estimator, Pipeline | FrozenEstimator):
-        is_pipeline = isinstance(estimator, Pipeline)
-        estimator = estimator.steps[0][1] if is_pipeline else estimator.estimator
+    estimator = first_step(estimator)
     name = type(estimator).__name__
     if is_model(estimator, "catboost", "CatBoost") and getattr(X, "ndim", 0) == 2:
         n_fitted = len(estimator.feature_names_)
@@ -109,14 +108,6 @@ def _queries_for(method, groups):
 def _takes_groups(function):
     """Whether a function has a parameter `groups`, which takes long to see for a single query."""
     return "groups" in inspect.signature(function).parameters
-
-
-def final_step(estimator):
-    """The estimator at the end of a Pipeline, thawed, else the estimator itself."""
-    while isinstance(estimator, Pipeline | FrozenEstimator):
-        is_pipeline = isinstance(estimator, Pipeline)
-        estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
-    return estimator
 
 
 def has_method(estimator, name) -> bool:

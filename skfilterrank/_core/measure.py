@@ -384,13 +384,17 @@ class ParsedMeasure(NamedTuple):
 
     def for_threshold(self, k=None) -> ParsedMeasure:
         """The same, with the cut-off `k` too, for choosing a threshold by."""
+        return self.for_means("a threshold is chosen").with_cutoff(k)
+
+    def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
+        """The same; raise where `what`, which goes by the mean, would not go by the measure."""
         over_queries = self.measure.over_queries
-        if over_queries != "mean":
+        if over_queries not in takes:
             raise InputError(
-                f"{brief(self.text)} is the {over_queries} over queries, and a threshold is chosen "
-                "by a mean: name another measure, such as 'ap' or 'ndcg_f'."
+                f"{brief(self.text)} is the {over_queries} over queries, and {what} by the mean: "
+                "name another measure, such as 'ap' or 'ndcg_f'."
             )
-        return self.with_cutoff(k)
+        return self
 
     def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
         """The measure by its own defaults, negated where lower is better."""

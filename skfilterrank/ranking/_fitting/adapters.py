@@ -14,8 +14,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._core.checks import QID
+from skfilterrank._core.inside import final_step
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._response import before_last, final_step
+from skfilterrank._response import before_last
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
     check_method_params,

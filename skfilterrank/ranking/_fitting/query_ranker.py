@@ -10,7 +10,7 @@ from sklearn.utils import check_array, get_tags
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.gains import Gains
-from skfilterrank._response import final_step
+from skfilterrank._core.inside import final_step
 from skfilterrank._sklearn_compat import feature_names
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.training_data import prepare_rows

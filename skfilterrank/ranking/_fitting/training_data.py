@@ -8,8 +8,8 @@ from sklearn.utils import indexable
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_groups, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
+from skfilterrank._core.inside import final_step
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._fitting.adapters import (
