@@ -130,7 +130,10 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         {eval_set}
         {eval_groups}
         {fit_params}
-            XGBoost's ranker weighs whole queries: one weight for all rows of a query.
+            XGBoost's ranker weighs whole queries: one weight for all rows of a query. What has an
+            entry for each row of a held-out set, as LightGBM's `eval_sample_weight` and
+            `eval_init_score` and XGBoost's `sample_weight_eval_set` and `base_margin_eval_set`, is
+            a list with an array for each set; their order is that of its rows.
 
         Returns
         -------

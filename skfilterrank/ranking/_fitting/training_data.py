@@ -23,7 +23,7 @@ from skfilterrank.ranking._fitting.adapters import (
 )
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
-from skfilterrank.ranking._fitting.held_out import read_eval_set
+from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
@@ -48,8 +48,14 @@ class TrainingRows(NamedTuple):
     def with_held_out(self, rows) -> "TrainingRows":
         """The same with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
-        X, target, groups, _ = cut_rows(rows, self.X, self.target, self.groups, {})
-        return self._replace(held_out=[(X, target, groups)])
+        # What scores start from, held-out ones do too; they count alike.
+        starts = {
+            ROWS_OF_SETS[plain][0]: value
+            for name, value in self.fit_params.items()
+            if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
+            and value is not None
+        }
+        return self._replace(held_out=[cut_rows(rows, self.X, self.target, self.groups, starts)])
 
     def fit(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
@@ -92,7 +98,7 @@ def prepare_rows(
     n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
-    fit_params = fit_params or {}
+    fit_params, columns = split_columns(fit_params or {})
     _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
     refuse_arrays(estimator)
@@ -109,7 +115,11 @@ def prepare_rows(
     encoder = TargetEncoder(kind, row_gains)
     fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
-    held_out = read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
+    if columns and eval_set is None:
+        raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
+    held_out = read_eval_set(
+        eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
+    )
     return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
@@ -117,7 +127,9 @@ def prepare_rows(
         groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
         fit_params=fit_params,
-        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries) for s in held_out],
+        held_out=[
+            (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out
+        ],
     )
 
 
