@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from skfilterrank._core.checks import QID
 from skfilterrank._core.inside import final_step
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._library_forms import in_library_form, library_errors
 from skfilterrank._response import before_last
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
@@ -112,6 +113,14 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
             estimator.steps[:-1] = before.steps
             held_out = [(before_last(estimator, X_, g), y_, g, c) for X_, y_, g, c in held_out]
         estimator = last
+    X = in_library_form(estimator, X)
+    held_out = [(in_library_form(estimator, X_), *others) for X_, *others in held_out]
+    with library_errors(estimator):
+        _fit_last(estimator, X, y, groups, held_out, params)
+
+
+def _fit_last(estimator, X, y, groups, held_out, params):
+    """Fit what is no Pipeline."""
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
         if needs_own_form(estimator.estimator):

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, count_rows
+from skfilterrank._core.checks import check_groups, check_numbers, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._core.inside import final_step
+from skfilterrank._core.results import counted
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -21,6 +22,7 @@ from skfilterrank.ranking._fitting.adapters import (
     group_parameter,
     needs_own_form,
 )
+from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
 from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
@@ -68,7 +70,12 @@ class TrainingRows(NamedTuple):
             X, target, groups, params = cut_rows(
                 rows, self.X, self.target, self.groups, self.fit_params
             )
-        fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
+        try:
+            fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
+        except ValueError as error:
+            for each in (X, *(held_out[0] for held_out in self.held_out)):
+                raise_for_bad_columns(each, estimator, error)
+            raise
         return estimator
 
 
@@ -102,16 +109,15 @@ def prepare_rows(
     _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
     refuse_arrays(estimator)
-    for name, value in fit_params.items():
-        is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
-        if is_weight and count_rows(value, name) != n_rows:
-            raise InputError(
-                f"{name} has {count_rows(value, name)} entries but X has {n_rows} rows."
-            )
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
+    for name, value in fit_params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            _check_weights(value, name, judged)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
+    if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
+        _check_order(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
     fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
@@ -127,9 +133,7 @@ def prepare_rows(
         groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
         fit_params=fit_params,
-        held_out=[
-            (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out
-        ],
+        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out],
     )
 
 
@@ -229,6 +233,29 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
         raise InputError(
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
             "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
+        )
+
+
+def _check_weights(values, name, judged):
+    """Weights of rows are numbers from 0 up, wherever there is a label."""
+    n_entries, n_rows = count_rows(values, name), len(judged)
+    if n_entries != n_rows:
+        raise InputError(f"{name} has {n_entries} entries but X has {n_rows} rows.")
+    weights = check_numbers(values, name, entry="weight")[judged]
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise InputError(
+            f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
+            f"{counted(bad.sum(), 'judged row')}."
+        )
+
+
+def _check_order(estimator, gains):
+    """A ranker needs gains that differ."""
+    if (gains == gains[0]).all():
+        raise InputError(
+            f"all {len(gains)} judged rows have the gain {gains[0]:g}: "
+            f"{type(final_step(estimator)).__name__} has no order to learn. Check y and gains=."
         )
 
 
