@@ -52,8 +52,8 @@ def read_eval_set(
         name: _by_set(values, name, len(sets), is_pair) for name, values in (columns or {}).items()
     }
     return [
-        _read_set(*each, gains, needs_groups, {name: given[name][i] for name in given})
-        for i, each in enumerate(sets)
+        _read_set(X, y, ids, gains, needs_groups, {name: given[name][i] for name in given})
+        for i, (X, y, ids) in enumerate(sets)
     ]
 
 
