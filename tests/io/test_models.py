@@ -117,7 +117,7 @@ MODELS = {
 }
 
 
-def test_a_measure_that_is_not_registered(tmp_path, monkeypatch):
+def test_a_measure_that_is_not_registered(tmp_path):
     @register_measure("saved_share", greater_is_better=True, value_range=(0, 1))
     def saved_share(ranked, pool):
         return float(np.mean(ranked[:1] > 0)) if len(ranked) else 0.0
@@ -125,7 +125,7 @@ def test_a_measure_that_is_not_registered(tmp_path, monkeypatch):
     scorer = make_ranking_scorer("saved_share")
     save_model(scorer, tmp_path / "scorer.skops")
     assert repr(load_model(tmp_path / "scorer.skops")) == repr(scorer)
-    monkeypatch.delitem(MEASURES, "saved_share")
+    del MEASURES["saved_share"]
     with pytest.raises(InputError, match="'saved_share' is not known here: run what registers it"):
         load_model(tmp_path / "scorer.skops")
 
