@@ -112,6 +112,8 @@ def _append(path, columns):
         np.save(packed, values)
     try:
         with open(path, "ab") as handle:
-            handle.write(packed.getbuffer())
+            # A view that outlives an error keeps the buffer from being closed.
+            with packed.getbuffer() as view:
+                handle.write(view)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None

@@ -273,6 +273,8 @@ def run(moment):
         if frame.f_code.co_filename.endswith("_files/files.py"):
             frame.f_trace_opcodes, frame.f_trace_lines = True, False
             return step
+    # Python 3.12 gives opcodes where a frame asked for them before it traces.
+    sys._getframe().f_trace_opcodes = True
     sys.settrace(call)
     try:
         make()
