@@ -200,7 +200,7 @@ class TestRecipes:
         np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
 
     def test_missing_values(self, data, name):
-        X = pd.DataFrame(data.X, columns=list("abcde"))
+        X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
         X.iloc[4, 1] = X.iloc[9, 3] = np.nan
         if name == "logistic":
             with pytest.raises(ValueError, match=r"NaN in columns 1 \('b'\), 3 \('d'\).*Logistic"):
