@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import sklearn
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
@@ -24,7 +23,6 @@ __all__ = [
     "check_method_params",
     "check_n_features",
     "feature_names",
-    "fitted_end",
     "limit_threads",
     "metadata_routing_enabled",
     "num_samples",
@@ -48,14 +46,6 @@ def feature_names(X) -> np.ndarray | None:
 def metadata_routing_enabled() -> bool:
     """Whether scikit-learn's metadata routing is switched on."""
     return sklearn.get_config()["enable_metadata_routing"]
-
-
-def fitted_end(estimator):
-    """The fitted estimator at the end of a Pipeline or a search, else the estimator itself."""
-    while isinstance(estimator, Pipeline | BaseSearchCV):
-        is_search = isinstance(estimator, BaseSearchCV)
-        estimator = estimator.best_estimator_ if is_search else estimator.steps[-1][1]
-    return estimator
 
 
 def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:

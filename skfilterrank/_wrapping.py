@@ -1,8 +1,6 @@
 """Estimators around other estimators: what they know of the one inside, and pass on to it."""
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -11,12 +9,11 @@ from sklearn.utils.metadata_routing import (
 )
 
 from skfilterrank._core.checks import check_container
+from skfilterrank._core.inside import first_step, fitted_end
 from skfilterrank._sklearn_compat import (
-    BaseSearchCV,
     check_feature_names,
     check_n_features,
     feature_names,
-    fitted_end,
 )
 from skfilterrank.exceptions import InputError, brief
 
@@ -123,15 +120,9 @@ class WrapsEstimator(_Wraps):
 
 def _first_step(estimator):
     """What sees X first inside an estimator."""
-    while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator | WrapsEstimator):
-        if isinstance(estimator, Pipeline):
-            steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
-            estimator = next(steps, None)
-        elif isinstance(estimator, WrapsEstimator):
-            estimator = estimator._unfitted_inner()
-        else:
-            estimator = estimator.estimator
-    return estimator
+    while isinstance(first := first_step(estimator), WrapsEstimator):
+        estimator = first._unfitted_inner()
+    return first
 
 
 def _takes_one_column(estimator):

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRegressor
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
@@ -101,3 +103,17 @@ def test_frozen_models_are_seen_through():
     # And what it is measured by is that of the ranker inside.
     tuned = RankAndFilter(Ridge(), measure="dcg").fit(X, y, groups=groups)
     assert FilterOnly(FrozenEstimator(tuned)).measure == "dcg"
+
+
+@pytest.mark.parametrize("is_searched", [False, True])
+def test_columns_are_looked_at_wherever_the_model_stands(is_searched):
+    X, y, *_ = make_rank_and_filter(20, n_features=4, n_informative=3, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    model = LGBMRegressor(n_estimators=3, verbose=-1)
+    if is_searched:
+        model = GridSearchCV(model, {"num_leaves": [5]}, cv=2, scoring="r2")
+    model.fit(table, y)
+    for around in (model, FrozenEstimator(model), Pipeline([("a", "passthrough"), ("b", model)])):
+        assert np.isfinite(document_scores(around, table)).all()
+        with pytest.raises(ValueError, match="must have the columns that LGBMRegressor"):
+            document_scores(around, table[list("dcba")])

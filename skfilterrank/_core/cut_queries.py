@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._sklearn_compat import calling_cross_validation, fitted_end
+from skfilterrank._sklearn_compat import calling_cross_validation
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 

@@ -140,6 +140,27 @@ class Measure:
             parts |= {key: dict(part) for key, part in parts.items() if isinstance(part, _ReadOnly)}
         return _restored, (self.function, parts, self._identity)
 
+    def __getstate__(self):
+        # skops asks for this, and may load nothing by its function: the table has the rest.
+        if self.plain is None:
+            return {"name": self.name}
+        return {"plain": self.plain, "reading": self.own_reading, "library": self.library}
+
+    def __setstate__(self, state):
+        plain = state.get("plain")
+        if plain is None and state["name"] not in MEASURES:
+            raise InputError(
+                f"the measure {brief(state['name'])} is not known here: run what registers it "
+                "(skfilterrank.metrics.register_measure) first."
+            )
+        if plain is None:
+            made = MEASURES[state["name"]]
+        elif state["library"] is None:
+            made = plain.with_reading(state["reading"])
+        else:
+            made = plain.like(state["library"])
+        vars(self).update(vars(made))
+
     def __eq__(self, other):
         return isinstance(other, Measure) and self._identity == other._identity
 
@@ -384,13 +405,17 @@ class ParsedMeasure(NamedTuple):
 
     def for_threshold(self, k=None) -> ParsedMeasure:
         """The same, with the cut-off `k` too, for choosing a threshold by."""
+        return self.for_means("a threshold is chosen").with_cutoff(k)
+
+    def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
+        """The same; raise where `what`, which goes by the mean, would not go by the measure."""
         over_queries = self.measure.over_queries
-        if over_queries != "mean":
+        if over_queries not in takes:
             raise InputError(
-                f"{brief(self.text)} is the {over_queries} over queries, and a threshold is chosen "
-                "by a mean: name another measure, such as 'ap' or 'ndcg_f'."
+                f"{brief(self.text)} is the {over_queries} over queries, and {what} by the mean: "
+                "name another measure, such as 'ap' or 'ndcg_f'."
             )
-        return self.with_cutoff(k)
+        return self
 
     def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
         """The measure by its own defaults, negated where lower is better."""

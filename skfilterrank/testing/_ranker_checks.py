@@ -226,7 +226,7 @@ def check_sparse_features(ranker, data):
     dense = predicted(_fitted(ranker, data), X, groups)
     learned = predicted(clone(ranker).fit(rows, y, groups=groups), rows, groups)
     # What solvers take for sparse features stops elsewhere than what they take for dense ones.
-    _assert_alike(learned, dense, share=1e-2)
+    _assert_alike(learned, dense, share=1e-3)
 
 
 def check_read_only_arrays(ranker, data):
@@ -238,7 +238,7 @@ def check_read_only_arrays(ranker, data):
         array.flags.writeable = False
     fitted = clone(ranker).fit(*arrays)
     # Sums over arrays that stand elsewhere in memory may differ in their last bits.
-    _assert_alike(predicted(fitted, arrays[0], arrays[2]), expected, share=1e-6)
+    _assert_alike(predicted(fitted, arrays[0], arrays[2]), expected, share=1e-9)
 
 
 def check_nothing_of_the_caller_is_changed(ranker, data):

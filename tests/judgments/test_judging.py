@@ -205,8 +205,9 @@ def test_undo():
 @given(
     answers=st.lists(st.sampled_from(["truth", "truth", 3, -2, SKIP, UNDO]), max_size=25),
     stops=st.lists(st.integers(1, 10), max_size=3),
+    order=st.none() | st.permutations(range(10)),
 )
-def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory):
+def test_sessions_are_as_good_as_one(selector, answers, stops, order, tmp_path_factory):
     """Whatever is answered, the log holds it, and an interruption changes nothing."""
     table = two_topics()
     fitted = clone(selector).fit(table.fillna(0) if isinstance(selector, RandomSelector) else table)
@@ -239,10 +240,10 @@ def test_sessions_are_as_good_as_one(selector, answers, stops, tmp_path_factory)
             return watch(question)
 
         with contextlib.suppress(KeyboardInterrupt):
-            judge(fitted, some, log=log, pool=pool)
+            judge(fitted, some, log=log, pool=pool, order=order)
         kept = [(*key, label) for key, label in stack if label is not None]
         assert labels(read_judgment_log(log)) == kept
-    qrels = judge(fitted, watch, log=log, pool=pool)
+    qrels = judge(fitted, watch, log=log, pool=pool, order=order)
     kept = [(*key, label) for key, label in stack if label is not None]
     assert labels(qrels) == labels(read_judgment_log(log)) == kept
     answered = {key for key, label in stack if label is not None}
@@ -523,6 +524,47 @@ def test_budgets_and_topics():
             judge(selector, truth, topics=topics)
     with pytest.raises(ValueError, match="topics is empty"):
         judge(selector, truth, topics=[])
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
+@times(1 / 3)
+@given(
+    order=st.lists(st.integers(0, 5), min_size=10, max_size=10),
+    topics=st.sampled_from([None, ["1"], ["2", "1"]]),
+)
+def test_an_order_over_topics(selector, order, topics):
+    """Within a topic the strategy decides, and of the topics whose document comes first."""
+    table = two_topics()
+    fitted = clone(selector).fit(table.fillna(0) if isinstance(selector, RandomSelector) else table)
+    alone = {}
+    for topic in topics or ["1", "2"]:
+        script = Script()
+        judge(fitted, script, topics=[topic], pool=table.index)
+        alone[topic] = [question.row for question in script.questions]
+    merged = []
+    while any(alone.values()):
+        topic = min((t for t in alone if alone[t]), key=lambda t: order[alone[t][0]])
+        merged.append(alone[topic].pop(0))
+    script = Script()
+    judge(fitted, script, topics=topics, order=order, pool=table.index)
+    assert [question.row for question in script.questions] == merged
+
+
+def test_an_order_over_topics_with_skips_and_undo():
+    selector = PoolingSelector().fit(two_topics())  # of topic 1 cabde, of topic 2 fghab
+    order = [1, 2, 0, 3, 4, 9, 8, 7, 6, 5]
+    script = Script()
+    judge(selector, script, n_select=2, order=order)
+    plain = script.asked
+    script = Script(SKIP)
+    judge(selector, script, n_select=2, order=order)
+    assert script.asked == plain + plain[0]
+    script = Script("truth", "truth", UNDO)
+    judge(selector, script, n_select=2, order=order)
+    assert script.asked == plain[:3] + plain[1:]
+    for bad, message in (([1, 2], "order has 2 entries"), ([np.nan] * 10, "order must hold")):
+        with pytest.raises(ValueError, match=message):
+            judge(selector, script, order=bad)
 
 
 def test_a_longer_budget_goes_on(tmp_path):

@@ -13,7 +13,12 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError
+from skfilterrank.exceptions import (
+    FitWarning,
+    InputError,
+    InputTypeError,
+    MissingPackageError,
+)
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import QueryRanker, RankAndFilter, threshold_curve
 from skfilterrank.stream import Rows, evaluate
@@ -195,6 +200,16 @@ def test_threshold_of_given_scores_is_that_of_memory(cluster, table, cuts, measu
     assert model.threshold_ == alone.threshold_
     assert model.best_score_ == pytest.approx(alone.best_score_, abs=1e-12)
     np.testing.assert_allclose(model.list_sizes_, alone.list_sizes_)
+
+
+def test_nothing_good_is_told(cluster, table):
+    frame = whole(table.assign(label=np.where(table["label"] < 0, -1, 0)), 3)
+    model = RankAndFilter("passthrough")
+    with pytest.warns(FitWarning, match="no label has a gain above 0"):
+        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
+    with warnings.catch_warnings(action="error"):
+        model.set_params(gains={0: 1, -1: -1})
+        model.fit(frame[["f0"]], frame["label"], groups=frame["query"])
 
 
 def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table):

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
@@ -23,7 +21,6 @@ from skfilterrank.exceptions import DataWarning, FileFormatError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
-from skfilterrank.ranking._filtering.abstention import _ridge_weights
 from skfilterrank.ranking._filtering.parameters import CUTS
 
 INF = np.inf
@@ -239,20 +236,6 @@ class TestAbstention:
         assert model.best_score_ == pytest.approx(best)
         assert value(found.answer_level_) == pytest.approx(best)
         assert found.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
-
-    @pytest.mark.parametrize("n", [1, 2, 5, 80])
-    @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
-    def test_the_regression_is_that_of_scikit_learn(self, n, scale):
-        rng = np.random.default_rng(n)
-        features, worth = scale * rng.normal(size=(n, 10)), rng.normal(size=n)
-        features[:, 3] = 0.1 * scale  # of which the mean is not always the value
-        features[:, 4] = features[:, 5]
-        features[:, 6] += 1e4 * scale
-        model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
-        weights = _ridge_weights(features, worth)
-        found = features @ weights[:-1] + weights[-1]
-        np.testing.assert_allclose(found, model.predict(features), rtol=1e-9, atol=1e-9)
-        assert weights[3] == pytest.approx(0, abs=1e-9 / scale)
 
     def test_a_query_is_shown_nothing(self, data, new):
         empty = n_shown(fitted(data, threshold=None, abstain="best_score"), new) == 0

@@ -10,6 +10,7 @@ from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from scipy import sparse
 from scipy.special import logit
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -105,6 +106,9 @@ def test_the_model_alone(data):
         again = score_difference(plain, other, 4, 2)
         np.testing.assert_allclose(again.contributions, found.contributions)
         assert again.features == list("01234")
+    for around in (FrozenEstimator(ridge), RankAndFilter(FrozenEstimator(ridge), cv="prefit")):
+        again = score_difference(around.fit(X, y), X, 4, 2)
+        np.testing.assert_array_equal(again.contributions, found.contributions)
     # A classifier whose second class is the bad one.
     names = np.where(y > 0, "good", "spam")
     model = LogisticRegression().fit(X, names)

@@ -11,9 +11,8 @@ from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
-from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import filtering_difficulty, make_ranking_scorer, ndcg_f_score
-from skfilterrank.ranking import RankAndFilter, ThresholdCurve, threshold_curve
+from skfilterrank.ranking import ThresholdCurve, threshold_curve
 
 NO = -np.inf
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
@@ -142,15 +141,6 @@ OPTIONS = [
 
 
 MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "mean"]
-
-
-@pytest.mark.parametrize("measure", sorted(MEASURES.keys() - set(MEANS)))
-def test_thresholds_are_chosen_by_means(measure):
-    message = f"'{measure}' is the .* over queries, and a threshold is chosen by a mean: name"
-    with pytest.raises(InputError, match=message):
-        threshold_curve([1, 0], [2, 1], groups=[1, 1], measure=measure)
-    with pytest.raises(InputError, match=message):
-        RankAndFilter("passthrough", measure=measure).fit([[2], [1]], [1, 0], groups=[1, 1])
 
 
 @pytest.mark.parametrize("measure", MEANS + OPTIONS)

@@ -62,7 +62,7 @@ def run(arguments) -> int:
         kept = np.delete(np.arange(len(index)), without)
         index, texts, without = index[kept], texts.iloc[kept], without[:0]
     if sample is not None:
-        selector = sample.fitted()
+        selector = sample.selector()
     else:
         selector = _fitted(strategy, arguments, index, table, texts, is_known)
     assessor = TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks)
@@ -75,6 +75,8 @@ def run(arguments) -> int:
                 log=log,
                 n_select=arguments.n_select if sample is None else None,
                 topics=arguments.only,
+                # Whatever the topic, so that what is judged is always a smaller sample.
+                order=None if sample is None or arguments.only else np.arange(len(index)),
                 pool=index,
                 leave_out=without,
                 grades=arguments.grades,

@@ -47,16 +47,12 @@ class DrawnSample:
         """Topic and document of each row."""
         return pd.MultiIndex.from_frame(self.table[_KEY])
 
-    def fitted(self):
-        """A strategy that goes through the sample in its order, whatever the topic.
-
-        So what is judged is always a smaller sample.
-        """
+    def selector(self):
+        """The order of the sample as a strategy."""
         prior = np.arange(len(self.table), 0, -1)
-        selector = judgments.PriorSelector()
-        selector.fit(prior[:, None], groups=self.table["qid"].to_numpy(), prior=prior)
-        selector._turns = -prior
-        return selector
+        return judgments.PriorSelector().fit(
+            prior[:, None], groups=self.table["qid"].to_numpy(), prior=prior
+        )
 
     def check_texts(self, rows, path) -> None:
         """All must be judged, and so there must be a text of each."""

@@ -5,21 +5,22 @@ from scipy import stats
 
 _BLOCK_NUMBERS = 2**20
 # scipy before 1.14 divides by zero on its way to some tails.
-_TAILS = {"divide": "ignore"}
+_of_tails = np.errstate(divide="ignore")
 
 
+@_of_tails
 def paired_power(n_queries, difference, variance, alpha):
     """Power of the two-sided paired t test, `variance` being that of the paired differences."""
     n = np.asarray(n_queries, dtype=np.float64)
     shift = np.sqrt(n * difference**2 / variance)
     critical = stats.t.isf(alpha / 2, n - 1)
-    with np.errstate(**_TAILS):
-        near = stats.nct.sf(critical, n - 1, shift)
-        far = stats.nct.cdf(-critical, n - 1, np.minimum(shift, 4))
+    near = stats.nct.sf(critical, n - 1, shift)
+    far = stats.nct.cdf(-critical, n - 1, np.minimum(shift, 4))
     # The far tail adds nothing but where power is near alpha, and loses digits elsewhere.
     return _settled(near + np.where(shift < 4, far, 0.0), shift**2)
 
 
+@_of_tails
 def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
     """Power of the F test when best and worst of the systems differ by `difference`.
 
@@ -31,8 +32,7 @@ def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
     denominator = numerator * (n - 1) if blocked else n_systems * (n - 1)
     noncentrality = n * difference**2 / (2 * variance)
     critical = stats.f.isf(alpha, numerator, denominator)
-    with np.errstate(**_TAILS):
-        power = stats.ncf.sf(critical, numerator, denominator, noncentrality)
+    power = stats.ncf.sf(critical, numerator, denominator, noncentrality)
     return _settled(power, noncentrality)
 
 

@@ -101,7 +101,7 @@ def score_systems(
     bad     0.0
     Name: lexirecall, dtype: float64
     """
-    wanted = parse_measures(measures)
+    wanted = _compared(measures)
     named = named_runs(runs)
     index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
@@ -118,6 +118,14 @@ def score_systems(
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}
     return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}
+
+
+def _compared(measures):
+    """Measures of which differences of means say what the measures say."""
+    wanted = parse_measures(measures)
+    for parsed in wanted.values():
+        parsed.for_means("systems are compared", takes=("mean", "sum"))
+    return wanted
 
 
 def score_predictions(
@@ -184,7 +192,7 @@ def score_predictions(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    wanted = parse_measures(measures)
+    wanted = _compared(measures)
     valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
     params = {"groups": groups, "gains": gains, "unjudged": unjudged}
     frames = {}

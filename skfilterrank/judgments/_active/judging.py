@@ -80,6 +80,7 @@ def judge(
     log=None,
     n_select=None,
     topics=None,
+    order=None,
     pool=None,
     leave_out: Collection[int] = (),
     grades=None,
@@ -109,6 +110,10 @@ def judge(
         that ``select()`` gives, which a :class:`PoolingSelector` may limit.
     topics : list, default=None
         Ids of the topics to judge, in this order. None takes all, in the order of their ids.
+    order : array-like of float of shape (n_rows,), default=None
+        Which topic comes next: that whose next document has the lowest number here, of the topic
+        that comes first in `topics` where several have it. Skipped documents come behind all
+        others. None finishes one topic before the next.
     pool : DataFrame or MultiIndex of length n_rows, default=None
         Columns or index levels "qid" and "docno": topic and document of each row that the selector
         was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
@@ -205,7 +210,7 @@ def judge(
     kept = grades and {f"{label:.17g}": name for label, name in grades.items()}
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
-        session = _Session(selector, qids, docnos, n_select, topics, leave_out)
+        session = _Session(selector, qids, docnos, n_select, topics, order, leave_out)
         session.know(known, () if file is None else file.events)
         if file is not None:
             session.replay(file.events)
@@ -242,7 +247,7 @@ def judge(
 class _Session:
     """Who was asked what, and what comes next."""
 
-    def __init__(self, selector, qids, docnos, n_select, topics, leave_out):
+    def __init__(self, selector, qids, docnos, n_select, topics, order, leave_out):
         is_active = isinstance(selector, ActiveSelector)
         if is_active:
             self.budgets, self.counts = _budgets(selector, n_select)
@@ -261,8 +266,13 @@ class _Session:
         sizes = np.bincount(self.codes[can_be_asked], minlength=index.n_queries)
         self.budgets = np.minimum(sizes, self.budgets)
         self.order = _topic_codes(topics, self.topic_ids)
-        # Place of each row over all topics, where a strategy does not go topic by topic.
-        self.turns = getattr(selector, "_turns", None) if topics is None else None
+        self.turns = None
+        if order is not None:
+            self.turns = check_numbers(order, "order", n_rows=index.n_rows)
+            if np.isnan(self.turns).any():
+                raise InputError("order must hold a number for each row, got NaN.")
+        # What comes next in each topic, where all are looked at; an answer changes its own topic.
+        self.nexts = {}
         n_topics = len(self.topic_ids)
         self.events, self.stack = [], []
         self.n_labels = np.zeros(n_topics, dtype=np.int64)
@@ -309,14 +319,21 @@ class _Session:
         """The next question; None where there is none left."""
         if self.asked_again is not None:
             return self._question(self.asked_again, self.before)
-        nexts = (each for code in self.order if (each := self._next_of(code)) is not None)
         if self.turns is None:
-            found = next(nexts, None)
+            nexts = map(self._next_of, self.order)
+            found = next((each for each in nexts if each is not None), None)
         else:
-            # What was skipped comes behind the others of all topics.
-            turns = {(each[1] is not None, self.turns[each[0]]): each for each in nexts}
-            found = turns[min(turns)] if turns else None
+            for code in self.order:
+                if code not in self.nexts:
+                    self.nexts[code] = self._next_of(code)
+            nexts = (self.nexts[code] for code in self.order)
+            found = min(filter(None, nexts), key=self._turn, default=None)
         return None if found is None else self._question(*found)
+
+    def _turn(self, following):
+        """What the topics are ordered by: what was skipped comes behind all others."""
+        row, before = following
+        return before is not None, self.turns[row]
 
     def _next_of(self, code):
         """The next row of a topic, and what was answered to it before; None without one."""
@@ -363,6 +380,7 @@ class _Session:
         self.events.append(event)
         row = self.row_of[event.qid, event.docno]
         code = self.codes[row]
+        self.nexts.pop(code, None)
         later, given_up = self.later[code], self.given_up[code]
         self.asked_again = self.before = None
         if event.kind == "label":

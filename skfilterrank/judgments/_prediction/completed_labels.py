@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, count_rows, find_groups
+from skfilterrank._core.inside import final_step
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
 from skfilterrank._sklearn_compat import (
     check_method_params,
     metadata_routing_enabled,

@@ -316,7 +316,10 @@ def random_ranking_bound(
     >>> abs(drawn.value - 0.5) < 4 * drawn.standard_error
     True
     """
-    entry, k, options = parse_measure(measure).with_cutoff(k)
+    parsed = parse_measure(measure).with_cutoff(k)
+    if average is not None:
+        parsed.for_means("a bound with average='mean' is given")
+    entry, k, options = parsed
     check_choice(method, "method", _METHODS)
     n_samples = check_count(n_samples, "n_samples", least=2)
     check_undefined(undefined)

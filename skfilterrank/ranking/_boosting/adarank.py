@@ -267,7 +267,7 @@ class AdaRankRanker(BoostedRanker):
         self._check_rounds()
         check_flag(self.both_directions, "both_directions")
         check_number(self.tol, "tol", least=0)
-        parsed = parse_measure(self.measure)
+        parsed = parse_measure(self.measure).for_means("features are chosen")
         if not is_optimizable(parsed.measure):
             low, high = parsed.measure.value_range
             why = (

@@ -146,10 +146,11 @@ def _strength_of_feature(strength, X, number, sign):
 
 
 def is_optimizable(entry: Measure) -> bool:
-    """Whether a measure's values are in range and depend on the order."""
+    """Whether a measure is a mean of values that are in range and depend on the order."""
     low, high = entry.value_range
     least = -1.0 if entry.greater_is_better else 0.0
-    return least <= low and high <= 1.0 and entry.order_matters != "never"
+    is_mean = entry.over_queries == "mean"
+    return is_mean and least <= low and high <= 1.0 and entry.order_matters != "never"
 
 
 def optimizable_measures():

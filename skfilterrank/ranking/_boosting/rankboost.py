@@ -258,7 +258,7 @@ class RankBoostRanker(BoostedRanker):
         check_choice(self.pair_weights, "pair_weights", PAIR_WEIGHTS)
         self._check_rounds()
         check_count(self.max_bins, "max_bins", 2)
-        return parse_measure(self.measure)
+        return parse_measure(self.measure).for_means("the number of rounds is chosen")
 
 
 class _ThresholdBoosting:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_choice
-from skfilterrank._response import final_step
+from skfilterrank._core.inside import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._calibration.calibrators import (

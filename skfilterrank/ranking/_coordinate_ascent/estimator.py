@@ -330,7 +330,7 @@ class CoordinateAscentRanker(FeatureRanker):
 
     def _check_parameters(self) -> ParsedMeasure:
         """Check the parameters, and read the measure."""
-        parsed = parse_measure(self.measure)
+        parsed = parse_measure(self.measure).for_means("weights are chosen")
         check_optimizable(parsed)
         check_choice(self.filter, "filter", (True, False))
         check_choice(self.init, "init", INITS)

@@ -69,7 +69,7 @@ def check_optimizable(parsed: ParsedMeasure) -> None:
         possible = [
             name
             for name, other in sorted(MEASURES.items())
-            if other.order_matters != "never" and name != "stat_ap"
+            if other.order_matters != "never" and other.over_queries == "mean" and name != "stat_ap"
         ]
         raise InputError(
             f"measure={brief(entry.name)} cannot be optimized: {reason}. Those that can: "

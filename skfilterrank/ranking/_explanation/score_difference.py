@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfilterrank._core.checks import check_count, check_groups, count_rows, find_groups
@@ -215,11 +216,13 @@ def _raw_scores(model, X, groups):
 def _innermost(model, X, groups):
     """The estimator that scores, X as it sees it, and the names of its features or None."""
     names = feature_names(X)
-    while isinstance(model, WrapsEstimator | BaseSearchCV | Pipeline):
+    while isinstance(model, WrapsEstimator | BaseSearchCV | Pipeline | FrozenEstimator):
         if isinstance(model, Pipeline):
             X = before_last(model, X, groups)
             names = _names_after(model[:-1], names)
             model = model.steps[-1][1]
+        elif isinstance(model, FrozenEstimator):
+            model = model.estimator
         else:
             model = model.best_estimator_ if isinstance(model, BaseSearchCV) else model.estimator_
     return model, X, names

@@ -1,7 +1,10 @@
 """How sure a list's scores are of it, and from which confidence on a query is answered."""
 
 import numpy as np
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._core.midpoint import midpoint
 from skfilterrank._core.same_value import first_of_highest
@@ -11,8 +14,6 @@ from skfilterrank.ranking._filtering.prefixes import list_order
 # Places of a list that the regression reads, and folds by query of what it says of its own rows.
 _DEPTH = 10
 _FOLDS = 5
-# Of the regression, for the squares of its weights.
-_PENALTY = 10.0
 
 
 def top_scores(scores, index, depth) -> np.ndarray:
@@ -126,19 +127,11 @@ def _or_least(confidence, scores, index):
 
 
 def _ridge_weights(features, worth):
-    """Weights of a ridge regression on standardised features, the constant last.
-
-    scikit-learn's estimators for it look at a hundred lists for longer than they compute.
-    """
-    mean = features.mean(axis=0)
-    centred = features - mean
-    scale = np.sqrt((centred**2).mean(axis=0))
-    # What is rounding alone is no spread.
-    scale[scale <= 1e-14 * len(features) * np.abs(mean)] = 1.0
-    scaled = centred / scale
-    squares = scaled.T @ scaled + _PENALTY * np.eye(scaled.shape[1])
-    weights = np.linalg.solve(squares, scaled.T @ (worth - worth.mean())) / scale
-    return np.append(weights, worth.mean() - weights @ mean)
+    """Weights of a ridge regression on standardised features, the constant last."""
+    model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features, worth)
+    scaler, ridge = model[0], model[1]
+    weights = ridge.coef_ / scaler.scale_
+    return np.append(weights, ridge.intercept_ - weights @ scaler.mean_)
 
 
 def _predicted(features, weights):

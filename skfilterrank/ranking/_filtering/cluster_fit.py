@@ -10,16 +10,18 @@ from sklearn.pipeline import Pipeline
 from tqdm.auto import tqdm
 
 from skfilterrank._core.checks import refuse_query_column
+from skfilterrank._core.inside import final_step
 from skfilterrank._core.moments import Moments
 from skfilterrank._core.queries import query_runs
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._dask.fold import each_partition, fold_partitions
 from skfilterrank._dask.frames import numbered_partitions
 from skfilterrank._dask.whole_queries import find_query_ids, hash_queries
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.list_sizes import usual_sizes
+from skfilterrank.ranking._filtering.threshold import warn_without_good
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
@@ -72,6 +74,7 @@ def fit_on_partitions(model, X, y, groups, fit_params) -> None:
     as_labels = learns_labels(inner, model.target, prefit=is_prefit)
     model._score_gains = model.gains if as_labels else None
     if model.threshold == "tune":
+        warn_without_good(rows.found("signs"))
         _tune(model, inner, rows, fit_params)
     else:
         model.threshold_ = None if model.threshold is None else float(model.threshold)

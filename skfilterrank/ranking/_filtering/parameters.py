@@ -4,7 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import check_choice, check_count, is_level
-from skfilterrank._response import final_step, has_method
+from skfilterrank._core.inside import final_step
+from skfilterrank._response import has_method
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.abstention import CONFIDENCES
 from skfilterrank.ranking._filtering.cuts import Cut, FirstK, LargestGap, ScoreCut, Surprise

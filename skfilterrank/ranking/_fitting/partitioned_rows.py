@@ -73,8 +73,8 @@ class PartitionCounts:
     n_good: int
     n_queries: int
     judged_of_fold: np.ndarray
-    queries_of_fold: np.ndarray
     levels: np.ndarray
+    signs: np.ndarray
 
 
 class PartitionedRows:
@@ -124,15 +124,17 @@ class PartitionedRows:
         self.counts = self.of_partitions(_counts, folds, with_levels)
         if not self.total("n_rows"):
             raise InputError("X has no rows: expected at least one.")
-        self.encoder = TargetEncoder(
-            kind, np.unique(np.concatenate([count.levels for count in self.counts]))
-        )
+        self.encoder = TargetEncoder(kind, self.found("levels"))
         n_queries = [count.n_queries for count in self.counts]
         self.first_numbers = np.cumsum(n_queries) - n_queries
 
     def total(self, name):
         """A sum over the partitions."""
         return sum(getattr(count, name) for count in self.counts)
+
+    def found(self, name) -> np.ndarray:
+        """The distinct values of all partitions."""
+        return np.unique(np.concatenate([getattr(count, name) for count in self.counts]))
 
     def of_partitions(self, function, *arguments) -> list:
         """What a function says of each partition; only this comes to the client."""
@@ -202,8 +204,8 @@ def _counts(part, folds, with_levels):
         n_good=int((gains > 0).sum()),
         n_queries=int(first.sum()),
         judged_of_fold=np.bincount(fold[judged & (fold >= 0)], minlength=folds.n),
-        queries_of_fold=np.bincount(fold[first & (fold >= 0)], minlength=folds.n),
         levels=np.unique(gains[judged]) if with_levels else gains[:0],
+        signs=np.unique(np.sign(gains[judged])),
     )
 
 

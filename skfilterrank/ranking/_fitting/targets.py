@@ -3,8 +3,8 @@
 import numpy as np
 from sklearn.base import is_classifier
 
+from skfilterrank._core.inside import final_step
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import group_parameter
 

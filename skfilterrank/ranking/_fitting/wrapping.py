@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._core.checks import find_groups, refuse_query_column
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.inside import final_step
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import document_scores, final_step
+from skfilterrank._response import document_scores
 from skfilterrank._sklearn_compat import BaseSearchCV, metadata_routing_enabled, without_groups
 from skfilterrank._wrapping import WrapsEstimator
 from skfilterrank.ranking._fitting.adapters import group_parameter, needs_own_form

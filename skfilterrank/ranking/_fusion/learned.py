@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_choice, check_groups, find_groups
 from skfilterrank._core.gains import Gains
+from skfilterrank._core.inside import final_step
 from skfilterrank._ranker import RankerMixin
-from skfilterrank._response import final_step
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker

@@ -22,7 +22,8 @@ from skfilterrank._core.checks import (
     find_groups,
 )
 from skfilterrank._core.gains import Gains, as_gains
-from skfilterrank._response import check_columns, final_step, has_method
+from skfilterrank._core.inside import final_step
+from skfilterrank._response import check_columns, has_method
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fitting.adapters import cut_rows, fit_clone
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
