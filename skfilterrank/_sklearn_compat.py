@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import sklearn
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_feature_names as check_feature_names
@@ -41,6 +41,13 @@ def feature_names(X) -> np.ndarray | None:
     """Names of the columns of a table, None where it has none."""
     # Which scikit-learn finds out by asking for every library of tables there is.
     return None if isinstance(X, np.ndarray) else _get_feature_names(X)
+
+
+def safe_indexing(X, rows):
+    """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return X.take(np.arange(len(X))[rows])
+    return _safe_indexing(X, rows)
 
 
 def metadata_routing_enabled() -> bool:

@@ -176,6 +176,8 @@ class _Shown(reprlib.Repr):
     def repr_int(self, value, level):
         """Digits, or how many of them there are where Python refuses to write them."""
         try:
+            # Python 3.14 would say so in its own words.
+            repr(value)
             return super().repr_int(value, level)
         except ValueError:
             return f"<a whole number of {value.bit_length():,} bits>"

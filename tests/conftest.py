@@ -7,6 +7,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # LightGBM asks for all processors whatever that says, and its threads wait for each other by
 # spinning: beside another worker a fit of a second takes half a minute.
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")
+# Commands write as they do for users, to whom a full disk shows late.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 import pytest
 from hypothesis import settings

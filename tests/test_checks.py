@@ -32,7 +32,7 @@ def test_what_float64_cannot_hold_is_a_number_but_not_finite(value):
     assert not is_finite_number(value)
 
 
-@pytest.mark.parametrize("value", [True, np.bool_(1), np.timedelta64(1), "1", None])
+@pytest.mark.parametrize("value", [True, np.bool_(1), np.timedelta64(1, "s"), "1", None])
 def test_truth_and_durations_are_no_numbers(value):
     assert not (is_number(value))
     assert not (is_finite_number(value))

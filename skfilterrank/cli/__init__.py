@@ -46,7 +46,9 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message, file=None):
         # Only help and the version are left; argparse says nothing where it cannot write them.
+        # What it does next is to end the program.
         put(message)
+        finish()
 
 
 class CommandParser(_Parser):

@@ -169,11 +169,15 @@ def _made(files, content, digest):
 def _download(url):
     """Bytes of an address; every failure is an OSError."""
     from http.client import HTTPException
+    from urllib.error import HTTPError
     from urllib.request import Request, urlopen
 
     try:
         request = Request(url, headers={"User-Agent": "skfilterrank"})
         with urlopen(request, timeout=_SECONDS) as response:
             return response.read()
+    except HTTPError as error:
+        error.close()  # it has the body of the answer
+        raise
     except HTTPException as error:  # such as an answer that breaks off
         raise OSError(f"the answer is not whole: {error!r}") from error

@@ -150,8 +150,11 @@ def plain_texts(column):
         return column
     values = column.dictionary
     if pyarrow.types.is_string_view(values.type):
-        # That of polars' categories, which pyarrow neither casts nor takes from.
-        values = values.cast(pyarrow.large_string())
+        # That of polars' categories, from which pyarrow takes nothing; the oldest casts no such.
+        try:
+            values = values.cast(pyarrow.large_string())
+        except pyarrow.ArrowNotImplementedError:
+            values = pyarrow.array(values.to_pylist(), pyarrow.large_string())
     return values.take(column.indices)
 
 

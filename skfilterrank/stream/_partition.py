@@ -111,7 +111,8 @@ def _append(path, columns):
     for values in columns:
         np.save(packed, values)
     try:
-        with open(path, "ab") as handle:
-            handle.write(packed.getbuffer())
+        # A view that outlives an error keeps the buffer from being closed.
+        with open(path, "ab") as handle, packed.getbuffer() as view:
+            handle.write(view)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None

@@ -281,7 +281,8 @@ def test_negative_labels(run, files):
     expected = values(["ndcg_f@2"], ["good.txt"], gains={-2: -1, 0: 0, 1: 1, 2: 2})
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
-    code, out, err = run(*args, "--gains", "-2=-1,0=0")
+    # With a digit behind the -, it is a value from Python 3.14 on.
+    code, out, err = run(*args, "--gains", "-bad=-1,0=0")
     assert (code, out) == (2, "")
     assert "write --option=VALUE where the value begins with -" in err
     code, out, err = run(*args, "--gains=-2=-1,0=0,5=5")

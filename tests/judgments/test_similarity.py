@@ -77,7 +77,7 @@ def test_of_word_counts(n_words, threshold):
 
 def test_of_many_rows():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((1000, 4000), density=0.01, rng=rng).tolil()
+    X = sparse.random_array((1000, 4000), density=0.01, random_state=rng).tolil()
     for row in range(0, 1000, 3):
         X[[row]] = X[[row // 2]]
         X[row, int(rng.integers(4000))] = rng.uniform(0.5, 2)

@@ -24,6 +24,7 @@ from skfilterrank.metrics import evaluate, make_ranking_scorer, register_measure
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.trec import evaluate_run
 from tests.support.trec_runs import random_run
+from versions import names_as_text
 
 NAMES = {
     "AP": "ap",
@@ -123,6 +124,7 @@ def test_every_name_of_trec_eval_has_its_number(labels):
             )
 
 
+@names_as_text
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in perl")
 def test_names_of_ir_measures_have_its_numbers():
     names = ["AP", "MAP@10", "nDCG@10", "P@5", "R@10", "RR", "MRR@3", "Rprec", "Bpref", "infAP"]

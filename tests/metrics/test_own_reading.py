@@ -15,6 +15,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, make_ranking_scorer
 from skfilterrank.ranking import threshold_curve
 from skfilterrank.trec import evaluate_run, register_with_ir_measures
+from versions import names_as_text
 
 LEVEL_2 = {-2: -2, -1: -1, 0: 0, 1: 0, 2: 1, 3: 1}
 OTHERS = {-2: -5, -1: 0, 0: 0, 1: 1, 2: 3, 3: 9}
@@ -240,6 +241,7 @@ def as_ir_measures(qrels, run):
     return qrels.rename(columns=names | {"label": "relevance"}), run.rename(columns=names)
 
 
+@names_as_text
 @pytest.mark.parametrize(
     "name",
     [
@@ -265,6 +267,7 @@ def test_ir_measures_has_the_same_values_by_the_same_names(name):
         assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
 
 
+@names_as_text
 @pytest.mark.parametrize("name", ["nDCG", "nDCG@5", "P(rel=2)@10", "RR", "AP@20", "Rprec"])
 def test_judged_only_is_that_of_ir_measures(name):
     ir_measures = pytest.importorskip("ir_measures")

@@ -370,7 +370,7 @@ def test_parameters_out_of_range(small, settings, message):
 def test_values_that_are_no_numbers_name_the_column(small, value, kind):
     X, y, groups = small
     fitted = AdaRankRanker().fit(X, y, groups)
-    frame = pd.DataFrame(X, columns=["bm25", "pagerank", "length", "title", "age"])
+    frame = pd.DataFrame(X.copy(), columns=["bm25", "pagerank", "length", "title", "age"])
     frame.iloc[3, 1] = value
     with pytest.raises(ValueError, match=rf"{kind} in column 1 \('pagerank'\)"):
         AdaRankRanker().fit(frame, y, groups)

@@ -454,7 +454,7 @@ def test_parameters_out_of_range(separable, settings, message):
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_bad_feature_is_named(separable, bad):
     X, y, groups = separable
-    frame = pd.DataFrame(X, columns=["bm25", "age", "length"])
+    frame = pd.DataFrame(X.copy(), columns=["bm25", "age", "length"])
     frame.loc[3, "age"] = bad
     with pytest.raises(ValueError, match="'age'"):
         CoordinateAscentRanker().fit(frame, y, groups)

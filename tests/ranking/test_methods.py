@@ -16,6 +16,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from skfilterrank._sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
 from skfilterrank.ranking import (
@@ -200,7 +201,7 @@ class TestRecipes:
         np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
 
     def test_missing_values(self, data, name):
-        X = pd.DataFrame(data.X, columns=list("abcde"))
+        X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
         X.iloc[4, 1] = X.iloc[9, 3] = np.nan
         if name == "logistic":
             with pytest.raises(ValueError, match=r"NaN in columns 1 \('b'\), 3 \('d'\).*Logistic"):
@@ -326,7 +327,7 @@ def test_logistic_on_sparse_features(data):
         assert ranker.n_features_in_ == 5
     zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
     assert zeros.nnz == np.count_nonzero(X)
-    assert get_tags(ranker).input_tags.sparse
+    assert get_tags(ranker).input_tags.sparse == tags_tell_sparse()
     model = RankAndFilter(make_logistic(), k=3, cv=3)
     assert model.fit(sparse.csr_array(X), data.y, groups=data.groups).best_score_ > 0.6
     X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))

@@ -448,7 +448,7 @@ def test_parameters_out_of_range(small, settings, message):
 
 def test_infinite_features_are_named(small):
     X, y, groups = small
-    infinite = pd.DataFrame(X, columns=["bm25", "pagerank", "length"])
+    infinite = pd.DataFrame(X.copy(), columns=["bm25", "pagerank", "length"])
     infinite.iloc[3, 1] = np.inf
     with pytest.raises(ValueError, match=r"infinity in column 1 \('pagerank'\)"):
         RankBoostRanker().fit(infinite, y, groups)

@@ -141,8 +141,10 @@ class _List:
         if not order.systems:
             raise InputError(f"{name} must hold at least one name, and is empty.")
         self.places = {system: place for place, system in enumerate(order.systems)}
-        self.before = rankdata(-order.values, method="min") - 1
-        self.n_tied = rankdata(-order.values, method="max") - self.before
+        # Floats since SciPy 1.18.
+        first, last = (rankdata(-order.values, m).astype(np.intp) for m in ("min", "max"))
+        self.before = first - 1
+        self.n_tied = last - self.before
         if ties == "raise" and (self.n_tied > 1).any():
             tied = np.flatnonzero(self.before == self.before[self.n_tied > 1].min())[:2]
             raise InputError(

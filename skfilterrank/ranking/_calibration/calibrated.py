@@ -104,7 +104,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     To scikit-learn this is a ranker, not a classifier: it takes labels of any gains, and
     :meth:`predict` gives scores. Its `score` measures lists. For the probabilities give model
     selection one of scikit-learn's scorers, where `y` is 0 or 1: "roc_auc", "average_precision",
-    "neg_log_loss" or "neg_brier_score".
+    "neg_log_loss" or "neg_brier_score". They take classifiers alone before scikit-learn 1.9.
 
     A curve never falls, so the order of the estimator's scores is kept. Held-out scores that order
     good and bad rows worse than chance, by more than chance explains, come with a warning; the

@@ -175,7 +175,7 @@ def xgboost_early_stopping(
     ...     "ndcg_f@10", X[~learn], y[~learn], groups=groups[~learn], early_stopping_rounds=10
     ... )
     >>> ranker = QueryRanker(XGBRanker(n_estimators=300, callbacks=[stopping]))
-    >>> ranker = ranker.fit(X[learn], y[learn], groups=groups[learn])
+    >>> ranker = ranker.fit(X[learn], y[learn], groups=groups[learn], verbose=False)
     >>> ranker.estimator_.get_booster().num_boosted_rounds() < 300
     True
     """
