@@ -11,7 +11,8 @@ OLDEST_TESTS ?= -m 'not slow' tests/test_oldest.py tests/test_estimators.py \
 	tests/test_estimator_contract.py \
 	tests/test_pandas_compat.py tests/features tests/plot tests/datasets \
 	tests/io tests/metrics/test_scorers.py tests/metrics/test_like.py \
-	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py
+	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
+	tests/ranking/test_library_forms.py
 
 .PHONY: demo test thorough check slow-list test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
 
