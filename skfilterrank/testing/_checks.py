@@ -53,8 +53,8 @@ def check_measure(
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Also if an expected
-        failure passes.
+        If checks fail: their names, what each is about, and what was found. Where one of the first
+        three fails unexpectedly, those after it are left out. Also if an expected failure passes.
     ValueError
         If there is no such measure or check.
 
@@ -107,8 +107,8 @@ def check_ranker(
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Also if an expected
-        failure passes.
+        If checks fail: their names, what each is about, and what was found. Where one of the first
+        five fails unexpectedly, those after it are left out. Also if an expected failure passes.
     ValueError
         If `ranker` has no `fit` or cannot be cloned, or there is no such check.
 
