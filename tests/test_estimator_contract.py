@@ -92,9 +92,10 @@ def expected_failures(ranker):
     if isinstance(ranker, LinearRankFusion) or getattr(ranker, "threshold", None) == "surprise":
         return WHOLE_LISTS
     if isinstance(ranker, FilterOnly):
-        return dict.fromkeys(
-            ("check_learning", "check_batches"), "What is kept has scores by chance."
-        )
+        reasons = {"check_batches": "What is kept has scores by chance."}
+        if not isinstance(ranker.estimator, RankAndFilter):
+            reasons["check_learning"] = "All is kept, with scores by chance."
+        return reasons
     if isinstance(ranker, CompletedLabels):
         return COMPLETES
     return {}

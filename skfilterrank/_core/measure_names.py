@@ -140,7 +140,8 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
         )
     if callable(text):
         raise InputError(
-            f"{brief(text)} is not a measure: a function becomes one by the decorator "
+            f"{brief(text)} is not a measure: name one, such as 'ndcg_f@10', or make one of a "
+            "function of your own, by the decorator "
             "skfilterrank.metrics.register_measure('its_name')."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None

@@ -75,7 +75,7 @@ def check_measure(
     >>> import numpy as np
     >>> from skfilterrank.metrics import register_measure
     >>> from skfilterrank.testing import check_measure
-    >>> @register_measure("good_in_sight", value_range=(0, 1))
+    >>> @register_measure("good_in_sight", value_range=(0, 1), order_matters="with k")
     ... def good_in_sight(ranked, pool):
     ...     return float(np.any(ranked > 0))
     >>> check_measure(good_in_sight)

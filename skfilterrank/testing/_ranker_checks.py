@@ -318,7 +318,7 @@ def check_refitting(ranker, data):
 
 
 def check_learning(ranker, data):
-    """`fit` learns which of the columns rise with the gain and which fall: nDCG beats chance."""
+    """`fit` learns which of the columns rise with the gain and which fall, far above chance."""
     X, y, groups = data
     rising = max(range(X.shape[1]), key=lambda column: len(np.unique(X[:, column])))
     by_label = np.argsort(y, kind="stable")
@@ -339,7 +339,7 @@ def check_learning(ranker, data):
         what = "scores do not tell the documents of a query apart"
     else:
         what = "fit learns too little"
-    assert learned >= chance + _LEAST_LEARNED * (best - chance), (
+    assert learned >= chance + _LEAST_LEARNED * (best - chance) - 1e-9, (
         "of rows that every column separates, one as it rises and the others as they fall, the "
         f"mean nDCG_f is {learned:.3f}, chance {chance:.3f}, the best order {best:.3f}: {what}"
     )
