@@ -12,27 +12,45 @@ _N_ALONE = 8
 
 
 def check_every_kind_of_list(measure, labels):
-    """Lists of every kind have a value, without an error or a RuntimeWarning such as numpy's."""
-    for kind, y_true, y_score in _kinds_of_lists(labels):
-        for cutoff in cutoffs(measure, 1):
-            for unjudged in ("zero", "drop"):
-                given = {"groups": ["q"] * len(y_true), "unjudged": unjudged, **cutoff}
-                asked = "".join(f", {key}={given[key]!r}" for key in (*cutoff, "unjudged"))
-                which = f"of {kind} (y_true={y_true}, y_score={y_score}{asked})"
-                try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("error", RuntimeWarning)
-                        value = measure(y_true, y_score, **given)
-                except Exception as error:
-                    raise AssertionError(
-                        f"{which}: {type(error).__name__}: {error}\nGive every list one number, or "
-                        "NaN where the measure is undefined: look whether a list is empty, or a "
-                        "sum 0, before you index or divide. Where such labels are none for the "
-                        "measure, give others by labels=."
-                    ) from error
-                assert np.isfinite(value), f"{which}, the value is {value}"
+    """Lists of every kind have a value, and come without a RuntimeWarning, such as numpy's."""
+    kinds = list(_kinds_of_lists(labels))
+    for kind in kinds:
+        _check_values(measure, [kind])
+    for cutoff in cutoffs(measure, 1):
+        for unjudged in ("zero", "drop"):
+            given = {**cutoff, "unjudged": unjudged}
+            try:
+                _check_values(measure, kinds, **given)
+            except AssertionError:
+                # One of them alone, where it is enough, is easier to look at.
+                for kind in kinds:
+                    _check_values(measure, [kind], **given)
+                raise
     values = score(measure, Rows.random(0, labels))
     assert not np.isnan(values).all(), f"the value is NaN, undefined, of all {len(values)} lists"
+
+
+def _check_values(measure, kinds, **given):
+    """Raise an AssertionError that names the lists where no finite value comes, or a warning."""
+    names, labels, scores = zip(*kinds)
+    which = f"{len(kinds)} lists of every kind"
+    if len(kinds) == 1:
+        asked = "".join(f", {name}={value!r}" for name, value in given.items())
+        which = f"{names[0]} (y_true={labels[0]}, y_score={scores[0]}{asked})"
+    groups = np.repeat(np.arange(len(kinds)), list(map(len, labels)))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            values = measure(
+                *map(np.concatenate, (labels, scores)), groups=groups, average=None, **given
+            )
+    except Exception as error:
+        raise AssertionError(
+            f"of {which}, {type(error).__name__}: {error}\nGive every list one number, or NaN "
+            "where the measure is undefined: look whether a list is empty, or a sum 0, before you "
+            "index or divide. Where such labels are none for the measure, give others by labels=."
+        ) from error
+    assert np.isfinite(values).all(), f"of {which}, the value is {values}"
 
 
 def _kinds_of_lists(labels):
