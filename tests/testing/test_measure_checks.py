@@ -332,7 +332,7 @@ def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_t
 def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
     made = register_measure("mistaken", of="block", value_range=(0, 1))(whole_recall)
     with pytest.raises(AssertionError, match="a cut-off changes nothing: let the function read k"):
-        check_measure(made)
+        _measure_cases(made, LABELS)["check_order_matters"]()
 
 
 def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
