@@ -29,6 +29,7 @@ check: lint
 slow-list: $(VENV)/installed-dev
 	: > tests/support/slow_tests.txt
 	$(BIN)/python -m pytest -q -n auto --dist worksteal --write-slow tests
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --write-slow -m 'not slow' tests
 
 # Other examples of hypothesis in each run, and ten times as many: TESTS=tests/io tries some alone.
 TESTS ?= tests

@@ -22,7 +22,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(slow_tests.MarkSlow())
+    config.pluginmanager.register(slow_tests.MarkSlow(config))
     if config.getoption("write_slow") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(slow_tests.WriteSlow())
 

@@ -3,16 +3,20 @@
 import inspect
 import re
 
-import pytest
-
 from public_names import public
 
 # A line of numpydoc such as "k : int or None, default=10".
 PARAMETERS = re.compile(r"^([\w, *]+) : (.+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("name", "thing"), public().items())
-def test_documented_defaults(name, thing):
+def test_documented_defaults():
+    for name, thing in public().items():
+        for parameter, default, said in defaults(thing):
+            assert repr(default) == repr(said), f"{parameter} of {name}"
+
+
+def defaults(thing):
+    """Each parameter whose default is told, with what it is and what is said."""
     text = inspect.getdoc(thing) or ""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.DOTALL | re.MULTILINE
@@ -23,5 +27,4 @@ def test_documented_defaults(name, thing):
             _, is_said, value = said.partition("default=")
             # What is said in other ways, or cut short, is for readers alone.
             if is_said and re.fullmatch(r"[^.]*(\d\.\d+[^.]*)?", value):
-                default = signature[parameter].default
-                assert repr(default) == repr(eval(value, {"nan": float("nan")})), parameter
+                yield parameter, signature[parameter].default, eval(value, {"nan": float("nan")})

@@ -80,11 +80,6 @@ def call(path, odd):
         return list(result) if inspect.isgenerator(result) else result
 
 
-@pytest.mark.parametrize("path", FUNCTIONS)
-def test_the_call_to_start_from_is_valid(path):
-    call(path, {})
-
-
 def check(path, odd):
     """A value, or an error of ours that names an argument; a file's name may not be there."""
     try:
@@ -106,11 +101,18 @@ def sample(words, values, n):
 
 
 @pytest.mark.parametrize("path", FUNCTIONS)
-def test_one_odd_argument(path):
-    """Every argument, with one odd value, or with each of them where the profile is thorough."""
-    for name in arguments()[path]:
+def test_odd_arguments(path):
+    """Every argument, with one odd value, or with each of them where the profile is thorough; then
+    two at once."""
+    # What to start from is valid.
+    call(path, {})
+    names = arguments()[path]
+    for name in names:
         for label in ODD if IS_THOROUGH else sample([path, name], ODD, 1):
             check(path, {name: label})
+    for turn in range((50 if IS_THOROUGH else 2) if len(names) > 1 else 0):
+        both = sample([path, str(turn)], names, 2)
+        check(path, {name: sample([path, name, str(turn)], ODD, 1)[0] for name in both})
 
 
 @pytest.mark.parametrize(
@@ -140,13 +142,6 @@ def test_one_odd_argument(path):
 )
 def test_what_once_went_wrong(path, name, label):
     check(path, {name: label})
-
-
-@pytest.mark.parametrize("path", [path for path in FUNCTIONS if len(arguments()[path]) > 1])
-def test_two_odd_arguments(path):
-    for turn in range(50 if IS_THOROUGH else 2):
-        names = sample([path, str(turn)], arguments()[path], 2)
-        check(path, {name: sample([path, name, str(turn)], ODD, 1)[0] for name in names})
 
 
 @pytest.mark.parametrize("name", ["y_true", "y_score", "groups", "ties", "gains", "k"])

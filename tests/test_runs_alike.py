@@ -441,39 +441,33 @@ def test_one_path_is_one_run(name, paths):
     pd.testing.assert_frame_equal(FUNCTIONS[name](paths[0]), FUNCTIONS[name]({"one": RUNS["one"]}))
 
 
-@pytest.mark.parametrize(
-    ("runs", "message"),
-    [
+def test_what_is_no_run_is_told_alike(function):
+    for runs, message in (
         ({}, "runs must hold at least [12] runs?, got 0|runs must be at least 2, got 0"),
         ([RUNS["one"]] * 2, "runs must be a path, a list .* got a list that holds DataFrame"),
         (io.StringIO("1 Q0 a 1 1 x"), "runs must be a path, .*, got one StringIO: name it"),
         (3, "runs must be a list of"),
         ({"one": [1, 2], "two": 3}, "run must be a data frame, a path or an open file, got list.*"),
         (["one/run.txt", "two/run.txt.gz"], "give two runs of the name 'run': pass a dict"),
-    ],
-)
-def test_what_is_no_run_is_told_alike(function, runs, message):
-    with pytest.raises(SkfilterrankError, match=message):
-        function(runs)
+    ):
+        with pytest.raises(SkfilterrankError, match=message):
+            function(runs)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_a_bad_run_is_named(function):
+    for change, message in (
         ({"score": np.nan}, "column 'score' of run holds 3 NaN"),
         ({"score": np.inf}, r"column 'score' of run holds 3 \+inf"),
         ({"score": "high"}, "column 'score' of run must hold numbers, got 'high'"),
         ({"docno": ["x", None, "y"]}, "column 'docno' .*holds no id in row 1"),
         ({"docno": "a"}, "holds document 'a' twice in topic '1'"),
-    ],
-)
-def test_a_bad_run_is_named(function, change, message):
-    if function is ALONE["read_runs"] and "twice" in message:
-        pytest.skip("it reads, and joins nothing")
-    runs = RUNS | {"two": RUNS["two"].assign(**change)}
-    with pytest.raises(SkfilterrankError, match=message) as caught:
-        function(runs)
-    assert "run 'two'" in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    ):
+        if function is ALONE["read_runs"] and "twice" in message:
+            continue  # it reads, and joins nothing
+        runs = RUNS | {"two": RUNS["two"].assign(**change)}
+        with pytest.raises(SkfilterrankError, match=message) as caught:
+            function(runs)
+        assert "run 'two'" in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
     with pytest.raises(SkfilterrankError, match=r"run has no column 'score'; its columns are"):
         function(RUNS | {"two": RUNS["two"].drop(columns="score")})
 

@@ -67,7 +67,9 @@ def wait_for(browser, script):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_nothing_is_fetched_from_outside(browser, address, page):
+def test_a_page_on_a_wide_screen(browser, address, page):
+    """It fetches nothing from outside, fits, and can be read in either scheme."""
+    resize(browser, 1280)
     # What the browser shows before any page, it loads from itself.
     browser.get("about:blank")
     time.sleep(0.2)
@@ -80,6 +82,14 @@ def test_nothing_is_fetched_from_outside(browser, address, page):
     assert address + PAGES[page] in asked
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 1280
+    for scheme in ("light", "dark"):
+        browser.execute_script(f"document.documentElement.dataset.theme = '{scheme}'")
+        paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert (luminance(paper) < 0.2) == (scheme == "dark")
+        faint = browser.execute_script(FAINT)
+        # WCAG wants 4.5 of small text; greys of labels and of code are a little below in themes.
+        assert [each for each in faint if contrast(*each[1:]) < 4] == [], scheme
 
 
 def test_links_in_the_files_stay_on_the_machine():
@@ -101,26 +111,12 @@ def test_links_in_the_files_stay_on_the_machine():
     assert [path.name for path in styles if fetched.search(path.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("page", PAGES)
-def test_no_page_is_wider_than_the_screen(browser, address, page, width):
-    resize(browser, width)
+def test_no_page_is_wider_than_a_phone(browser, address, page):
+    resize(browser, 375)
     browser.get(address + PAGES[page])
     wait_for(browser, "document.readyState == 'complete'")
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
-def test_text_is_readable_in_either_scheme(browser, address, page, scheme):
-    resize(browser, 1280)
-    browser.get(address + PAGES[page])
-    browser.execute_script(f"document.documentElement.dataset.theme = '{scheme}'")
-    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-    assert (luminance(paper) < 0.2) == (scheme == "dark")
-    faint = browser.execute_script(FAINT)
-    # WCAG wants 4.5 of small text; greys of labels and of code are a little below in themes.
-    assert [each for each in faint if contrast(*each[1:]) < 4] == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 375
 
 
 # The text of the article, its colour, and that of the nearest box below it that has one.

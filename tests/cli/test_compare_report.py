@@ -384,6 +384,7 @@ def many(folder):
 
 
 @pytest.mark.usefixtures("not_drawn")
+@pytest.mark.usefixtures("not_drawn")
 def test_long_lists_are_cut_and_say_so(report, many):
     _, page = report(files=many, measures=["ap"])
     assert "Here are 10 of 21 pairs, those of the 5 best runs." in page.text
@@ -394,6 +395,7 @@ def test_long_lists_are_cut_and_say_so(report, many):
     assert "for the 6 topics that weigh most; 6 left out." in page.text
 
 
+@pytest.mark.usefixtures("not_drawn")
 def test_curves_with_enough_topics(report, many):
     _, page = report(files=many[:3], measures=["ap", "rr"])
     assert "curves" in page.ids

@@ -53,15 +53,15 @@ def loop_tau_ap_b(first, second):
     return sum(found) / 2
 
 
-@pytest.mark.parametrize("predicted", list(itertools.permutations("abcde")))
-def test_tau_ap_of_all_orders_of_five(predicted):
-    truth, predicted = list("abcde"), list(predicted)
-    assert tau_ap(truth, predicted) == pytest.approx(loop_tau_ap(truth, predicted), abs=1e-12)
-    both = (loop_tau_ap(truth, predicted) + loop_tau_ap(predicted, truth)) / 2
-    assert tau_ap_b(truth, predicted) == pytest.approx(both, abs=1e-12)
-    pairs = list(itertools.combinations(predicted, 2))
-    n_right = sum(one < other for one, other in pairs)
-    assert kendall_tau(truth, predicted) == pytest.approx((2 * n_right - 10) / 10, abs=1e-12)
+def test_tau_ap_of_all_orders_of_five():
+    truth = list("abcde")
+    for predicted in map(list, itertools.permutations(truth)):
+        assert tau_ap(truth, predicted) == pytest.approx(loop_tau_ap(truth, predicted), abs=1e-12)
+        both = (loop_tau_ap(truth, predicted) + loop_tau_ap(predicted, truth)) / 2
+        assert tau_ap_b(truth, predicted) == pytest.approx(both, abs=1e-12)
+        pairs = list(itertools.combinations(predicted, 2))
+        n_right = sum(one < other for one, other in pairs)
+        assert kendall_tau(truth, predicted) == pytest.approx((2 * n_right - 10) / 10, abs=1e-12)
 
 
 @given(PAIRS_OF_VALUES)

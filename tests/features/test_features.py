@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -229,6 +228,8 @@ def test_life_in_a_pipeline(table, output):
     model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
     expected = model.predict_proba(table)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
+    import skops.io
+
     data = skops.io.dumps(model)
     foreign = skops.io.get_untrusted_types(data=data)
     theirs = {"sklearn.compose._column_transformer._RemainderColsList"}  # scikit-learn before 1.9

@@ -6,7 +6,6 @@ import zipfile
 
 import numpy as np
 import pytest
-import skops.io
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
@@ -70,6 +69,8 @@ def archive(way=zipfile.ZIP_DEFLATED, **entries):
 
 def test_a_copy_holds_the_same():
     model = {"a": np.arange(5), "b": sparse.csr_matrix(np.eye(3)), "c": "text"}
+    import skops.io
+
     data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     copied = Unpacker("m", LIMIT).unpack(data)
     with zipfile.ZipFile(io.BytesIO(copied)) as found:

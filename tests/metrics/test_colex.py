@@ -3,7 +3,7 @@
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import comb, factorial, lgamma, log, log1p
 
 import numpy as np
@@ -101,9 +101,8 @@ class TestLogarithms:
 class TestScores:
     """The number of worse placements as a score, which never contradicts it."""
 
-    @pytest.mark.parametrize("n", range(1, 10))
-    def test_all_placements(self, kind, scale, n):
-        for m in range(1, n + 1):
+    def test_all_placements(self, kind, scale):
+        for m, n in combinations_with_replacement(range(1, 10), 2):
             # Better ones have the smaller last position, and so on, or the smaller first one.
             order = (lambda p: p[::-1]) if kind == "recall" else None
             placements = sorted(combinations(range(1, n + 1), m), key=order, reverse=True)
@@ -154,21 +153,18 @@ class TestScores:
             low, high = scores([p, q] if exact[0] < exact[1] else [q, p], n, kind, scale)
             assert low < high
 
-    @pytest.mark.parametrize(
-        ("n", "m"),
-        [
+    def test_neighbours_in_the_order(self, kind, scale):
+        """A step at one level takes those below from the worst to the best, or one step on."""
+        for n, m in (
             *((30, 3), (30, 20), (100, 80), (300, 150), (1000, 5)),
             *((1000, 400), (10**6, 3), (10**6, 40), (10**9, 9)),
-        ],
-    )
-    def test_neighbours_in_the_order(self, kind, scale, n, m):
-        """A step at one level takes those below from the worst to the best, or one step on."""
-        better, worse = steps(n, m)
-        if kind == "precision":
-            # The same, counted from the end, where the earlier set is the worse one.
-            better, worse = n + 1 - worse[:, ::-1], n + 1 - better[:, ::-1]
-        better, worse = (scores(each, n, kind, scale) for each in (better, worse))
-        assert (better >= worse).all()
+        ):
+            better, worse = steps(n, m)
+            if kind == "precision":
+                # The same, counted from the end, where the earlier set is the worse one.
+                better, worse = n + 1 - worse[:, ::-1], n + 1 - better[:, ::-1]
+            better, worse = (scores(each, n, kind, scale) for each in (better, worse))
+            assert (better >= worse).all(), (n, m)
 
     def test_ten_thousand_relevant(self, kind, scale):
         rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from skfilterrank.metrics import (
     get_measure_names,
     unbounded_queries,
 )
-from skfilterrank.testing import parametrize_with_checks
+from skfilterrank.testing import check_measure
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -32,17 +32,13 @@ def measure(name, y_true, y_score, **params):
     )
 
 
-@parametrize_with_checks(
-    [written(name) for name in ALL if name not in NONNEGATIVE],
-    expected_failed_checks=expected_failures,
-)
-def test_checks(check):
-    check()
-
-
-@parametrize_with_checks(sorted(NONNEGATIVE), labels=[0, 1, 2, 3, np.nan])
-def test_checks_of_labels_from_0_up(check):
-    check()
+@pytest.mark.parametrize("name", ALL)
+def test_checks(name):
+    if name in NONNEGATIVE:
+        check_measure(name, labels=[0, 1, 2, 3, np.nan])
+    else:
+        text = written(name)
+        check_measure(text, expected_failed_checks=expected_failures(text))
 
 
 def test_value_ranges():

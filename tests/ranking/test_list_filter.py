@@ -419,7 +419,7 @@ def test_order_of_rows_is_no_matter(mode, seed):
     groups, y = rng.randint(0, 8, 40), rng.choice([-1, 1, 2], 40)
     scores = rng.permutation(40) / 40.0
     order = rng.permutation(40)
-    model = RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4, cv=3)
+    model = RankAndFilter("passthrough", threshold=mode, abstain="score_gap", max_shown=4, cv=2)
     one, two = (
         clone(model).fit(scores[rows], y[rows], groups=groups[rows])
         for rows in (np.arange(40), order)

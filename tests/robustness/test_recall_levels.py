@@ -80,7 +80,6 @@ def test_trec_eval_agrees(positions):
 
 
 @pytest.mark.parametrize("measure", NAMED)
-@times(1 / 2)
 @given(position_lists)
 def test_bounds_and_the_ideal(measure, positions):
     value = recall_level_metric(positions, measure)

@@ -74,7 +74,6 @@ def test_worst_searchers_of_the_flat_metrics():
     "exposure",
     ["ap", "ndcg", "rbp", lambda p: 1 / p**2, lambda p: np.cos(p) + 2, np.cos, np.negative],
 )
-@times(1 / 2)
 @given(position_lists)
 def test_providers_by_enumeration(exposure, positions):
     alone = recall_level_metric([[p] for p in positions], "tse", exposure=exposure)
