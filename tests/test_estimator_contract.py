@@ -58,6 +58,7 @@ def test_whatever_predicts_is_in_the_contract():
 
 LOOKS_AT_NOTHING = dict.fromkeys(
     (
+        "check_learning",
         "check_lengths",
         "check_labels_that_are_no_numbers",
         "check_unjudged_rows_are_counted",
@@ -68,7 +69,8 @@ LOOKS_AT_NOTHING = dict.fromkeys(
     "It looks at nothing, and takes anything.",
 )
 LEARNS_NOTHING = dict.fromkeys(
-    ("check_unjudged_rows_are_counted", "check_no_judged_row"), "It learns nothing from labels."
+    ("check_learning", "check_unjudged_rows_are_counted", "check_no_judged_row"),
+    "It learns nothing from labels.",
 )
 COMPLETES = {
     "check_unjudged_rows_are_counted": "They are what it completes.",
@@ -90,7 +92,10 @@ def expected_failures(ranker):
     if isinstance(ranker, LinearRankFusion) or getattr(ranker, "threshold", None) == "surprise":
         return WHOLE_LISTS
     if isinstance(ranker, FilterOnly):
-        return {"check_batches": "What is kept has scores by chance."}
+        reasons = {"check_batches": "What is kept has scores by chance."}
+        if not isinstance(ranker.estimator, RankAndFilter):
+            reasons["check_learning"] = "All is kept, with scores by chance."
+        return reasons
     if isinstance(ranker, CompletedLabels):
         return COMPLETES
     return {}

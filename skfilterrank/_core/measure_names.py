@@ -138,6 +138,12 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(list(measures))} "
             "with options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
+    if callable(text):
+        raise InputError(
+            f"{brief(text)} is not a measure: name one, such as 'ndcg_f@10', or make one of a "
+            "function of your own, by the decorator "
+            "skfilterrank.metrics.register_measure('its_name')."
+        )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
     entry_and_cut = parts and _find(parts["name"])
     if parts is None or entry_and_cut is None:

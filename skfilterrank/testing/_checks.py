@@ -16,7 +16,7 @@ from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
 from skfilterrank.metrics import get_measure
-from skfilterrank.testing import _measure_checks, _ranker_checks
+from skfilterrank.testing import _first_measure_checks, _measure_checks, _ranker_checks
 from skfilterrank.testing._rows import LABELS, Rows
 
 # Rows of six seeds have different cut-offs.
@@ -24,6 +24,9 @@ _N_SEEDS, _N_SEEDS_WITHOUT_K = 6, 3
 # Without a cut-off, and with one that lists go beyond.
 _SEEDS_OF_CONTAINERS = (0, 3)
 _MOST_LABEL = 100
+_OF_MEASURES = _first_measure_checks.FIRST + _measure_checks.OF_ROWS + _measure_checks.OF_LABELS
+# What fails one of them fails many others, which would not say why.
+_FIRST = _first_measure_checks.FIRST + _ranker_checks.FIRST
 
 
 def check_measure(
@@ -50,8 +53,8 @@ def check_measure(
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Also if an expected
-        failure passes.
+        If checks fail: their names, what each is about, and what was found. Where one of the first
+        three fails unexpectedly, those after it are left out. Also if an expected failure passes.
     ValueError
         If there is no such measure or check.
 
@@ -72,7 +75,7 @@ def check_measure(
     >>> import numpy as np
     >>> from skfilterrank.metrics import register_measure
     >>> from skfilterrank.testing import check_measure
-    >>> @register_measure("good_in_sight", value_range=(0, 1))
+    >>> @register_measure("good_in_sight", value_range=(0, 1), order_matters="with k")
     ... def good_in_sight(ranked, pool):
     ...     return float(np.any(ranked > 0))
     >>> check_measure(good_in_sight)
@@ -104,8 +107,8 @@ def check_ranker(
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Also if an expected
-        failure passes.
+        If checks fail: their names, what each is about, and what was found. Where one of the first
+        five fails unexpectedly, those after it are left out. Also if an expected failure passes.
     ValueError
         If `ranker` has no `fit` or cannot be cloned, or there is no such check.
 
@@ -207,14 +210,10 @@ def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
     measure = get_measure(measure)
     labels = _checked_labels(labels)
     return {
-        **{
-            check.__name__: partial(_with_rows, check, measure, labels)
-            for check in _measure_checks.OF_ROWS
-        },
-        **{
-            check.__name__: partial(_quietly, check, measure, labels)
-            for check in _measure_checks.OF_LABELS
-        },
+        check.__name__: partial(
+            _with_rows if check in _measure_checks.OF_ROWS else _quietly, check, measure, labels
+        )
+        for check in _OF_MEASURES
     }
 
 
@@ -259,9 +258,14 @@ def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
         )
     data = _default_data() if data is None else _checked_data(data)
     return {
-        check.__name__: partial(_quietly, check, clone(ranker), data)
+        check.__name__: partial(_with_copies, check, ranker, data)
         for check in _ranker_checks.OF_DATA
     }
+
+
+def _with_copies(check, ranker, data):
+    """Run a check with rows that a ranker may write to."""
+    _quietly(check, clone(ranker), tuple(part.copy() for part in data))
 
 
 def _checked_data(data):
@@ -335,6 +339,8 @@ def _run(checks, expected_failed_checks):
                 said = "\n".join([str(error), *getattr(error, "__notes__", ())])
                 about = f"{name}: {inspect.getdoc(check.args[0])}"
                 wrong.append((f"{about}\n{type(error).__name__}: {said}", error))
+                if check.args[0] in _FIRST:
+                    break
         else:
             if name in reasons:
                 wrong.append((f"{name} passes, though it is expected to fail", None))
@@ -362,5 +368,5 @@ def _listing(function, checks):
     function.__doc__ = (function.__doc__ or "").replace("{checks}", texts)
 
 
-_listing(check_measure, _measure_checks.OF_ROWS + _measure_checks.OF_LABELS)
+_listing(check_measure, _OF_MEASURES)
 _listing(check_ranker, _ranker_checks.OF_DATA)

@@ -15,9 +15,13 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank._sklearn_compat import tags_tell_sparse
+from skfilterrank.exceptions import brief
+from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.testing._said import raises, warnings_of
 
 _COLUMNS = ("a", "b b", "c", "d")
+# Of the way from chance to the best order.
+_LEAST_LEARNED = 0.5
 
 
 def predicted(ranker, X, groups):
@@ -42,13 +46,27 @@ def check_signatures(ranker, data):
     """`fit`, `predict` and `score` take `groups`, after the data and None by default."""
     for method, names in (("fit", "Xy"), ("predict", "X"), ("score", "Xy")):
         found = getattr(ranker, method, None)
-        assert found is not None, f"there is no {method}"
+        assert found is not None, (
+            f"there is no {method}: a class of your own inherits it, or what it is checked for, "
+            "from skfilterrank.ranking.RankerMixin"
+        )
         parameters = inspect.signature(found).parameters
         expected = [*names, "groups"]
         assert list(parameters)[: len(expected)] == expected, (
             f"{method} must take {', '.join(expected)}, it takes {', '.join(parameters)}"
         )
         assert parameters["groups"].default is None, f"groups of {method} must be None by default"
+
+
+def check_fit(ranker, data):
+    """`fit` and `predict` take sound rows, and `fit` returns the ranker."""
+    X, y, groups = data
+    own = clone(ranker)
+    returned = own.fit(X, y, groups=groups)
+    assert returned is own, (
+        f"fit returned {brief(returned)}, not the ranker: end it with `return self`"
+    )
+    predicted(own, X, groups)
 
 
 def check_scores(ranker, data):
@@ -105,9 +123,13 @@ def check_lengths(ranker, data):
     """Groups or labels of another length are an error that tells how many there are."""
     X, y, groups = data
     n = len(y)
-    with raises(ValueError, str(n - 1), "groups without a row"):
+    advice = (
+        "call sklearn.utils.check_consistent_length(X, y, groups) first in fit, even where nothing "
+        "there reads the groups: rows may have got mixed up"
+    )
+    with raises(ValueError, str(n - 1), "groups for all rows but one", advice):
         clone(ranker).fit(X, y, groups=groups[:-1])
-    with raises(ValueError, str(n - 1), "labels without a row"):
+    with raises(ValueError, str(n - 1), "labels for all rows but one", advice):
         clone(ranker).fit(X, y[1:], groups=groups)
 
 
@@ -244,14 +266,36 @@ def check_read_only_arrays(ranker, data):
 def check_nothing_of_the_caller_is_changed(ranker, data):
     """Neither the data nor the parameters, such as the estimator inside."""
     ranker = copy.deepcopy(ranker)
-    before = joblib.hash((data, ranker.get_params()))
+    arrays, given = dict(zip(("X", "y", "groups"), data)), ranker.get_params()
+    array_hashes, given_hashes = _hashes(arrays), _hashes(given)
     inner = getattr(ranker, "estimator", None)
-    X, y, groups = data
-    fitted = ranker.fit(X, y, groups=groups)
-    assert fitted is ranker, "fit must return self"
-    predicted(fitted, X, groups)
-    assert joblib.hash((data, ranker.get_params())) == before, "data or parameters have changed"
-    assert getattr(ranker, "estimator", None) is inner
+    for method in ("fit", "predict"):
+        if method == "fit":
+            ranker.fit(**arrays)
+        else:
+            predicted(ranker, arrays["X"], arrays["groups"])
+        written = [name for name, found in _hashes(arrays).items() if found != array_hashes[name]]
+        assert not written, (
+            f"{method} writes to {' and '.join(written)}, which the caller still has: copy first"
+        )
+        now = ranker.get_params()
+        found = _hashes(now)
+        changed = [name for name in given if found.get(name) != given_hashes[name]]
+        values = ", ".join(
+            f"{name} (from {brief(given[name])} to {brief(now.get(name))})" for name in changed
+        )
+        assert not changed, (
+            f"{method} changes the parameters {values}: keep what is learned under another name, "
+            f"such as {changed[0]}_"
+        )
+    assert getattr(ranker, "estimator", None) is inner, (
+        "fit replaces the parameter estimator: fit a clone, and keep it as estimator_"
+    )
+
+
+def _hashes(held):
+    """What each array or parameter holds."""
+    return {name: joblib.hash(value) for name, value in held.items()}
 
 
 def check_refitting(ranker, data):
@@ -259,11 +303,46 @@ def check_refitting(ranker, data):
     X, y, groups = data
     first = _fitted(ranker, data)
     scores = predicted(first, X, groups)
-    np.testing.assert_array_equal(predicted(_fitted(first, data), X, groups), scores)
+    again = {"predict is called a second time": lambda: first}
+    again["a clone is fitted"] = lambda: _fitted(first, data)
     # What goes on from where it stood is another thing.
     if not ranker.get_params().get("warm_start"):
-        again = first.fit(X, y, groups=groups)
-        np.testing.assert_array_equal(predicted(again, X, groups), scores)
+        again["it is fitted a second time"] = lambda: first.fit(X, y, groups=groups)
+    for when, fitted in again.items():
+        others = predicted(fitted(), X, groups)
+        assert np.array_equal(others, scores, equal_nan=True), (
+            f"the same rows have other scores when {when}, such as {others[others != scores][0]} "
+            f"for {scores[others != scores][0]}: random numbers are drawn (give the ranker a "
+            "random_state), or something is kept from call to call"
+        )
+
+
+def check_learning(ranker, data):
+    """`fit` learns which of the columns rise with the gain and which fall, far above chance."""
+    X, y, groups = data
+    rising = max(range(X.shape[1]), key=lambda column: len(np.unique(X[:, column])))
+    by_label = np.argsort(y, kind="stable")
+    sorted_X = np.empty_like(X)
+    sorted_X[by_label] = np.sort(X, axis=0)[::-1]
+    sorted_X[by_label, rising] = np.sort(X[:, rising])
+    scores = predicted(clone(ranker).fit(sorted_X, y, groups=groups), sorted_X, groups)
+    # What is filtered comes last: this is about the order.
+    lowest = scores[np.isfinite(scores)].min(initial=0.0)
+    scores = np.where(np.isfinite(scores), scores, lowest - 1)
+    learned, chance, best = (
+        ndcg_f_score(y, given, groups=groups)
+        for given in (scores, np.zeros(len(y)), sorted_X[:, rising])
+    )
+    if learned < chance - 1e-9:
+        what = "higher scores must be better, and fit must read the labels"
+    elif learned <= chance + 1e-9:
+        what = "scores do not tell the documents of a query apart"
+    else:
+        what = "fit learns too little"
+    assert learned >= chance + _LEAST_LEARNED * (best - chance) - 1e-9, (
+        "of rows that every column separates, one as it rises and the others as they fall, the "
+        f"mean nDCG_f is {learned:.3f}, chance {chance:.3f}, the best order {best:.3f}: {what}"
+    )
 
 
 def check_pickling(ranker, data):
@@ -314,9 +393,16 @@ def check_grid_search(ranker, data):
         np.testing.assert_allclose(search.best_score_, np.mean(scores))
 
 
-OF_DATA = (
+FIRST = (
     check_signatures,
+    check_fit,
+    check_nothing_of_the_caller_is_changed,
+    check_refitting,
     check_scores,
+)
+OF_DATA = (
+    *FIRST,
+    check_learning,
     check_types_of_groups,
     check_order_of_groups,
     check_groups_by_routing,
@@ -331,8 +417,6 @@ OF_DATA = (
     check_masked_features,
     check_sparse_features,
     check_read_only_arrays,
-    check_nothing_of_the_caller_is_changed,
-    check_refitting,
     check_pickling,
     check_batches,
     check_score,

@@ -1,5 +1,8 @@
 """Each check of the kit fails for a measure that breaks what the check is about."""
 
+import itertools
+import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -129,7 +132,14 @@ def half_the_sum(facts):
     return Additive(facts.relevant / 2, facts.by_place(lambda place: 1 / place))
 
 
+def drawn(y_true, y_score, **given):
+    return AP(y_true, y_score, **given) * np.random.default_rng().random()
+
+
 BROKEN = {
+    "check_every_kind_of_list": {"function": no_lists},
+    "check_the_same_again": {"function": drawn},
+    "check_direction": {"greater_is_better": False},
     "check_order_of_rows": {"function": by_the_first_row},
     "check_stable_ties": {"function": whole_rows},
     "check_names_of_queries": {"function": texts_in_another_order},
@@ -153,7 +163,6 @@ BROKEN = {
     "check_threshold_curve": {"additive": half_the_sum},
     "check_wherever_measures_are_named": {"function": too_high, "name": "ap"},
     "check_order_matters": {"order_matters": "never"},
-    "check_odd_lists": {"function": no_lists},
     "check_pickle_and_repr": {"name": "ap"},
 }
 
@@ -191,6 +200,151 @@ def test_all_that_fails_is_told():
     check_measure("lexirecall", expected_failed_checks=reasons)
     with pytest.raises(AssertionError, match="check_range passes, though it"):
         check_measure("lexirecall", expected_failed_checks={**reasons, "check_range": "?"})
+
+
+def precision(ranked, pool):
+    return float(np.mean(ranked > 0)) if len(ranked) else 0.0
+
+
+def reciprocal_rank(ranked, pool):
+    found = np.flatnonzero(ranked > 0)
+    return float(1 / (1 + found[0])) if len(found) else 0.0
+
+
+def forbidden_on_top(ranked, pool):
+    return float(np.any(ranked[:3] < 0))
+
+
+def share_of_forbidden(ranked, pool):
+    return 1 - float(np.mean(ranked >= 0)) if len(ranked) else 0.0
+
+
+def of_the_first(ranked, pool):
+    return float(ranked[0] > 0)
+
+
+def mean_of_any(ranked, pool):
+    return np.mean(ranked > 0)
+
+
+def share_of_good(ranked, pool):
+    return np.sum(ranked > 0) / np.sum(pool > 0)
+
+
+def gives_nothing(ranked, pool):
+    return 1.0 if len(ranked) > 3 else None
+
+
+def no_value(ranked, pool):
+    return np.nan
+
+
+def a_constant(ranked, pool):
+    return 0.5
+
+
+def at_random(ranked, pool):
+    return float(np.random.default_rng().random())
+
+
+def counting():
+    calls = itertools.count()
+    return lambda ranked, pool: next(calls) % 7 / 7
+
+
+def kept_by_length():
+    kept = {}
+    return lambda ranked, pool: kept.setdefault(len(pool), reciprocal_rank(ranked, pool))
+
+
+def of_the_highest_yet():
+    yet = [1e-9]
+
+    def dcg(ranked, pool):
+        value = float(np.sum(np.maximum(ranked, 0) / np.log2(2 + np.arange(len(ranked)))))
+        yet[0] = max(yet[0], value)
+        return value / yet[0]
+
+    return dcg
+
+
+def whole_recall(block, k):
+    return block.ranked(block.relevant, None).sum(axis=1) / np.maximum(1, block.n_relevant)
+
+
+KIND, SAME = "check_every_kind_of_list", "check_the_same_again"
+MISTAKES = {
+    "wrong sign": (reciprocal_rank, {"greater_is_better": False}, "check_direction"),
+    "wrong sign of what has a cut-off": (
+        precision,
+        {"greater_is_better": False, "order_matters": "with k"},
+        "check_direction",
+    ),
+    "wrong sign of harm": (forbidden_on_top, {}, "check_direction"),
+    "wrong sign of a share": (share_of_forbidden, {"order_matters": "with k"}, "check_direction"),
+    "an empty list is indexed": (of_the_first, {}, KIND),
+    "the mean of an empty list": (mean_of_any, {"order_matters": "with k"}, KIND),
+    "nothing by nothing": (share_of_good, {"order_matters": "with k"}, KIND),
+    "no number": (gives_nothing, {}, KIND),
+    "NaN always": (no_value, {}, KIND),
+    "a constant": (a_constant, {}, "check_order_matters"),
+    "kept by length": (kept_by_length(), {}, "check_order_matters"),
+    "order matters with k": (precision, {}, "check_order_matters"),
+    "order matters always": (reciprocal_rank, {"order_matters": "with k"}, "check_order_matters"),
+    "order matters": (reciprocal_rank, {"order_matters": "never"}, "check_order_matters"),
+    "random": (at_random, {}, SAME),
+    "a count of calls": (counting(), {}, SAME),
+    "the highest yet": (of_the_highest_yet(), {}, SAME),
+}
+SAYS = {
+    "wrong sign": "greater_is_better=False, but .* the value is higher .* greater_is_better=True",
+    "wrong sign of what has a cut-off": "give register_measure greater_is_better=True",
+    "wrong sign of harm": "greater_is_better=True, but .* lower .* greater_is_better=False",
+    "wrong sign of a share": "give register_measure greater_is_better=False",
+    "an empty list is indexed": "of a list that is empty.* IndexError: .*look whether a list is em",
+    "the mean of an empty list": "of a list that is empty.* RuntimeWarning: Mean of empty slice",
+    "nothing by nothing": r"of a list of one document \(y_true=\[-2.0\], .*RuntimeWarning: invalid",
+    "no number": r"of a list that is empty.*must give one finite number per query.* got None",
+    "NaN always": "the value is NaN, undefined, of all 30 lists",
+    "a constant": "labels do not matter either: the function gives a constant",
+    "kept by length": "labels do not matter either: .* what it keeps of another list",
+    "order matters with k": "'always', but .* it is 'with k': give .* order_matters='with k'",
+    "order matters always": "'with k', but .* it is 'always': give .* order_matters='always'",
+    "order matters": "'never', but .* it is 'always': give .* order_matters='always'",
+    "random": "other values the second time, 30 of 30.* draws random numbers, or keeps something",
+    "a count of calls": "other values the second time.* keeps something from call to call",
+    "the highest yet": "other values the second time.* keeps something from call to call",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_table):
+    function, declared, check = MISTAKES[mistake]
+    made = register_measure("mistaken", value_range=(0, 1), **declared)(function)
+    with warnings.catch_warnings(record=True) as caught, pytest.raises(AssertionError) as error:
+        check_measure(made)
+    text = str(error.value)
+    assert re.findall(r"^check_\w+", text, re.MULTILINE) == [check]
+    assert re.search(SAYS[mistake], text, re.DOTALL), text
+    assert not caught
+
+
+def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
+    made = register_measure("mistaken", of="block", value_range=(0, 1))(whole_recall)
+    with pytest.raises(AssertionError, match="a cut-off changes nothing: let the function read k"):
+        _measure_cases(made, LABELS)["check_order_matters"]()
+
+
+def test_other_checks_go_on_where_a_first_one_is_expected_to_fail(measure_table):
+    made = register_measure("mistaken", greater_is_better=False)(precision)
+    with pytest.raises(AssertionError) as error:
+        check_measure(made, expected_failed_checks={"check_direction": "it is a joke"})
+    assert "check_order_matters" in str(error.value)
+
+
+def test_a_function_is_told_how_to_become_a_measure():
+    with pytest.raises(InputError, match=r"precision.* is not a measure: .*register_measure"):
+        check_measure(precision)
 
 
 @pytest.mark.parametrize(

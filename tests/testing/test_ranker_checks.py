@@ -1,6 +1,7 @@
 """Each check of the kit fails for a ranker that breaks what the check is about."""
 
 import itertools
+import re
 import sys
 import types
 import warnings
@@ -56,6 +57,16 @@ class ContiguousRows(Ranker):
 
 class NotRouted(Ranker):
     __metadata_request__fit = {"groups": None}  # noqa: RUF012
+
+
+class ReturnsNothing(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        super().fit(X, y, groups, **fit_params)
+
+
+class LearnsNothing(Ranker):
+    def fit(self, X, y, groups=None, **fit_params):
+        return super().fit(X, np.zeros(len(y)), groups, **fit_params)
 
 
 class CutToLength(Ranker):
@@ -181,7 +192,11 @@ class MoodyScore(Ranker):
 
 BROKEN = {
     "check_signatures": NoGroupsToPredict,
+    "check_fit": ReturnsNothing,
+    "check_nothing_of_the_caller_is_changed": Mending,
+    "check_refitting": Counting,
     "check_scores": SinglePrecision,
+    "check_learning": LearnsNothing,
     "check_types_of_groups": NumbersAlone,
     "check_order_of_groups": ContiguousRows,
     "check_groups_by_routing": NotRouted,
@@ -196,8 +211,6 @@ BROKEN = {
     "check_masked_features": Unmasked,
     "check_sparse_features": DenseAfterAll,
     "check_read_only_arrays": Writing,
-    "check_nothing_of_the_caller_is_changed": Mending,
-    "check_refitting": Counting,
     "check_pickling": Forgetful,
     "check_batches": ByTheBatch,
     "check_score": Guessing,
@@ -254,12 +267,131 @@ def test_a_ranker_of_somebody_elses_passes(check):
     check()
 
 
+class Negated(FirstColumn):
+    def predict(self, X, groups=None):
+        return -super().predict(X)
+
+
+class Constant(FirstColumn):
+    def predict(self, X, groups=None):
+        return 0 * super().predict(X)
+
+
+class OfNoLabels(FirstColumn):
+    def predict(self, X, groups=None):
+        return self._rows(X, reset=False)[:, 1]
+
+
+class NoneBack(FirstColumn):
+    def fit(self, X, y, groups=None):
+        super().fit(X, y, groups)
+
+
+class Raising(FirstColumn):
+    def fit(self, X, y, groups=None):
+        raise KeyError("colour")
+
+
+class SettingAParameter(FirstColumn):
+    def fit(self, X, y, groups=None):
+        self.measure = "ap"
+        return super().fit(X, y, groups)
+
+
+class WritingToRows(FirstColumn):
+    def predict(self, X, groups=None):
+        scores = super().predict(X)
+        X *= 2
+        return scores
+
+
+class DrawingAtRandom(FirstColumn):
+    def fit(self, X, y, groups=None):
+        self.offset_ = np.random.default_rng().random()
+        return super().fit(X, y, groups)
+
+    def predict(self, X, groups=None):
+        return super().predict(X) + self.offset_
+
+
+class CountingFits(FirstColumn):
+    def fit(self, X, y, groups=None):
+        self.n_fits_ = getattr(self, "n_fits_", 0) + 1
+        return super().fit(X, y, groups)
+
+    def predict(self, X, groups=None):
+        return super().predict(X) + self.n_fits_
+
+
+class CountingPredictions(FirstColumn):
+    def predict(self, X, groups=None):
+        self.n_predicted_ = getattr(self, "n_predicted_", 0) + 1
+        return super().predict(X) + self.n_predicted_
+
+
+class NoLengths(FirstColumn):
+    def fit(self, X, y, groups=None):
+        return super().fit(X, y)
+
+
+class OfAnotherLibrary(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+NO_CHANGE, AGAIN = "check_nothing_of_the_caller_is_changed", "check_refitting"
+MISTAKES = {
+    Negated: ("check_learning", "chance .*: higher scores must be better"),
+    Constant: ("check_learning", "scores do not tell the documents of a query apart"),
+    OfNoLabels: ("check_learning", "fit must read the labels"),
+    NoneBack: ("check_fit", "fit returned None, not the ranker: end it with `return self`"),
+    Raising: ("check_fit", "expects no error here, got KeyError: 'colour'"),
+    SettingAParameter: (
+        NO_CHANGE,
+        "fit changes the parameters measure .from 'ndcg_f' to 'ap'.: .* such as measure_",
+    ),
+    WritingToRows: (NO_CHANGE, "predict writes to X, which the caller still has: copy first"),
+    DrawingAtRandom: (AGAIN, "when a clone is fitted, .*: random numbers are drawn"),
+    CountingFits: (AGAIN, "when it is fitted a second time, .* something is kept from call to"),
+    CountingPredictions: (AGAIN, "when predict is called a second time, .* something is kept"),
+    NoLengths: ("check_lengths", r"did not: call sklearn.utils.check_consistent_length\(X, y, gr"),
+    OfAnotherLibrary: ("check_signatures", "fit must take X, y, groups, it takes X, y"),
+}
+
+
+@pytest.mark.parametrize("mistaken", MISTAKES)
+def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistaken):
+    check, message = MISTAKES[mistaken]
+    with pytest.raises(AssertionError) as error:
+        check_ranker(mistaken())
+    text = str(error.value)
+    assert re.findall(r"^check_\w+(?=:)", text, re.MULTILINE) == [check]
+    assert re.search(message, text), text
+
+
+def test_rows_of_the_caller_stay_whatever_the_ranker_does():
+    X, y, groups, _ = make_rank_and_filter(14, random_state=0)
+    before = X.copy()
+    with pytest.raises(AssertionError, match="predict writes to X"):
+        check_ranker(WritingToRows(), data=(X, y, groups))
+    np.testing.assert_array_equal(X, before)
+
+
+def test_rows_that_no_order_ranks_better_than_another_ask_nothing_of_learning():
+    X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) // 5
+    check_ranker(FirstColumn(), data=(X, groups % 3, groups))
+
+
 def test_all_that_fails_is_told():
     with pytest.raises(AssertionError) as error:
         check_ranker(RankFusion())
-    first, second = str(error.value).split("\n\n")
-    assert first.startswith("check_unjudged_rows_are_counted: Rows with a NaN label are counted in")
-    assert second.endswith("labels that are all NaN must raise ValueError, and did not")
+    learning, counted, none = str(error.value).split("\n\n")
+    assert learning.startswith("check_learning: `fit` learns which of the columns rise")
+    assert counted.startswith("check_unjudged_rows_are_counted: Rows with a NaN label are counted")
+    assert "labels that are all NaN must raise ValueError, and did not" in none
 
 
 def test_data_of_ones_own():
