@@ -288,7 +288,7 @@ def check_threshold_curve(measure, rows):
     for threshold, value in islice(zip(curve.thresholds, curve.values), None, None, 9):
         shown = np.where(y_score >= threshold, y_score, NO)
         expected = measure(y_true, shown, groups=groups, average=None, **cutoff).mean()
-        same(value, expected, f"threshold={threshold}")
+        same(value, expected, f"threshold={threshold}", rtol=1e-9)
 
 
 class _Scores(RegressorMixin, BaseEstimator):

@@ -74,14 +74,14 @@ def score(measure, rows: Rows, **changes):
     return measure(given.pop("y_true"), given.pop("y_score"), **given)
 
 
-def same(actual, expected, given: str = "") -> None:
+def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:
     """Raise an AssertionError where values differ by more than rounding."""
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     of_what = f"with {given}, " if given else ""
     assert actual.shape == expected.shape, (
         f"{of_what}values have the shape {actual.shape}, not {expected.shape}"
     )
-    wrong = np.argwhere(~np.isclose(actual, expected, rtol=1e-7, atol=1e-12, equal_nan=True))
+    wrong = np.argwhere(~np.isclose(actual, expected, rtol=rtol, atol=1e-12, equal_nan=True))
     assert not len(wrong), (
         f"{of_what}{len(wrong)} of {expected.size} values differ, such as "
         f"{actual[tuple(wrong[0])]} where {expected[tuple(wrong[0])]} is expected"
