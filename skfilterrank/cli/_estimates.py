@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from skfilterrank._core.results import counted, interval_text
+from skfilterrank._core.results import counted
 from skfilterrank.cli._label_gains import match_gains
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -76,15 +76,6 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
         )
         raise
     return Sampled(estimates, pool, sample, gains)
-
-
-def describe_estimates(estimates) -> str:
-    """What the intervals are of, and what they were made from."""
-    return (
-        f"{interval_text(estimates.confidence)}s for {estimates.target}: "
-        f"{estimates.n_judged:,} of {estimates.n_possible:,} labels by people, "
-        f"{counted(len(estimates.topics), 'topic')}"
-    )
 
 
 def _check_options(arguments):

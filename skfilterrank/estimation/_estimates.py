@@ -33,6 +33,11 @@ class MeasureEstimate:
         As of the measure.
     probability : ndarray of shape (n_drawn,)
         Inclusion probabilities of the drawn documents that were not certain.
+    matters : ndarray of shape (n_drawn,), bool
+        Which of these can change the measure: a sample that was drawn for more runs, or a longer
+        cut, holds others.
+    n_certain : int
+        Judged documents that can change the measure and were certain to be.
     n_possible : int
         Documents that can change the measure.
     by_topic : ndarray of shape (n_runs, n_topics)
@@ -44,6 +49,8 @@ class MeasureEstimate:
     order_values: np.ndarray
     greater_is_better: bool
     probability: np.ndarray
+    matters: np.ndarray
+    n_certain: int
     n_possible: int
     by_topic: np.ndarray
 
@@ -65,7 +72,11 @@ class Estimates(Result):
     confidence : float
         Confidence of each interval by itself.
     n_judged, n_possible : int
-        Labels by people, and documents whose labels matter.
+        Documents that people judged, among those whose labels can change a value; and all of
+        these.
+    n_other : int
+        Other documents that people judged, such as those of a sample drawn for more runs: their
+        labels only help to say what a machine's mean.
     topics : tuple of str
         The topics.
     """
@@ -77,7 +88,18 @@ class Estimates(Result):
     confidence: float
     n_judged: int
     n_possible: int
+    n_other: int
     topics: tuple
+
+    @property
+    def made_from(self) -> str:
+        """What the intervals are of, and from how many labels, in a line."""
+        others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
+        return (
+            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
+            f"{counted(self.n_possible, 'document')} judged by people{others}, "
+            f"{counted(len(self.topics), 'topic')}"
+        )
 
     @property
     def measures(self) -> tuple:
@@ -215,7 +237,7 @@ class Estimates(Result):
         return table.sort_values("rank", kind="stable")
 
     def labels_needed(self, measure: str | None = None, *, half_width: float | None = None) -> int:
-        """Predict how many labels by people are needed, those of the sample included.
+        """Predict how many documents people need to judge, those of the sample included.
 
         Parameters
         ----------
@@ -229,7 +251,8 @@ class Estimates(Result):
         Returns
         -------
         int
-            Number of labels of a larger sample of the same design, at most all that matter.
+            Documents that can change the measure in a larger sample of the same design, at most
+            all of them.
 
         Notes
         -----
@@ -264,13 +287,13 @@ class Estimates(Result):
             return (quantile * error).mean() <= half_width
 
         low, high = 0.0, 1 / probability.min(initial=1.0)
-        certain = self.n_judged - len(probability)
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        labels = certain + (np.minimum(probability * high, 1.0) / probability).sum()
+        drawn = probability[result.matters]
+        labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
         # What rounding adds to the labels that are there is no label more.
-        return int(min(np.ceil(labels - 1e-6), max(result.n_possible, self.n_judged)))
+        return int(min(np.ceil(labels - 1e-6), result.n_possible))
 
     def _of(self, measure):
         """Name and result of a measure."""
@@ -319,14 +342,11 @@ class Estimates(Result):
 
     def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
-        what = f"{self.n_judged:,} of {self.n_possible:,} labels"
-        return f"{names} of {counted(len(self.runs), 'run')} from {what}"
+        what = f"{self.n_judged:,} of {counted(self.n_possible, 'document')} judged"
+        return f"{names} of {counted(len(self.runs), 'run')}, {what}"
 
     def _head(self):
-        return (
-            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
-            f"{self.n_possible:,} labels by people, {counted(len(self.topics), 'topic')}"
-        )
+        return self.made_from
 
 
 @dataclass(frozen=True, eq=False, repr=False)

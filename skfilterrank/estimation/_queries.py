@@ -47,6 +47,8 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
             order_values=estimate,
             greater_is_better=parsed[text].measure.greater_is_better,
             probability=np.full(n_judged, share),
+            matters=np.full(n_judged, True),
+            n_certain=0,
             n_possible=len(pool),
             by_topic=by_people,
         )
@@ -58,6 +60,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
         confidence=confidence,
         n_judged=len(sample),
         n_possible=len(pool),
+        n_other=0,
         topics=tuple(pool.topics),
     )
 

@@ -108,7 +108,9 @@ def test_evaluate_prints_what_python_returns(run, runs):
     expected = _estimates(runs, measures).to_frame()
     pd.testing.assert_frame_equal(found, expected.sort_index(), check_exact=True)
     code, out, _ = run("evaluate", "people.txt", *runs, *arguments)
-    assert out.startswith("95 % intervals for these topics: 150 of 807 labels by people, 30 topics")
+    assert out.startswith(
+        "95 % intervals for these topics: 150 of 807 documents judged by people, 30 topics"
+    )
     row = expected.loc["dcg@10", "alpha"]
     assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
 
