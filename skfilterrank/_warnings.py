@@ -1,10 +1,12 @@
 """Warnings that point at the line of whoever called the package."""
 
+import os
 import sys
 import warnings
 from types import FrameType
 
-_PACKAGE = __name__.partition(".")[0]
+# joblib stands between where it calls what it was given.
+_PACKAGES = (__name__.partition(".")[0], "joblib")
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
@@ -16,19 +18,29 @@ def warn_user(text: str, category: type[Warning]) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
-def overheard(function, *arguments, **keywords) -> tuple:
-    """Call a function and keep its warnings, which another process would tell to nobody.
+def overheard(parent: int, function, *arguments) -> tuple:
+    """Call a function that may run in another process, whose warnings nobody would hear.
+
+    Parameters
+    ----------
+    parent : int
+        Id of the process that asks. In itself, warnings are heard where they come up.
+    function : callable
+    *arguments
+        What is called, and with what.
 
     Returns
     -------
     result : object
         What the function returned.
     said : list of (str, type)
-        Text and category of its warnings, for `say_again`.
+        Text and category of the warnings of another process, for `say_again`.
     """
+    if os.getpid() == parent:
+        return function(*arguments), []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = function(*arguments, **keywords)
+        result = function(*arguments)
     return result, [(str(each.message), each.category) for each in caught]
 
 
@@ -40,4 +52,4 @@ def say_again(said) -> None:
 
 def _is_ours(module):
     """Whether a module is the package or a part of it."""
-    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
+    return module.partition(".")[0] in _PACKAGES

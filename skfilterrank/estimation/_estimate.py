@@ -152,12 +152,12 @@ def estimate(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
             "said of others."
         )
+    rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
     if unit == "query":
         return estimate_from_queries(
             runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
         )
-    rows = ranked.rows_of(sample.index, "qrels")
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)
@@ -210,6 +210,7 @@ def estimate(
             deviations=deviations,
             order_values=order_values,
             greater_is_better=parsed[text].measure.greater_is_better,
+            value_range=parsed[text].measure.range_for(grades),
             probability=probability[~is_certain],
             matters=form.matters()[rows[~is_certain]],
             n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),

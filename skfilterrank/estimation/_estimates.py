@@ -31,6 +31,8 @@ class MeasureEstimate:
         What runs are ordered by.
     greater_is_better : bool
         As of the measure.
+    value_range : tuple of two floats
+        Where the measure's values end for these gains, infinite where that is not known.
     probability : ndarray of shape (n_drawn,)
         Inclusion probabilities of the drawn documents that were not certain.
     matters : ndarray of shape (n_drawn,), bool
@@ -48,6 +50,7 @@ class MeasureEstimate:
     deviations: np.ndarray
     order_values: np.ndarray
     greater_is_better: bool
+    value_range: tuple
     probability: np.ndarray
     matters: np.ndarray
     n_certain: int
@@ -119,7 +122,10 @@ class Estimates(Result):
         return pd.DataFrame(deviations.T @ deviations, names, names)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each measure and run: value, ends of the interval, and standard error."""
+        """A row for each measure and run: value, ends of the interval, and standard error.
+
+        Intervals are cut where the range of the measure ends; an unbiased value may lie beyond.
+        """
         tables = {}
         for name, result in self.results.items():
             error = np.sqrt((result.deviations**2).sum(axis=0))
@@ -127,8 +133,8 @@ class Estimates(Result):
             tables[name] = pd.DataFrame(
                 {
                     "value": result.values,
-                    "low": result.values - width,
-                    "high": result.values + width,
+                    "low": np.clip(result.values - width, *result.value_range),
+                    "high": np.clip(result.values + width, *result.value_range),
                     "standard_error": error,
                 },
                 index=pd.Index(self.runs, name="run"),
@@ -173,14 +179,15 @@ class Estimates(Result):
             where=error > 0,
         )
         p_value = 2 * t.sf(ratio, freedom)
+        most = result.value_range[1] - result.value_range[0]
         return EstimatedDifferences(
             measure=name,
             runs=self.runs,
             first=first,
             second=second,
             difference=difference,
-            low=difference - width,
-            high=difference + width,
+            low=np.clip(difference - width, -most, most),
+            high=np.clip(difference + width, -most, most),
             p_value=p_value,
             p_adjusted=adjust_p_values(p_value, correction),
             correction=correction,

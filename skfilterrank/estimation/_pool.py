@@ -13,7 +13,7 @@ from skfilterrank._core.results import counted
 from skfilterrank._files.forms import has_labels
 from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.objects import is_by_topic
-from skfilterrank._warnings import overheard, say_again, warn_user
+from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
@@ -277,28 +277,30 @@ def judged_table(qrels, name="qrels") -> pd.DataFrame:
     return table
 
 
+class _Rows(QrelsIndex):
+    """The documents of a pool."""
+
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        raise InputError(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
+            f"the pool: of topic {brief(topic)} it holds {brief(own)}, and the pool {brief(theirs)}"
+            ". Bring them to one form, give machine labels or a pool= of what the run returns, or "
+            "leave it out."
+        )
+
+
 def _places(runs, index):
     """Names of the runs; run, row of the pool and place of each entry; lengths; missing topics."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
     # Each document's label is its row.
-    rows_of = QrelsIndex(frame)
+    rows_of = _Rows(frame)
     names, entries, lengths, missing = [], [], [], {}
     for number, (name, run) in enumerate(named_runs(runs).items()):
         with errors_of(name, run, run):
-            # That none is judged is told below.
-            aligned, said = overheard(rows_of.align, run)
+            aligned = rows_of.align(run)
             retrieved = aligned.y_score > -np.inf
             lengths.append(np.add.reduceat(retrieved, aligned.index.starts, dtype=np.int64))
             retrieved &= aligned.pooled
-            if aligned.n_retrieved and not retrieved.any():
-                raise InputError(
-                    f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns "
-                    f"for topics of the pool is in the pool: the run's are such as "
-                    f"{brief(aligned.docnos[aligned.y_score > -np.inf][0])}, the pool's such as "
-                    f"{brief(index[0][1])}. Bring them to one form, give machine labels or a pool= "
-                    "of what the run returns, or leave it out."
-                )
-            say_again(said)
         places = np.arange(1, len(aligned.y_true) + 1)
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
         names.append(str(name))

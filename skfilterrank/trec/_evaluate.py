@@ -1,5 +1,6 @@
 """Measures of runs, one after the other or side by side."""
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -282,6 +283,7 @@ def _evaluations(named, index, measures, n_jobs, params):
 
     batches = (
         delayed(overheard)(
+            os.getpid(),
             _evaluate_batch,
             # A process that joblib uses again may stand in another folder.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],

@@ -243,9 +243,15 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _, _, err = run(*command)
     assert "147 of 150 documents of the sample are not yet judged" in err
     assert not Path("own").exists()
-    assert "own is not written: n_select is 3, and with less than" in err
+    said = re.search(r"own is not written: so few .* judge at least (\d+) more documents, in", err)
+    # One less is too few, and so many are enough.
+    assessor.most = int(said[1]) - 1
+    assert "judge at least 1 more document, in" in run(*command)[2]
+    assert not Path("own").exists()
+    assessor.most = 1
+    assert f"{3 + int(said[1])} judgments with their probabilities in own" in run(*command)[2]
     # Asked in the order of the sample, so that what is judged is the smaller one.
-    assessor.most = 57
+    assessor.most = 57 - int(said[1])
     _code, _, err = run(*command)
     assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
@@ -396,6 +402,26 @@ def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
     write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
     code, _out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
     assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("unit", ["document", "query"])
+def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
+    lines = Path("sample.prels").read_text().splitlines()
+    Path("people.txt").write_text(Path("people.txt").read_text().replace(" 0\n", " -1\n"))
+    if unit == "document":
+        parts = [line.split() for line in lines]
+        rows = [" ".join([*row[:2], row[2].replace("0", "-1"), *row[3:]]) for row in parts]
+        Path("people.txt").write_text("\n".join(rows))
+        lines = ["compare", "people.txt", *runs, "-m", "ndcg_f@10", "--machine-qrels", "llm.txt"]
+    else:
+        lines = ["compare", "people.txt", *runs, "-m", "ndcg_f@10", "--interval"]
+    code, _, err = run(*lines)
+    assert code == 0
+    assert err.count("below 0") == 1
+    assert "say --unjudged-label trec" in err
+    assert "unjudged_label" not in err
+    _, _, err = run(*lines, "--unjudged-label", "none")
+    assert "below 0" not in err
 
 
 def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, runs):

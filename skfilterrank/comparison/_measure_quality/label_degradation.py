@@ -1,5 +1,6 @@
 """Ties and preferences of measures as labels are removed."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -244,7 +245,10 @@ def label_degradation(
     with bar, Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
 
         def of_all_runs(function, *arguments):
-            jobs = (delayed(overheard)(function, name, run, *arguments) for name, run in named)
+            jobs = (
+                delayed(overheard)(os.getpid(), function, name, run, *arguments)
+                for name, run in named
+            )
             values = []
             for each, said in parallel(jobs):
                 say_again(said)

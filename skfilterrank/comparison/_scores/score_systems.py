@@ -1,5 +1,6 @@
 """Values of runs or predictions by several measures, ready to be compared."""
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -110,7 +111,14 @@ def score_systems(
     jobs = (
         # A process that joblib uses again may stand in another folder.
         delayed(overheard)(
-            _score_run, name, *for_any_process(run), index, precision, wanted, params
+            os.getpid(),
+            _score_run,
+            name,
+            *for_any_process(run),
+            index,
+            precision,
+            wanted,
+            params,
         )
         for name, run in named.items()
     )

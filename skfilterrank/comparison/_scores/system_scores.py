@@ -418,6 +418,8 @@ class SystemScores(Result):
     def _table(self):
         values = merge_values(self.oriented)
         best = values == values.max(axis=0, initial=-np.inf)
+        # Nobody wins where the best are equal.
+        best &= best.sum(axis=0) == 1
         table = pd.DataFrame(
             {
                 "mean": self.values.mean(axis=1),

@@ -325,19 +325,19 @@ class QrelsIndex:
                 DataWarning,
             )
         elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
-            self._warn_of_strangers(aligned, codes[0], docnos)
+            # The first document, and the first that the judgments hold of its topic.
+            (own,) = docnos.take([0]).tolist()
+            (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
+            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
         return aligned
 
-    def _warn_of_strangers(self, aligned, code, docnos):
-        """Nothing that the run retrieves is judged, such as its first document."""
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        """Nothing that the run retrieves is judged, such as its document of a topic."""
         name = "the run" if aligned.name is None else f"the run {brief(aligned.name)}"
-        (own,) = docnos.take([0]).tolist()
-        place = np.searchsorted(self._codes, code)
-        (theirs,) = self._docnos.take([place]).tolist()
         warn_user(
             f"none of the {counted(aligned.n_retrieved, 'document')} that {name} retrieves is "
-            f"judged: of topic {brief(self.topics[code])} it holds {brief(own)}, and the judgments "
-            f"hold {brief(theirs)}. Where ids differ in form, bring them to one.",
+            f"judged: of topic {brief(topic)} it holds {brief(own)}, and the judgments hold "
+            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
             DataWarning,
         )
 
