@@ -5,8 +5,8 @@ import sys
 import warnings
 from types import FrameType
 
-# joblib stands between where it calls what it was given.
-_PACKAGES = (__name__.partition(".")[0], "joblib")
+# joblib and tqdm stand between where they call, or ask for the next of, what they were given.
+_PACKAGES = (__name__.partition(".")[0], "joblib", "tqdm")
 
 
 def warn_user(text: str, category: type[Warning]) -> None:

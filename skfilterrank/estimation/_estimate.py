@@ -91,7 +91,8 @@ def estimate(
     DataWarning
         If a machine's labels of 50 documents or more are all those of people, or a file of machine
         labels says that some are people's: these are left out. If runs return documents outside
-        the pool as high as the measures look (among the first 10 for those without a cut-off).
+        the pool as high as the measures look (among the first 10 for those without a cut-off); not
+        with ``unit="query"``, where all that people judged may be all there is.
 
     See Also
     --------
@@ -152,12 +153,12 @@ def estimate(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
             "said of others."
         )
-    rows = ranked.rows_of(sample.index, "qrels")
-    warn_of_outside(ranked, parsed)
     if unit == "query":
         return estimate_from_queries(
             runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
         )
+    rows = ranked.rows_of(sample.index, "qrels")
+    warn_of_outside(ranked, parsed)
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)

@@ -160,8 +160,17 @@ class Estimates(Result):
         Returns
         -------
         EstimatedDifferences
+
+        Raises
+        ------
+        InputError
+            If there is one run alone; if the measure or the baseline is none of these.
         """
         name, result = self._of(measure)
+        if len(self.runs) < 2:
+            raise InputError(
+                f"compare needs estimates of at least two runs, got one, {brief(self.runs[0])}."
+            )
         first, second = np.triu_indices(len(self.runs), 1)
         if baseline is not None:
             place = self._place(baseline)
@@ -274,6 +283,11 @@ class Estimates(Result):
         _, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
             raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
+        if half_width is None and len(self.runs) < 2:
+            raise InputError(
+                "half_width=None asks until the best of several runs is known, and there is one, "
+                f"{brief(self.runs[0])}: give half_width."
+            )
         probability, parts = result.probability, result.deviations**2
         freedom = degrees_of_freedom(result.deviations)
         if half_width is None:
@@ -424,7 +438,8 @@ class EstimatedDifferences(Result):
     def _head(self):
         n_sure = int(np.count_nonzero(self.significant()))
         return (
-            f"{self.measure}: {n_sure:,} of {len(self.first):,} differences are significant for "
+            f"{self.measure}: {n_sure:,} of "
+            f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
             f"{self.target}"
         )
 

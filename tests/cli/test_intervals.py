@@ -406,15 +406,15 @@ def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
 
 @pytest.mark.parametrize("unit", ["document", "query"])
 def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
-    lines = Path("sample.prels").read_text().splitlines()
-    Path("people.txt").write_text(Path("people.txt").read_text().replace(" 0\n", " -1\n"))
-    if unit == "document":
-        parts = [line.split() for line in lines]
-        rows = [" ".join([*row[:2], row[2].replace("0", "-1"), *row[3:]]) for row in parts]
-        Path("people.txt").write_text("\n".join(rows))
-        lines = ["compare", "people.txt", *runs, "-m", "ndcg_f@10", "--machine-qrels", "llm.txt"]
-    else:
-        lines = ["compare", "people.txt", *runs, "-m", "ndcg_f@10", "--interval"]
+    source = {"document": "sample.prels", "query": "all.txt"}[unit]
+    parts = [line.split() for line in Path(source).read_text().splitlines()]
+    place = {"document": 2, "query": 3}[unit]
+    rows = [
+        [*row[:place], {"0": "-1"}.get(row[place], row[place]), *row[place + 1 :]] for row in parts
+    ]
+    Path("below.txt").write_text("\n".join(map(" ".join, rows)) + "\n")
+    more = {"document": ["--machine-qrels", "llm.txt"], "query": ["--interval"]}[unit]
+    lines = ["compare", "below.txt", *runs, "-m", "dcg@10", *more]
     code, _, err = run(*lines)
     assert code == 0
     assert err.count("below 0") == 1

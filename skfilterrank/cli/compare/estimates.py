@@ -103,8 +103,8 @@ def _table(found, sampled: Sampled) -> Iterator[str]:
         n_sure = int(pairs["significant"].sum())
         alpha = round(1 - estimates.confidence, 12)
         yield (
-            f"\n{n_sure:,} of {counted(len(pairs), 'pair')} differ (p <= {alpha:g}, "
-            f"{correction or 'not corrected'})\n"
+            f"\n{n_sure:,} of {counted(len(pairs), 'pair differs', 'pairs differ')} "
+            f"(p <= {alpha:g}, {correction or 'not corrected'})\n"
         )
         yield "\n".join(align_columns(lines)) + "\n"
         if len(pairs) > N_PAIRS:
