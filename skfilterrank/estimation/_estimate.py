@@ -146,8 +146,9 @@ def estimate(
     check_choice(target, "target", TARGETS)
     confidence = check_share(confidence, "confidence")
     parsed = parse_measures(measures)
-    ranked = ranked_pool(runs, machine_qrels, pool)
+    # First: who has no sample may have no pool either, and is told of both.
     sample, n_open = _sample(qrels)
+    ranked = ranked_pool(runs, machine_qrels, pool)
     if target == "new topics" and len(ranked.topics) < 2:
         raise InputError(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
@@ -242,7 +243,9 @@ def _sample(qrels):
             "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
             "nothing certain of those it left out, and no interval can be had from them alone. "
             "Draw documents by draw_sample(runs, machine_qrels, measures, n_select=..., "
-            "judged=qrels): it keeps these labels, and adds a sample of the rest."
+            "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
+            "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
+            "unit='query' and target='new topics'."
         )
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")

@@ -204,9 +204,10 @@ def _pairs(comparison, alpha):
     lines += contradictions(comparison, alpha)
     lines += align_columns(rows)
     if len(pairs) > len(shown):
+        n_more = n_significant - shown["significant"].sum()
+        which = f", {n_more:,} of which differ" if n_more else ""
         lines.append(
-            f"{len(pairs) - len(shown):,} more pairs: --format csv or json has all of them. Here "
-            "is the best run that each of the best differs from"
+            f"{len(pairs) - len(shown):,} more pairs{which}: --format csv or json has all of them"
         )
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,13 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import as_list, check_flag, is_finite_number, is_hashable
+from skfilterrank._core.checks import (
+    as_list,
+    check_flag,
+    is_finite_number,
+    is_hashable,
+    is_whole_number,
+)
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.same_value import merge_means, merge_values
@@ -44,8 +50,8 @@ class SystemScores(Result):
         its columns, or the other way round where its axes are named so: "qid", "query" or "topic",
         "run" or "system". NaN means that the system has no value for the query.
     systems : sequence of length n_systems, default=None
-        Names of the systems, each another; kept as text. None takes those of the DataFrame, or
-        numbers from 0.
+        Names of the systems, each another; kept as text, and asked for as text or number. None
+        takes those of the DataFrame, or numbers from 0.
     queries : sequence of length n_queries, default=None
         Query ids, each another, of any type. None takes those of the DataFrame, or numbers from 0.
     measure : str, default="score"
@@ -520,6 +526,8 @@ def known_places(names, known, argument):
         return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
+    # Names of systems are kept as text, whatever was given.
+    names = [str(name) if is_whole_number(name) and name not in places else name for name in names]
     unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(
