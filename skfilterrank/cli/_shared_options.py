@@ -69,11 +69,11 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "order of documents of equal score",
         "words": {
             "docno": "by id, descending, as in trec_eval",
-            "average": "the mean over all orders",
+            "average": "mean over all orders",
             "worst": "lowest gain first",
             "best": "highest gain first",
             "stable": "as they come",
-            "random": "at random",
+            "random": "by chance",
         },
     },
     "--precision": {
@@ -204,8 +204,8 @@ def add(parser, *names, **changes) -> None:
         keywords = _SHARED[name] | changes
         shown = keywords.pop("shown", keywords.get("default"))
         if words := keywords.pop("words", None):
-            meanings = (f"{choice} {words[choice]}" for choice in keywords["choices"])
-            keywords["help"] += f": {'; '.join(meanings)}"
+            meanings = (f"{choice} ({words[choice]})" for choice in keywords["choices"])
+            keywords["help"] += f": {', '.join(meanings)}"
         if shown not in (None, []):
             keywords["help"] += f" (default: {shown})"
         flags = keywords.pop("flags", (name,))

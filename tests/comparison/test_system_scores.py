@@ -169,6 +169,12 @@ class TestSystemScores:
         assert not some.greater_is_better
         assert some.is_preference
         assert scores.select(systems="b").systems == ("b",)
+        numbered = SystemScores([[1, 2], [3, 4], [5, 6]])
+        assert numbered.select(systems=[2, "0"]).systems == ("2", "0")
+        assert numbered.select(queries=[1]).queries == (1,)
+        assert compare_systems(numbered, baseline=0).baseline == "0"
+        with pytest.raises(ValueError, match="queries: '1' is not among 2 known ones"):
+            numbered.select(queries=["1"])
         with pytest.raises(ValueError, match="systems: 'd' is not among 3 known ones"):
             scores.select(systems=["d"])
         with pytest.raises(ValueError, match="more than once"):

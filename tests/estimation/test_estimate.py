@@ -236,6 +236,9 @@ def test_bad_input(data, sample):
 
     with pytest.raises(InputError, match="draw_sample"):
         of(sample.drop(columns="inclusion_probability"))
+    # Neither probabilities nor a pool: one error has it all.
+    with pytest.raises(InputError, match=r"probability=1.0\), pool=qrels, unit='query' and target"):
+        of(sample.drop(columns="inclusion_probability"), machine_qrels=None)
     for wrong in (0.0, 1.5, np.nan):
         with pytest.raises(InputError, match="inclusion probability"):
             of(sample.assign(inclusion_probability=wrong))

@@ -109,6 +109,22 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
 
+def test_one_run_is_compared_with_none(data):
+    people, machine, runs = data
+    run = {"run1": runs["run1"]}
+    sample = with_labels(draw_sample(run, machine, "dcg@3", n_select=30), people)
+    found = estimate(run, sample, "dcg@3", machine_qrels=machine)
+    with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
+        found.compare()
+    with pytest.raises(InputError, match="there is one, 'run1': give half_width"):
+        found.labels_needed()
+    assert 0 < found.labels_needed(half_width=0.5) <= 60
+    two = {"run1": runs["run1"], "run2": runs["run2"]}
+    sample = with_labels(draw_sample(two, machine, "dcg@3", n_select=30), people)
+    text = str(estimate(two, sample, "dcg@3", machine_qrels=machine).compare())
+    assert "of 1 difference is significant for these topics" in text
+
+
 def test_only_documents_that_matter_are_counted(data):
     # Drawn for all runs down to 10, and asked of one of them down to 2.
     people, machine, runs = data

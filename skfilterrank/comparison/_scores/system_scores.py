@@ -103,6 +103,10 @@ class SystemScores(Result):
     compare_systems : Which differences are more than chance.
     score_systems : Values of runs by several measures.
 
+    Notes
+    -----
+    Printed, "wins" are the queries for which the system alone has the best value.
+
     Examples
     --------
     >>> from skfilterrank.comparison import SystemScores

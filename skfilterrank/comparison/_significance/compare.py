@@ -204,6 +204,7 @@ def compare_systems(
         pairs = Pairs.all(scores.n_systems)
     else:
         (place,) = known_places([baseline], scores.systems, "baseline")
+        baseline = scores.systems[place]
         pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
