@@ -158,7 +158,7 @@ def test_skips_help_and_nonsense(ask):
     assert "'9' is no answer" in out
     assert "'yes' is no answer" in out
     assert "u takes the last answer back" in out
-    assert "not yet" not in err
+    assert "2 of 6 documents are not yet judged" in err
     # The blank line and the others ask about the same document again.
     assert shown(out)[:7] == ["d1", "d5", "d5", "d5", "d5", "d5", "d2"]
     assert "(skipped before)" in out
