@@ -140,6 +140,27 @@ class Measure:
             parts |= {key: dict(part) for key, part in parts.items() if isinstance(part, _ReadOnly)}
         return _restored, (self.function, parts, self._identity)
 
+    def __getstate__(self):
+        # skops asks for this, and may load nothing by its function: the table has the rest.
+        if self.plain is None:
+            return {"name": self.name}
+        return {"plain": self.plain, "reading": self.own_reading, "library": self.library}
+
+    def __setstate__(self, state):
+        plain = state.get("plain")
+        if plain is None and state["name"] not in MEASURES:
+            raise InputError(
+                f"the measure {brief(state['name'])} is not known here: run what registers it "
+                "(skfilterrank.metrics.register_measure) first."
+            )
+        if plain is None:
+            made = MEASURES[state["name"]]
+        elif state["library"] is None:
+            made = plain.with_reading(state["reading"])
+        else:
+            made = plain.like(state["library"])
+        vars(self).update(vars(made))
+
     def range_for(self, gains=None) -> tuple[float, float]:
         """The smallest and the largest value, as far as known of such gains; None: of any."""
         fits = {"any gains": True}
