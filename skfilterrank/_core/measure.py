@@ -161,6 +161,14 @@ class Measure:
             made = plain.like(state["library"])
         vars(self).update(vars(made))
 
+    def range_for(self, gains=None) -> tuple[float, float]:
+        """The smallest and the largest value, as far as known of such gains; None: of any."""
+        fits = {"any gains": True}
+        if gains is not None:
+            fits["nonnegative gains"] = bool((gains >= 0).all())
+            fits["binary gains"] = bool(np.isin(gains, (0, 1)).all())
+        return self.value_range if fits.get(self.range_holds_for) else (-np.inf, np.inf)
+
     def __eq__(self, other):
         return isinstance(other, Measure) and self._identity == other._identity
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from skfilterrank._core.results import counted, interval_text
+from skfilterrank._core.results import counted
 from skfilterrank.cli._label_gains import match_gains
 from skfilterrank.cli._run_files import (
     STDIN,
@@ -12,12 +12,13 @@ from skfilterrank.cli._run_files import (
     read_judgments,
     said_unjudged,
     source,
+    warn_of_labels_below_0,
     without_machines,
 )
 from skfilterrank.cli._streams import tell
 from skfilterrank.estimation import Estimates, RankedPool, estimate
 from skfilterrank.exceptions import InputError, SkfilterrankError
-from skfilterrank.io import read_prels, read_qrels, read_run
+from skfilterrank.io import QrelsIndex, read_prels, read_qrels, read_run
 
 # What is estimated where nothing is said: a measure of which a sample of documents gives intervals.
 MEASURES = ("ndcg_f@10",)
@@ -38,7 +39,7 @@ class Sampled:
 
     estimates: Estimates
     pool: RankedPool
-    sample: pd.DataFrame
+    sample: QrelsIndex
     gains: object
 
 
@@ -60,6 +61,9 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
     pool = RankedPool.read(runs, judges or None, pool=documents)
     _tell_of_pool(pool, arguments)
     gains = _gains(sample, arguments)
+    warn_of_labels_below_0(sample["label"], gains, arguments)
+    # What labels mean has been asked: the library need not ask in its own words.
+    sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     try:
         estimates = estimate(
             *((pool, sample, measures) if unit == "document" else (runs, sample, measures)),
@@ -76,15 +80,6 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
         )
         raise
     return Sampled(estimates, pool, sample, gains)
-
-
-def describe_estimates(estimates) -> str:
-    """What the intervals are of, and what they were made from."""
-    return (
-        f"{interval_text(estimates.confidence)}s for {estimates.target}: "
-        f"{estimates.n_judged:,} of {estimates.n_possible:,} labels by people, "
-        f"{counted(len(estimates.topics), 'topic')}"
-    )
 
 
 def _check_options(arguments):

@@ -127,14 +127,20 @@ def gains_of_labels(labels, arguments):
     if unjudged is not None and not labels.isna().any():
         which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
         tell(f"no document has {which} (--unjudged-label)")
-    if arguments.unjudged_label == "warn" and not isinstance(gains, dict):
-        counts = labels[labels < 0].value_counts()
-        if len(counts):
-            shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
-            warn_user(
-                f"documents with a label below 0 ({shown}) are taken for forbidden; trec_eval "
-                "takes them for not judged: say --unjudged-label trec for that, or none where they "
-                "are forbidden, or give their --gains",
-                DataWarning,
-            )
+    warn_of_labels_below_0(labels, gains, arguments)
     return gains
+
+
+def warn_of_labels_below_0(labels, gains, arguments) -> None:
+    """Labels below 0 mean one thing here and another to trec_eval, unless it was said."""
+    if arguments.unjudged_label != "warn" or isinstance(gains, dict):
+        return
+    counts = labels[labels < 0].value_counts()
+    if len(counts):
+        shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
+        warn_user(
+            f"documents with a label below 0 ({shown}) are taken for forbidden; trec_eval takes "
+            "them for not judged: say --unjudged-label trec for that, or none where they are "
+            "forbidden, or give their --gains",
+            DataWarning,
+        )

@@ -14,7 +14,8 @@ _COLUMN = {"metavar": "COLUMN"}
 _NAMES = {"type": options.names, "metavar": "A,B"}
 _RUNS = {"type": files.read, "nargs": "+", "metavar": "RUN"}
 
-# What add_argument takes. `shown` is the default in words, where the value would not do.
+# What add_argument takes. `shown` is the default in words, where the value would not do; `words`
+# are what choices mean, of which a command shows those it has.
 _SHARED: dict[str, dict[str, Any]] = {
     "QRELS": {"type": files.read, "help": "judgments: qid iteration docno label, or any table"},
     "RUN": _RUNS | {"help": "runs: qid Q0 docno rank score name, or any table"},
@@ -65,8 +66,15 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--ties": {
         "choices": TIES,
         "default": "docno",
-        "help": "order of equal documents: by id, descending, as in trec_eval (docno), as they "
-        "come (stable) or at random; or the mean over all orders, the worst, the best",
+        "help": "order of documents of equal score",
+        "words": {
+            "docno": "by id, descending, as in trec_eval",
+            "average": "mean over all orders",
+            "worst": "lowest gain first",
+            "best": "highest gain first",
+            "stable": "as they come",
+            "random": "by chance",
+        },
     },
     "--precision": {
         "choices": PRECISIONS,
@@ -195,6 +203,9 @@ def add(parser, *names, **changes) -> None:
     for name in names:
         keywords = _SHARED[name] | changes
         shown = keywords.pop("shown", keywords.get("default"))
+        if words := keywords.pop("words", None):
+            meanings = (f"{choice} ({words[choice]})" for choice in keywords["choices"])
+            keywords["help"] += f": {', '.join(meanings)}"
         if shown not in (None, []):
             keywords["help"] += f" (default: {shown})"
         flags = keywords.pop("flags", (name,))

@@ -12,7 +12,7 @@ from skfilterrank._files.files import is_path
 from skfilterrank._warnings import warn_user
 from skfilterrank.estimation._calibration import LabelModel
 from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
-from skfilterrank.estimation._pool import as_table, judged_table, ranked_pool
+from skfilterrank.estimation._pool import as_table, judged_table, ranked_pool, warn_of_outside
 from skfilterrank.estimation._queries import estimate_from_queries
 from skfilterrank.estimation._sample import UNITS
 from skfilterrank.estimation._shrinkage import shrink
@@ -81,15 +81,18 @@ def estimate(
     Raises
     ------
     InputError
-        If `qrels` has no inclusion probabilities, or they cannot be those of a sample of this
-        pool; if it holds labels of machines; if people judged documents outside the pool, less
-        than two, or gave all the same gain; if a measure has no interval from such a sample.
+        If a run returns no document of the pool; if `qrels` has no inclusion probabilities, or they
+        cannot be those of a sample of this pool; if it holds labels of machines; if people judged
+        documents outside the pool, less than two, or gave all the same gain; if a measure has no
+        interval from such a sample.
 
     Warns
     -----
     DataWarning
         If a machine's labels of 50 documents or more are all those of people, or a file of machine
-        labels says that some are people's: these are left out.
+        labels says that some are people's: these are left out. If runs return documents outside
+        the pool as high as the measures look (among the first 10 for those without a cut-off); not
+        with ``unit="query"``, where all that people judged may be all there is.
 
     See Also
     --------
@@ -137,14 +140,15 @@ def estimate(
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
     >>> estimates = estimate(runs, sample, "dcg@50", machine_qrels=machine)
     >>> estimates
-    <Estimates: dcg@50 of 2 runs from 60 of 155 labels>
+    <Estimates: dcg@50 of 2 runs, 60 of 155 documents judged>
     """
     check_choice(unit, "unit", UNITS)
     check_choice(target, "target", TARGETS)
     confidence = check_share(confidence, "confidence")
     parsed = parse_measures(measures)
-    ranked = ranked_pool(runs, machine_qrels, pool)
+    # First: who has no sample may have no pool either, and is told of both.
     sample, n_open = _sample(qrels)
+    ranked = ranked_pool(runs, machine_qrels, pool)
     if target == "new topics" and len(ranked.topics) < 2:
         raise InputError(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
@@ -155,6 +159,7 @@ def estimate(
             runs, sample, parsed, ranked, target=target, gains=gains, confidence=confidence
         )
     rows = ranked.rows_of(sample.index, "qrels")
+    warn_of_outside(ranked, parsed)
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)
@@ -173,6 +178,7 @@ def estimate(
         _check_spread(grades, codes)
 
     results = {}
+    of_any = np.logical_or.reduce([form.matters() for form in forms.values()])
 
     def guess(form, known, **params):
         # Of each measure by itself: its value does not depend on what else is asked for.
@@ -206,7 +212,10 @@ def estimate(
             deviations=deviations,
             order_values=order_values,
             greater_is_better=parsed[text].measure.greater_is_better,
+            value_range=parsed[text].measure.range_for(grades),
             probability=probability[~is_certain],
+            matters=form.matters()[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(form.matters()[rows[is_certain]])),
             n_possible=int(np.count_nonzero(form.matters())),
             by_topic=of_topic,
         )
@@ -216,8 +225,9 @@ def estimate(
         target=target,
         unit=unit,
         confidence=confidence,
-        n_judged=len(rows),
-        n_possible=max(result.n_possible for result in results.values()),
+        n_judged=int(np.count_nonzero(of_any[rows])),
+        n_possible=int(np.count_nonzero(of_any)),
+        n_other=int(np.count_nonzero(~of_any[rows])),
         topics=tuple(ranked.topics),
     )
 
@@ -233,7 +243,9 @@ def _sample(qrels):
             "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
             "nothing certain of those it left out, and no interval can be had from them alone. "
             "Draw documents by draw_sample(runs, machine_qrels, measures, n_select=..., "
-            "judged=qrels): it keeps these labels, and adds a sample of the rest."
+            "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
+            "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
+            "unit='query' and target='new topics'."
         )
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")

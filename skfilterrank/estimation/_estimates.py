@@ -31,8 +31,15 @@ class MeasureEstimate:
         What runs are ordered by.
     greater_is_better : bool
         As of the measure.
+    value_range : tuple of two floats
+        Where the measure's values end for these gains, infinite where that is not known.
     probability : ndarray of shape (n_drawn,)
         Inclusion probabilities of the drawn documents that were not certain.
+    matters : ndarray of shape (n_drawn,), bool
+        Which of these can change the measure: a sample that was drawn for more runs, or a longer
+        cut, holds others.
+    n_certain : int
+        Judged documents that can change the measure and were certain to be.
     n_possible : int
         Documents that can change the measure.
     by_topic : ndarray of shape (n_runs, n_topics)
@@ -43,7 +50,10 @@ class MeasureEstimate:
     deviations: np.ndarray
     order_values: np.ndarray
     greater_is_better: bool
+    value_range: tuple
     probability: np.ndarray
+    matters: np.ndarray
+    n_certain: int
     n_possible: int
     by_topic: np.ndarray
 
@@ -65,7 +75,11 @@ class Estimates(Result):
     confidence : float
         Confidence of each interval by itself.
     n_judged, n_possible : int
-        Labels by people, and documents whose labels matter.
+        Documents that people judged, among those whose labels can change a value; and all of
+        these.
+    n_other : int
+        Other documents that people judged, such as those of a sample drawn for more runs: their
+        labels only help to say what a machine's mean.
     topics : tuple of str
         The topics.
     """
@@ -77,7 +91,18 @@ class Estimates(Result):
     confidence: float
     n_judged: int
     n_possible: int
+    n_other: int
     topics: tuple
+
+    @property
+    def made_from(self) -> str:
+        """What the intervals are of, and from how many labels, in a line."""
+        others = f" (and {self.n_other:,} on which they do not depend)" if self.n_other else ""
+        return (
+            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
+            f"{counted(self.n_possible, 'document')} judged by people{others}, "
+            f"{counted(len(self.topics), 'topic')}"
+        )
 
     @property
     def measures(self) -> tuple:
@@ -97,7 +122,10 @@ class Estimates(Result):
         return pd.DataFrame(deviations.T @ deviations, names, names)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each measure and run: value, ends of the interval, and standard error."""
+        """A row for each measure and run: value, ends of the interval, and standard error.
+
+        Intervals are cut where the range of the measure ends; an unbiased value may lie beyond.
+        """
         tables = {}
         for name, result in self.results.items():
             error = np.sqrt((result.deviations**2).sum(axis=0))
@@ -105,8 +133,8 @@ class Estimates(Result):
             tables[name] = pd.DataFrame(
                 {
                     "value": result.values,
-                    "low": result.values - width,
-                    "high": result.values + width,
+                    "low": np.clip(result.values - width, *result.value_range),
+                    "high": np.clip(result.values + width, *result.value_range),
                     "standard_error": error,
                 },
                 index=pd.Index(self.runs, name="run"),
@@ -132,8 +160,17 @@ class Estimates(Result):
         Returns
         -------
         EstimatedDifferences
+
+        Raises
+        ------
+        InputError
+            If there is one run alone; if the measure or the baseline is none of these.
         """
         name, result = self._of(measure)
+        if len(self.runs) < 2:
+            raise InputError(
+                f"compare needs estimates of at least two runs, got one, {brief(self.runs[0])}."
+            )
         first, second = np.triu_indices(len(self.runs), 1)
         if baseline is not None:
             place = self._place(baseline)
@@ -151,14 +188,15 @@ class Estimates(Result):
             where=error > 0,
         )
         p_value = 2 * t.sf(ratio, freedom)
+        most = result.value_range[1] - result.value_range[0]
         return EstimatedDifferences(
             measure=name,
             runs=self.runs,
             first=first,
             second=second,
             difference=difference,
-            low=difference - width,
-            high=difference + width,
+            low=np.clip(difference - width, -most, most),
+            high=np.clip(difference + width, -most, most),
             p_value=p_value,
             p_adjusted=adjust_p_values(p_value, correction),
             correction=correction,
@@ -215,7 +253,7 @@ class Estimates(Result):
         return table.sort_values("rank", kind="stable")
 
     def labels_needed(self, measure: str | None = None, *, half_width: float | None = None) -> int:
-        """Predict how many labels by people are needed, those of the sample included.
+        """Predict how many documents people need to judge, those of the sample included.
 
         Parameters
         ----------
@@ -229,7 +267,8 @@ class Estimates(Result):
         Returns
         -------
         int
-            Number of labels of a larger sample of the same design, at most all that matter.
+            Documents that can change the measure in a larger sample of the same design, at most
+            all of them.
 
         Notes
         -----
@@ -244,6 +283,11 @@ class Estimates(Result):
         _, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
             raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
+        if half_width is None and len(self.runs) < 2:
+            raise InputError(
+                "half_width=None asks until the best of several runs is known, and there is one, "
+                f"{brief(self.runs[0])}: give half_width."
+            )
         probability, parts = result.probability, result.deviations**2
         freedom = degrees_of_freedom(result.deviations)
         if half_width is None:
@@ -264,13 +308,13 @@ class Estimates(Result):
             return (quantile * error).mean() <= half_width
 
         low, high = 0.0, 1 / probability.min(initial=1.0)
-        certain = self.n_judged - len(probability)
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        labels = certain + (np.minimum(probability * high, 1.0) / probability).sum()
+        drawn = probability[result.matters]
+        labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
         # What rounding adds to the labels that are there is no label more.
-        return int(min(np.ceil(labels - 1e-6), max(result.n_possible, self.n_judged)))
+        return int(min(np.ceil(labels - 1e-6), result.n_possible))
 
     def _of(self, measure):
         """Name and result of a measure."""
@@ -319,14 +363,11 @@ class Estimates(Result):
 
     def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
-        what = f"{self.n_judged:,} of {self.n_possible:,} labels"
-        return f"{names} of {counted(len(self.runs), 'run')} from {what}"
+        what = f"{self.n_judged:,} of {counted(self.n_possible, 'document')} judged"
+        return f"{names} of {counted(len(self.runs), 'run')}, {what}"
 
     def _head(self):
-        return (
-            f"{interval_text(self.confidence)}s for {self.target}: {self.n_judged:,} of "
-            f"{self.n_possible:,} labels by people, {counted(len(self.topics), 'topic')}"
-        )
+        return self.made_from
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -397,7 +438,8 @@ class EstimatedDifferences(Result):
     def _head(self):
         n_sure = int(np.count_nonzero(self.significant()))
         return (
-            f"{self.measure}: {n_sure:,} of {len(self.first):,} differences are significant for "
+            f"{self.measure}: {n_sure:,} of "
+            f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
             f"{self.target}"
         )
 

@@ -58,7 +58,7 @@ class MachineReport(Result):
 
     def _summary(self):
         judges = ", ".join(self.by_judge.index[:3])
-        return f"{judges} by {self.estimates.n_judged:,} labels of people"
+        return f"{judges} by {self.estimates.n_judged + self.estimates.n_other:,} labels of people"
 
     def _head(self):
         removed = ", ".join(f"{100 * s:.0f} % for {m}" for m, s in self.width_removed.items())

@@ -20,6 +20,10 @@ from skfilterrank.io import QrelsIndex
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 _HASHES = 2**32
+# How far down lists without a cut-off documents outside the pool are told of: nobody pools all that
+# a run returns, and everybody its first page.
+_FIRST_PAGE = 10
+_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,8 @@ class RankedPool:
     run, row, place : ndarray of shape (n_entries,), int
         Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
         by run, topic and place. Documents outside the pool have a place, but no entry.
+    lengths : ndarray of shape (n_runs, n_topics), int
+        How many documents, of the pool or outside, each list holds.
     missing_topics : dict of str to tuple of str
         Topics of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
     """
@@ -50,6 +56,7 @@ class RankedPool:
     run: np.ndarray
     row: np.ndarray
     place: np.ndarray
+    lengths: np.ndarray
     missing_topics: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
@@ -68,6 +75,12 @@ class RankedPool:
         Returns
         -------
         RankedPool
+
+        Raises
+        ------
+        InputError
+            If a run returns documents, but none of the pool; as
+            :func:`skfilterrank.trec.evaluate_runs`.
         """
         judges = judges_of(machine_qrels)
         if pool is not None:
@@ -138,6 +151,24 @@ class RankedPool:
         """A number in [0, 1) for each document, by its name alone."""
         return (self._hashes * 2654435761 % _HASHES) / _HASHES
 
+    def outside(self, k: int) -> pd.DataFrame:
+        """Count documents outside the pool among the first of each list, which have gain 0.
+
+        Parameters
+        ----------
+        k : int
+            How many of each list.
+
+        Returns
+        -------
+        DataFrame of shape (n_runs, 2)
+            Index "run"; columns "n_outside" and "n_shown".
+        """
+        n_shown = np.minimum(self.lengths, k).sum(axis=1)
+        n_inside = np.bincount(self.run[self.place <= k], minlength=len(self.runs))
+        index = pd.Index(self.runs, name="run")
+        return pd.DataFrame({"n_outside": n_shown - n_inside, "n_shown": n_shown}, index)
+
     def rows_of(self, index, what) -> np.ndarray:
         """Rows of some documents, all of which must be in the pool."""
         rows = self.index.get_indexer(index)
@@ -163,6 +194,29 @@ def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:
             "machine_qrels=None and pool=None."
         )
     return runs
+
+
+def warn_of_outside(pool: RankedPool, parsed) -> None:
+    """Say where runs return documents outside the pool as high as the measures look."""
+    k = max(each.k or _FIRST_PAGE for each in parsed.values())
+    counts = pool.outside(k)
+    counts = counts[counts["n_outside"] > 0].sort_values(
+        "n_outside", ascending=False, kind="stable"
+    )
+    if counts.empty:
+        return
+    shown = [
+        f"{row.n_outside:,} of {row.n_shown:,} of {brief(row.Index)}"
+        for row in counts.head(_SHOWN).itertuples()
+    ]
+    shown += ["..."] * (len(counts) > _SHOWN)
+    whose = counted(len(counts), "run")
+    warn_user(
+        f"documents in the first {k} of {whose} are outside the pool ({', '.join(shown)}): they "
+        "are counted as gain 0, whatever people would say of them. Give machine labels of them, or "
+        "a pool= that holds them, and draw again with judged=, which keeps the labels there are.",
+        DataWarning,
+    )
 
 
 def judges_of(machine_qrels) -> dict:
@@ -223,18 +277,32 @@ def judged_table(qrels, name="qrels") -> pd.DataFrame:
     return table
 
 
+class _Rows(QrelsIndex):
+    """The documents of a pool."""
+
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        raise InputError(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that the run returns is in "
+            f"the pool: of topic {brief(topic)} it holds {brief(own)}, and the pool {brief(theirs)}"
+            ". Bring them to one form, give machine labels or a pool= of what the run returns, or "
+            "leave it out."
+        )
+
+
 def _places(runs, index):
-    """Names of the runs; number of run, row of the pool and place of each entry; missing topics."""
+    """Names of the runs; run, row of the pool and place of each entry; lengths; missing topics."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
     # Each document's label is its row.
-    rows_of = QrelsIndex(frame)
-    names, entries, missing = [], [], {}
+    rows_of = _Rows(frame)
+    names, entries, lengths, missing = [], [], [], {}
     for number, (name, run) in enumerate(named_runs(runs).items()):
         with errors_of(name, run, run):
             aligned = rows_of.align(run)
+            retrieved = aligned.y_score > -np.inf
+            lengths.append(np.add.reduceat(retrieved, aligned.index.starts, dtype=np.int64))
+            retrieved &= aligned.pooled
         places = np.arange(1, len(aligned.y_true) + 1)
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
-        retrieved = aligned.pooled & (aligned.y_score > -np.inf)
         names.append(str(name))
         if aligned.missing_topics:
             missing[str(name)] = aligned.missing_topics
@@ -242,4 +310,5 @@ def _places(runs, index):
         entries.append((np.full(len(row), number), row, places[retrieved]))
     if len(set(names)) < len(names):
         raise InputError(f"runs holds names twice: {brief_list(names)}.")
-    return tuple(names), *(np.concatenate(column) for column in zip(*entries)), missing
+    columns = (np.concatenate(column) for column in zip(*entries))
+    return tuple(names), *columns, np.stack(lengths), missing

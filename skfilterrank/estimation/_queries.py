@@ -8,8 +8,10 @@ is smallest. Any measure will do.
 
 import numpy as np
 
+from skfilterrank._core.gains import as_gains
 from skfilterrank.estimation._estimates import Estimates, MeasureEstimate
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.io import QrelsIndex
 from skfilterrank.trec import evaluate_runs
 
 _LEAST = 5
@@ -26,6 +28,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
         for labels in pool.machine.values()
     ]
     is_judged = pool.topics.isin(topics)
+    grades = as_gains(sample["label"].to_numpy(), gains, name="qrels")
     results = {}
     for number, text in enumerate(parsed):
         by_people = values[number]
@@ -46,7 +49,10 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
             deviations=deviations,
             order_values=estimate,
             greater_is_better=parsed[text].measure.greater_is_better,
+            value_range=parsed[text].measure.range_for(grades),
             probability=np.full(n_judged, share),
+            matters=np.full(n_judged, True),
+            n_certain=0,
             n_possible=len(pool),
             by_topic=by_people,
         )
@@ -58,6 +64,7 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
         confidence=confidence,
         n_judged=len(sample),
         n_possible=len(pool),
+        n_other=0,
         topics=tuple(pool.topics),
     )
 
@@ -96,7 +103,9 @@ def _labels(pool, labels):
 
 def _values(runs, qrels, parsed, gains, topics, names):
     """Values by some labels: (n_measures, n_runs, n_topics)."""
-    values = evaluate_runs(runs, qrels, parsed, gains=gains)
+    # What their labels mean was asked about when they were read.
+    index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
+    values = evaluate_runs(runs, index, parsed, gains=gains)
     columns = [
         # A topic without any label of a machine has the value of no relevant document.
         values[text].unstack().reindex(index=names, columns=topics).fillna(0.0).to_numpy()

@@ -14,7 +14,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank.estimation._calibration import LabelModel, Prediction
 from skfilterrank.estimation._elimination import elimination_order, inclusion_probabilities
-from skfilterrank.estimation._pool import judged_table, ranked_pool
+from skfilterrank.estimation._pool import judged_table, ranked_pool, warn_of_outside
 from skfilterrank.estimation._sums import SumOfLabels
 from skfilterrank.exceptions import InputError, brief
 
@@ -89,8 +89,14 @@ def draw_sample(
     ------
     InputError
         If `n_select` is not in range, or so small that some documents could not be drawn; if
-        `judged` has documents outside the pool, or a measure gives no interval from a sample of
-        documents.
+        `judged` has documents outside the pool, a run returns none of the pool, or a measure gives
+        no interval from a sample of documents.
+
+    Warns
+    -----
+    DataWarning
+        If runs return documents outside the pool as high as the measures look (among the first 10
+        for those without a cut-off): they cannot be drawn, and count as gain 0.
 
     See Also
     --------
@@ -133,6 +139,7 @@ def draw_sample(
     check_choice(aim, "aim", AIMS)
     pool = ranked_pool(runs, machine_qrels, pool)
     parsed = parse_measures(measures)
+    warn_of_outside(pool, parsed)
     random_state = check_random_state(random_state)
     known = None if judged is None else judged_table(judged, "judged")
     if unit == "query":

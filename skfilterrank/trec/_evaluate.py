@@ -1,5 +1,6 @@
 """Measures of runs, one after the other or side by side."""
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from skfilterrank._files.named_runs import (
     for_any_process,
     named_runs,
 )
+from skfilterrank._warnings import overheard, say_again
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics import evaluate
@@ -280,7 +282,9 @@ def _evaluations(named, index, measures, n_jobs, params):
     from joblib import Parallel, delayed
 
     batches = (
-        delayed(_evaluate_batch)(
+        delayed(overheard)(
+            os.getpid(),
+            _evaluate_batch,
             # A process that joblib uses again may stand in another folder.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,
@@ -291,7 +295,8 @@ def _evaluations(named, index, measures, n_jobs, params):
     )
     finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
     try:
-        for evaluations in finished:
+        for evaluations, said in finished:
+            say_again(said)
             yield from evaluations
     finally:
         with warnings.catch_warnings():

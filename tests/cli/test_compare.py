@@ -151,13 +151,39 @@ def test_many_pairs_are_cut(compare, files):
         text = RUNS["poor"] if place % 2 else RUNS["fair"]
         (files / name).write_text(text)
     out = compare(runs=runs)
-    assert out.endswith("8 more pairs: --format csv or json has all of them\n")
+    assert out.endswith("\n8 more pairs: --format csv or json has all of them\n")
     # Pairs of the 4 good ones among each other, then with the 4 poor ones, the best pairs first.
     assert [line.split()[:2] for line in out.splitlines()[14:16]] == [
         ["run0", "run2"],
         ["run0", "run4"],
     ]
     assert len(from_csv(compare("--format", "csv", runs=runs))) == 28
+
+
+def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
+    # Ten runs alike, and five far below them: no pair differs before the eleventh of each.
+    rng = np.random.RandomState(1)
+    level = np.repeat([0.8, 0.2], [10, 5])[:, None]
+    values = level + 0.01 * rng.normal(size=(15, 40))
+    names = [f"run{place:02d}" for place in range(15)]
+    table = pd.DataFrame(values, pd.Index(names, name="run"), pd.Index(range(40), name="qid"))
+    long = table.reset_index().melt("run", var_name="qid", value_name="ap")
+    long.to_csv(tmp_path / "values.csv", index=False)
+    code, out, _ = run("compare", "--scores", tmp_path / "values.csv", "--test", "tukey")
+    assert code == 0
+    assert "\n50 of 105 pairs differ (p <= 0.05)\n" in out
+    assert out.endswith("85 more pairs, 30 of which differ: --format csv or json has all of them\n")
+    lines = out.split("pairs differ")[1].splitlines()[2:-1]
+    pairs = [line.split()[:2] for line in lines]
+    assert all(line.endswith("*") for line in lines)
+    order = table.mean(axis=1).sort_values(ascending=False).index
+    # Each of the ten with the best of the five, and then what else differs, by the better run.
+    for better in order[:10]:
+        assert [better, order[10]] in pairs
+    assert len(pairs) == 20
+    assert [order.get_loc(better) for better, _ in pairs] == sorted(
+        order.get_loc(better) for better, _ in pairs
+    )
 
 
 @pytest.fixture
@@ -405,7 +431,7 @@ def test_a_correction_that_is_not_used_is_told(run, files):
 def test_equal_runs(compare, files):
     (files / "same").write_text(RUNS["fair"])
     out = compare(runs=["fair", "same"])
-    assert "0 of 1 pair differ" in out
+    assert "0 of 1 pair differs (p" in out
     assert "1.000" in out
 
 

@@ -290,6 +290,28 @@ def test_negative_labels(run, files):
     assert "--gains has no gain for 2, 1, of the labels of qrels.txt: add 2=GAIN,1=GAIN." in err
 
 
+@pytest.mark.filterwarnings("default:none of the", "default:the judgments hold no label")
+@pytest.mark.parametrize("command", ["evaluate", "evaluate --jobs 2", "compare", "threshold"])
+def test_judgments_of_other_documents_are_told(run, tmp_path, command):
+    lines = [(qid, docno) for qid in "123456" for docno in "abcd"]
+    for name, sign in (("one", 1), ("two", -1)):
+        text = "".join(f"{q} Q0 {d} 1 {sign * ord(d)} {name}\n" for q, d in lines)
+        (tmp_path / f"{name}.txt").write_text(text)
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"{q} 0 D-{d} {int(d == 'a')}\n" for q, d in lines))
+    runs = tmp_path / "one.txt", tmp_path / "two.txt"
+    _, _, err = run(command.split()[0], qrels, *runs, *command.split()[1:])
+    for name in ("one", "two") if command != "threshold" else ("one",):
+        text = (
+            f"none of the 24 documents that the run '{name}' retrieves is judged: of topic '1' it"
+        )
+        assert err.count(text) == 1
+    if command != "threshold":
+        qrels.write_text("".join(f"{q} 0 {d} -1\n" for q, d in lines))
+        _, _, err = run(command.split()[0], qrels, *runs, "--unjudged-label", "trec")
+        assert err.count("the judgments hold no label") == 1
+
+
 def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]

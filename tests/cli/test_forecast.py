@@ -27,6 +27,20 @@ def table_of(out):
     return pd.read_csv(io.StringIO(out), index_col="run", dtype=str).astype(float)
 
 
+def test_help_says_what_can_be_chosen(run):
+    def said(command):
+        _, out, _ = run(command, "--help")
+        text = " ".join(out.split())
+        return text[text.index("order of documents of equal score") :].partition("(default")[0]
+
+    assert said("forecast") == (
+        "order of documents of equal score: docno (by id, descending, as in trec_eval), random "
+        "(by chance) "
+    )
+    assert "random" not in said("evaluate")
+    assert "average (mean over all orders), worst (lowest gain first)" in said("evaluate")
+
+
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
     """Runs in the working folder, and as frames."""

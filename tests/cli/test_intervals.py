@@ -108,7 +108,9 @@ def test_evaluate_prints_what_python_returns(run, runs):
     expected = _estimates(runs, measures).to_frame()
     pd.testing.assert_frame_equal(found, expected.sort_index(), check_exact=True)
     code, out, _ = run("evaluate", "people.txt", *runs, *arguments)
-    assert out.startswith("95 % intervals for these topics: 150 of 807 labels by people, 30 topics")
+    assert out.startswith(
+        "95 % intervals for these topics: 150 of 807 documents judged by people, 30 topics"
+    )
     row = expected.loc["dcg@10", "alpha"]
     assert f"{row['value']:.4f}  {row['low']:.4f} {row['high']:.4f}" in out
 
@@ -241,9 +243,15 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _, _, err = run(*command)
     assert "147 of 150 documents of the sample are not yet judged" in err
     assert not Path("own").exists()
-    assert "own is not written: n_select is 3, and with less than" in err
+    said = re.search(r"own is not written: so few .* judge at least (\d+) more documents, in", err)
+    # One less is too few, and so many are enough.
+    assessor.most = int(said[1]) - 1
+    assert "judge at least 1 more document, in" in run(*command)[2]
+    assert not Path("own").exists()
+    assessor.most = 1
+    assert f"{3 + int(said[1])} judgments with their probabilities in own" in run(*command)[2]
     # Asked in the order of the sample, so that what is judged is the smaller one.
-    assessor.most = 57
+    assessor.most = 57 - int(said[1])
     _code, _, err = run(*command)
     assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
@@ -394,6 +402,26 @@ def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
     write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
     code, _out, err = run("evaluate", "three.prels", *runs, *SAMPLED, "--prels", "three.prels")
     assert (code, err) == (0, "")
+
+
+@pytest.mark.filterwarnings("default:.*below 0")
+@pytest.mark.parametrize("unit", ["document", "query"])
+def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
+    source = {"document": "sample.prels", "query": "all.txt"}[unit]
+    parts = [line.split() for line in Path(source).read_text().splitlines()]
+    place = {"document": 2, "query": 3}[unit]
+    for row in parts:
+        row[place] = {"0": "-1"}.get(row[place], row[place])
+    Path("below.txt").write_text("\n".join(map(" ".join, parts)) + "\n")
+    more = {"document": ["--machine-qrels", "llm.txt"], "query": ["--interval"]}[unit]
+    lines = ["compare", "below.txt", *runs, "-m", "dcg@10", *more]
+    code, _, err = run(*lines)
+    assert code == 0
+    assert err.count("below 0") == 1
+    assert "say --unjudged-label trec" in err
+    assert "unjudged_label" not in err
+    _, _, err = run(*lines, "--unjudged-label", "none")
+    assert "below 0" not in err
 
 
 def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, runs):

@@ -118,7 +118,10 @@ def test_grades_from_a_pipe(ask):
     assert (
         "4 of 12 documents of the pool have no text in docs.jsonl and are left out: d4, d6" in err
     )
-    assert err.endswith("3 judgments in qrels.txt, 3 of them new\n")
+    assert err.endswith(
+        "5 of 8 documents are not yet judged: give the same command again to go on\n"
+        "3 judgments in qrels.txt, 3 of them new\n"
+    )
     assert "the cats" in out
     assert "All of them." in out
     # The title is what the text begins with, and is not shown twice.
@@ -140,6 +143,7 @@ def test_going_on_where_it_was_left(ask):
     assert judged()[:2] == [tuple(row) for row in log.itertuples(index=False)]
     assert len(judged()) == 8
     assert err.endswith("8 judgments in qrels.txt, 6 of them new\n")
+    assert "not yet judged" not in err
     assert ("1", "d2", 0) in judged()
     # Everything is judged: nothing is asked.
     code, out, err = ask([])
@@ -149,11 +153,12 @@ def test_going_on_where_it_was_left(ask):
 
 
 def test_skips_help_and_nonsense(ask):
-    code, out, _ = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n-select", "3")
+    code, out, err = ask(["s", "?", "9", "", "yes", "1", "1", "1", "1"], "--n-select", "3")
     assert code == 0
     assert "'9' is no answer" in out
     assert "'yes' is no answer" in out
     assert "u takes the last answer back" in out
+    assert "2 of 6 documents are not yet judged" in err
     # The blank line and the others ask about the same document again.
     assert shown(out)[:7] == ["d1", "d5", "d5", "d5", "d5", "d5", "d2"]
     assert "(skipped before)" in out
@@ -424,7 +429,7 @@ def test_ctrl_c(terminal):
     screen.press("\x03")
     code, err = screen.end()
     assert code == 130
-    assert "1 judgments in qrels.txt" in err
+    assert "1 judgment in qrels.txt" in err
     assert err.endswith("skfilterrank: interrupted\n")
     assert judged() == [("1", "d1", 2)]
 
@@ -442,7 +447,7 @@ def test_a_process_that_is_told_to_end(terminal, name):
     screen.signal(number)
     code, err = screen.end()
     assert code == 128 + number
-    assert "1 judgments in qrels.txt" in err
+    assert "1 judgment in qrels.txt" in err
     assert "Traceback" not in err
     assert judged() == [("1", "d1", 2)]
     assert termios.tcgetattr(screen.child)[3] & echo == echo

@@ -16,7 +16,10 @@ from skfilterrank.trec import evaluate_run
 
 MEASURES = ["ndcg_f@3", "ap", "forbidden@2"]
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*labels? below 0")
+# Of few documents often none is judged.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*labels? below 0", "ignore:none of the .* is judged", "ignore:.*hold no label"
+)
 
 
 def printed(*words):

@@ -297,6 +297,8 @@ def test_a_system_that_stays_falls_by_no_place():
     run = QRELS[["qid", "docno"]].assign(score=np.arange(len(QRELS), 0, -1.0))
     found = leave_out_teams({"one": run, "two": run}, QRELS, shares=1)
     assert "-0.000" not in str(found)
+    # Of no teams, each run is one.
+    assert "ap of 2 systems, each a team of its own, " in str(found)
 
 
 def test_random_selections_are_averaged_over_samples():

@@ -45,8 +45,8 @@ def test_values():
     assert agreement(SCORES, SCORES).n_compared == 0
     assert order_systems(SCORES, n_resamples=0).scores.tolist() == [0.5, 0.5]
     assert order_systems(SCORES, n_resamples=0).n_wins.tolist() == [[0, 0], [0, 0]]
-    assert str(SCORES).splitlines()[2].split() == ["a", "0.400", "0.141", "2"]
-    assert str(SCORES).splitlines()[3].split() == ["b", "0.400", "0.141", "2"]
+    assert str(SCORES).splitlines()[2].split() == ["a", "0.400", "0.141", "0"]
+    assert str(SCORES).splitlines()[3].split() == ["b", "0.400", "0.141", "0"]
 
 
 def test_a_difference_of_the_tolerance_is_a_tie():

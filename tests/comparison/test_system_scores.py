@@ -91,12 +91,14 @@ class TestSystemScores:
         values = [[0.5, 0.25, 0.5], [0.5, 0.75, 0.25]]
         text = str(SystemScores(values, systems=["a", "bb"], measure="ap"))
         assert text.splitlines()[0] == "ap of 2 systems for 3 queries"
-        # Means 1.5 / 3 and 1.25 / 3; both share the first query, so wins add up to 4.
-        assert text.splitlines()[2].split() == ["bb", "0.500", "0.250", "2"]
-        assert text.splitlines()[3].split() == ["a", "0.417", "0.144", "2"]
-        # With the lower values better the other system leads, and wins the last two queries.
+        # Means 1.5 / 3 and 1.25 / 3; at the first query both are the best, and nobody wins.
+        assert text.splitlines()[2].split() == ["bb", "0.500", "0.250", "1"]
+        assert text.splitlines()[3].split() == ["a", "0.417", "0.144", "1"]
+        # With the lower values better the other system leads.
         low = str(SystemScores(values, systems=["a", "bb"], greater_is_better=False))
-        assert low.splitlines()[2].split() == ["a", "0.417", "0.144", "2"]
+        assert low.splitlines()[2].split() == ["a", "0.417", "0.144", "1"]
+        nothing = str(SystemScores(np.zeros((2, 6))))
+        assert [line.split()[-1] for line in nothing.splitlines()[2:]] == ["0", "0"]
         assert "dropped" in str(SystemScores([[1, NAN], [1, 2]], missing="drop"))
 
     @pytest.mark.parametrize("names", [[[1], [2]], [NAN, NAN], [None, "a"], [pd.NA, "a"]])
@@ -167,6 +169,12 @@ class TestSystemScores:
         assert not some.greater_is_better
         assert some.is_preference
         assert scores.select(systems="b").systems == ("b",)
+        numbered = SystemScores([[1, 2], [3, 4], [5, 6]])
+        assert numbered.select(systems=[2, "0"]).systems == ("2", "0")
+        assert numbered.select(queries=[1]).queries == (1,)
+        assert compare_systems(numbered, baseline=0).baseline == "0"
+        with pytest.raises(ValueError, match="queries: '1' is not among 2 known ones"):
+            numbered.select(queries=["1"])
         with pytest.raises(ValueError, match="systems: 'd' is not among 3 known ones"):
             scores.select(systems=["d"])
         with pytest.raises(ValueError, match="more than once"):

@@ -179,6 +179,41 @@ def test_a_machine_may_leave_documents_out(data, sample):
         estimate(runs, sample, "dcg@10", machine_qrels=some)
 
 
+def test_a_run_from_elsewhere(data, sample):
+    people, machine, runs = data
+    away = runs["run0"].assign(docno="z" + runs["run0"]["docno"])
+    with pytest.raises(
+        InputError, match=r"none of the 480 documents .* holds 'zd\d+', .* pool 'd\d+'"
+    ):
+        estimate(runs | {"away": away}, sample, "dcg@10", machine_qrels=machine)
+    with pytest.raises(InputError, match="none of the 480 documents"):
+        draw_sample({"away": away}, machine, "dcg@10", n_select=20)
+    # Every second document of each list is outside.
+    half = runs["run0"].sort_values(["qid", "score"], ascending=[True, False])
+    docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
+    half = half.assign(docno=docnos)
+    for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
+        text = rf"{n_outside} of {n_shown} of 'half'\): they are counted as gain 0"
+        with pytest.warns(DataWarning, match=text):
+            drawn = draw_sample({"run1": runs["run1"], "half": half}, machine, name, n_select=40)
+    with pytest.warns(DataWarning, match="first 10 of 1 run are outside the pool"):
+        found = estimate(
+            {"run1": runs["run1"], "half": half},
+            with_labels(drawn, people),
+            "rbp",
+            machine_qrels=machine,
+        )
+    # A run that returns nothing returns nothing wrong.
+    empty = runs["run0"].assign(score=-np.inf)
+    found = estimate(
+        {"run0": runs["run0"], "none": empty},
+        people.assign(inclusion_probability=1.0),
+        "dcg@10",
+        machine_qrels=machine,
+    )
+    assert found.results["dcg@10"].values[1] == 0
+
+
 def test_one_judged_document_in_a_topic_is_enough(data):
     people, machine, runs = data
     drawn = with_labels(draw_sample(runs, machine, "dcg@10", n_select=20), people)
@@ -201,6 +236,9 @@ def test_bad_input(data, sample):
 
     with pytest.raises(InputError, match="draw_sample"):
         of(sample.drop(columns="inclusion_probability"))
+    # Neither probabilities nor a pool: one error has it all.
+    with pytest.raises(InputError, match=r"probability=1.0\), pool=qrels, unit='query' and target"):
+        of(sample.drop(columns="inclusion_probability"), machine_qrels=None)
     for wrong in (0.0, 1.5, np.nan):
         with pytest.raises(InputError, match="inclusion probability"):
             of(sample.assign(inclusion_probability=wrong))

@@ -109,9 +109,88 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
 
+def test_one_run_is_compared_with_none(data):
+    people, machine, runs = data
+    run = {"run1": runs["run1"]}
+    sample = with_labels(draw_sample(run, machine, "dcg@3", n_select=30), people)
+    found = estimate(run, sample, "dcg@3", machine_qrels=machine)
+    with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
+        found.compare()
+    with pytest.raises(InputError, match="there is one, 'run1': give half_width"):
+        found.labels_needed()
+    assert 0 < found.labels_needed(half_width=0.5) <= 60
+    two = {"run1": runs["run1"], "run2": runs["run2"]}
+    sample = with_labels(draw_sample(two, machine, "dcg@3", n_select=30), people)
+    text = str(estimate(two, sample, "dcg@3", machine_qrels=machine).compare())
+    assert "of 1 difference is significant for these topics" in text
+
+
+def test_only_documents_that_matter_are_counted(data):
+    # Drawn for all runs down to 10, and asked of one of them down to 2.
+    people, machine, runs = data
+    sample = with_labels(draw_sample(runs, machine, "dcg@10", n_select=150), people)
+    pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
+
+    def first(k):
+        table = runs["run1"].sort_values("score", ascending=False).groupby("qid").head(k)
+        return pd.MultiIndex.from_frame(table[["qid", "docno"]])
+
+    run = {"run1": runs["run1"]}
+    found = estimate(run, sample, ["dcg@2", "dcg@4"], machine_qrels=machine)
+    n_judged = pairs.isin(first(4)).sum()
+    assert 0 < n_judged < 80
+    assert (found.n_judged, found.n_possible, found.n_other) == (n_judged, 80, 150 - n_judged)
+    assert f"{n_judged} of 80 documents judged by people (and {150 - n_judged} on" in str(found)
+    assert f"{n_judged} of 80 documents judged" in repr(found)
+    # What is needed of one measure is of its own documents.
+    assert found.labels_needed("dcg@2", half_width=1e-9) == 40
+    enough = found.labels_needed("dcg@2", half_width=1e9)
+    assert enough < pairs.isin(first(2)).sum()
+    # Values are those of a sample in which the rest is judged too.
+    both = estimate(runs, sample, "dcg@10", machine_qrels=machine)
+    assert (both.n_judged, both.n_other) == (150, 0)
+    assert "(and" not in str(both)
+
+
+def test_labels_that_were_there_before_are_counted_where_they_matter(data):
+    people, machine, runs = data
+    known = people.iloc[:100]
+    run = {"run1": runs["run1"]}
+    drawn = draw_sample(run, machine, "dcg@3", n_select=1.0, judged=known)
+    found = estimate(run, with_labels(drawn, people), "dcg@3", machine_qrels=machine)
+    assert (found.n_judged, found.n_possible) == (60, 60)
+    assert found.n_other == len(drawn) - 60 > 0
+    assert found.labels_needed(half_width=0.5) <= 60
+
+
+def test_intervals_end_where_the_measure_does():
+    # Two topics, and all labels of a sample of documents that a machine knows nothing of.
+    people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
+    sample = with_labels(draw_sample(runs, machine, ["precision@5"], n_select=14), people)
+    found = estimate(
+        runs, sample, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
+    )
+    frame, result = found.to_frame(), found.results["precision@5"]
+    width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
+    assert width > 1
+    assert frame["low"].min() == 0
+    assert frame["high"].max() == 1
+    pairs = found.compare().to_frame()
+    assert pairs["low"].min() >= -1
+    assert pairs["high"].max() <= 1
+    # Gains below 0 put some measures beyond the range that they have for others.
+    assert result.value_range == (0, 1)
+    full = people.assign(inclusion_probability=1.0)
+    for lowest, expected in ((0, (0, 1)), (-1, (-np.inf, np.inf))):
+        gains = {0: lowest, 1: 1, 2: 1, 3: 1}
+        found = estimate(runs, full, ["ndcg@5", "dcg@5"], machine_qrels=machine, gains=gains)
+        assert found.results["ndcg@5"].value_range == expected
+        assert found.results["dcg@5"].value_range == (-np.inf, np.inf)
+
+
 def test_results_show_and_keep(estimates):
     assert repr(estimates) == (
-        f"<Estimates: dcg@10, ap of 5 runs from 150 of {estimates.n_possible} labels>"
+        f"<Estimates: dcg@10, ap of 5 runs, 150 of {estimates.n_possible} documents judged>"
     )
     assert len(repr(estimates.compare("ap"))) <= 120
     assert "run0" in str(estimates)

@@ -1,5 +1,6 @@
 import io
 import pickle
+import warnings
 from collections import defaultdict
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank._files import text_columns
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import (
     QrelsIndex,
     align,
@@ -21,7 +23,11 @@ from skfilterrank.io._trec import frames, pairs
 from skfilterrank.metrics import ndcg_score
 
 # What labels below 0 mean is not said here, and not what is tested.
-pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* holds labels below 0"),
+    pytest.mark.filterwarnings("ignore:none of the .* is judged"),
+    pytest.mark.filterwarnings("ignore:the judgments hold no label"),
+]
 
 NO = -np.inf
 
@@ -39,6 +45,25 @@ RUN = pd.DataFrame(
         "score": [0.25, 0.5, 0.5, 9.0, 1.0, 2.0, NO],
     }
 )
+
+
+def test_judgments_that_have_nothing_to_do_with_a_run():
+    run = RUN.assign(docno="D-" + RUN["docno"])
+    text = r"none of the 4 documents that the run retrieves .* topic '10' it holds 'D-y', .* 'y'\."
+    with pytest.warns(DataWarning, match=text):
+        aligned = align(run, QRELS)
+    assert aligned.n_retrieved_unjudged == aligned.n_retrieved == 4
+    # One of two topics has a judged document.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        align(RUN, QRELS.assign(label=[1.0, 1, np.nan, 1, 0, 1]))
+        # Nothing that is retrieved is nothing that is not judged.
+        align(RUN.assign(score=NO), QRELS.assign(label=1.0))
+    with pytest.warns(DataWarning, match="hold no label: of their 6 documents none is judged"):
+        align(RUN, QRELS.assign(label=np.nan))
+    # Documents that are pooled, and not judged.
+    with pytest.warns(DataWarning, match="none of the 1 document that"):
+        align(RUN.iloc[[3]], QRELS)
 
 
 def test_by_hand():

@@ -43,6 +43,16 @@ def test_the_printed_example(scale, expected):
     )
 
 
+def test_labels_that_are_all_one_say_why_nothing_is_known():
+    found = assessor_agreement(frames(anna=[1, 1, nan], bob=[1, 1, 0]))
+    assert np.isnan(found.krippendorff_alpha)
+    assert "All labels of documents that several judged are one" in str(found)
+    known = str(assessor_agreement(frames(anna=[1, 0], bob=[1, 1])))
+    assert "are one" not in known
+    # Beside an ordinal alpha.
+    assert "unweighted kappa" in known
+
+
 def test_by_hand():
     # Of five documents that both judged four are alike; both find two relevant, either three.
     found = assessor_agreement(frames(anna=[1, 1, 0, 0, 1, nan], bob=[1, 1, 0, 0, 0, 1]))

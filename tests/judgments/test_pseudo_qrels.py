@@ -1,5 +1,6 @@
 """Judgments that nobody made: by hand, against loops, and what must not change them."""
 
+from contextlib import nullcontext
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooled_runs import random_runs, run_of, runs_of
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.judgments._no_judgments.bias import most_biased
@@ -70,8 +71,11 @@ def test_nruns_by_hand():
 
 
 def test_a_number_of_documents_in_place_of_a_share():
-    for n_relevant, expected in ((1, "a"), (3, "abc"), (100, "abcxyz")):
-        found = pseudo_qrels(SIX, n_relevant=n_relevant)
+    text = r"n_relevant=\d+ leaves no document of the pool of 1 of 1 topic .* less than the 6 doc"
+    for n_relevant, expected in ((1, "a"), (3, "abc"), (6, "abcxyz"), (100, "abcxyz")):
+        heard = pytest.warns(DataWarning, match=text) if n_relevant >= 6 else nullcontext()
+        with heard:
+            found = pseudo_qrels(SIX, n_relevant=n_relevant)
         assert relevant(found) == expected
         assert len(found) == 6
     runs, _ = random_runs(3)

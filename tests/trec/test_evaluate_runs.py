@@ -1,6 +1,7 @@
 """Runs against judgments: trec_eval's numbers, in any number of processes."""
 
 import os
+import warnings
 
 import joblib
 import numpy as np
@@ -114,6 +115,23 @@ def test_processes_do_not_change_anything(files):
     expected = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"])
     parallel = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"], n_jobs=2)
     pd.testing.assert_frame_equal(parallel, expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_of_other_processes_are_heard(files, n_jobs):
+    """Once for each run, at the line of whoever calls."""
+    (files / "other.txt").write_text("1 Q0 D1 1 1 other\n")
+    runs = {f"run{i}": files / ("good.txt" if i % 4 else "other.txt") for i in range(10)}
+    runs["last"] = pd.DataFrame({"qid": ["2"], "docno": ["D2"], "score": [1.0]})
+    for function, more in ((evaluate_runs, {}), (score_systems, {"missing": "empty"})):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            function(runs, files / "qrels.txt", "ap", n_jobs=n_jobs, **more)
+        texts = [str(each.message) for each in caught if "none of the" in str(each.message)]
+        assert len(texts) == 2
+        assert "the run 'other' retrieves is judged: of topic '1' it holds 'D1', and" in texts[0]
+        assert "the run retrieves is judged: of topic '2' it holds 'D2', and" in texts[1]
+        assert {each.filename for each in caught} == {__file__}
 
 
 def test_batches(files, monkeypatch):

@@ -12,7 +12,10 @@ from skfilterrank.metrics import evaluate
 from skfilterrank.trec import evaluate_run, evaluate_runs
 
 MEASURES = ["ndcg_f@3", "ap", "recall@2", "forbidden@2", "rr"]
-pytestmark = pytest.mark.filterwarnings("ignore:.*labels? below 0")
+# Of few documents often none is judged.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*labels? below 0", "ignore:none of the .* is judged", "ignore:.*hold no label"
+)
 
 
 def judged_in_both(run, qrels):

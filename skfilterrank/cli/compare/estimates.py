@@ -8,7 +8,7 @@ import pandas as pd
 
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank.cli._estimates import MEASURES, Sampled, describe_estimates, estimated
+from skfilterrank.cli._estimates import MEASURES, Sampled, estimated
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.cli.compare.output import N_PAIRS, number, p_value
@@ -74,7 +74,7 @@ def _table(found, sampled: Sampled) -> Iterator[str]:
     """For people: runs and pairs of each measure."""
     estimates = sampled.estimates
     interval = interval_text(estimates.confidence)
-    yield describe_estimates(estimates) + "\n"
+    yield estimates.made_from + "\n"
     for measure, (runs, pairs, correction) in found.items():
         lines = [["run", measure, interval, "rank", "ranks"]]
         lines += [
@@ -103,8 +103,8 @@ def _table(found, sampled: Sampled) -> Iterator[str]:
         n_sure = int(pairs["significant"].sum())
         alpha = round(1 - estimates.confidence, 12)
         yield (
-            f"\n{n_sure:,} of {counted(len(pairs), 'pair')} differ (p <= {alpha:g}, "
-            f"{correction or 'not corrected'})\n"
+            f"\n{n_sure:,} of {counted(len(pairs), 'pair differs', 'pairs differ')} "
+            f"(p <= {alpha:g}, {correction or 'not corrected'})\n"
         )
         yield "\n".join(align_columns(lines)) + "\n"
         if len(pairs) > N_PAIRS:
@@ -141,6 +141,7 @@ def _json(found, sampled) -> Iterator[str]:
             "n_topics": len(estimates.topics),
             "n_judged": estimates.n_judged,
             "n_possible": estimates.n_possible,
+            "n_other": estimates.n_other,
             "target": estimates.target,
             "confidence": estimates.confidence,
             "correction": correction,

@@ -182,7 +182,7 @@ def _systems(comparison, alpha):
 def _pairs(comparison, alpha):
     """A line for each pair, as far as there are few."""
     pairs = comparison.pairs(alpha)
-    shown, effect = pairs.head(N_PAIRS), comparison.effect_name
+    shown, effect = _few(pairs), comparison.effect_name
     rows = [
         ["better", "worse", "difference", comparison.interval_name, effect, "p", ""],
     ]
@@ -199,14 +199,29 @@ def _pairs(comparison, alpha):
         for row in shown.itertuples()
     ]
     n_significant = pairs["significant"].sum()
-    lines = [f"{n_significant:,} of {counted(len(pairs), 'pair')} differ (p <= {alpha:g})"]
+    differ = counted(len(pairs), "pair differs", "pairs differ")
+    lines = [f"{n_significant:,} of {differ} (p <= {alpha:g})"]
     lines += contradictions(comparison, alpha)
     lines += align_columns(rows)
     if len(pairs) > len(shown):
+        n_more = n_significant - shown["significant"].sum()
+        which = f", {n_more:,} of which differ" if n_more else ""
         lines.append(
-            f"{len(pairs) - len(shown):,} more pairs: --format csv or json has all of them"
+            f"{len(pairs) - len(shown):,} more pairs{which}: --format csv or json has all of them"
         )
     return "\n".join(lines) + "\n"
+
+
+def _few(pairs):
+    """So many pairs as fit: for each of the best runs the best that it differs from, then others.
+
+    Pairs stand by the better run, and then by the worse one.
+    """
+    differs = pairs["significant"].to_numpy()
+    is_first = differs & ~pairs["first"].where(differs).duplicated().to_numpy()
+    # 0 for the first that differs, 1 for others that do, 2 for the rest.
+    rank = np.where(is_first, 0, np.where(differs, 1, 2))
+    return pairs.iloc[np.sort(np.argsort(rank, kind="stable")[:N_PAIRS])]
 
 
 def _records(table: pd.DataFrame):

@@ -4,7 +4,7 @@ import json
 
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import interval_text
-from skfilterrank.cli._estimates import MEASURES, describe_estimates, estimated
+from skfilterrank.cli._estimates import MEASURES, estimated
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._streams import results
 from skfilterrank.exceptions import InputError, brief
@@ -69,7 +69,7 @@ def _table(estimates, names):
             row = frame.loc[measure, name]
             line += [f"{row['value']:.4f}", f"{row['low']:.4f} {row['high']:.4f}"]
         lines.append(line)
-    return "\n".join([describe_estimates(estimates), *align_columns(lines)]) + "\n"
+    return "\n".join([estimates.made_from, *align_columns(lines)]) + "\n"
 
 
 def _csv(estimates, names):
@@ -85,6 +85,7 @@ def _json(estimates, names):
         "n_topics": len(estimates.topics),
         "n_judged": estimates.n_judged,
         "n_possible": estimates.n_possible,
+        "n_other": estimates.n_other,
         "target": estimates.target,
         "confidence": estimates.confidence,
     }

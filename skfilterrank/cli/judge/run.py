@@ -65,8 +65,10 @@ def run(arguments) -> int:
         selector = sample.selector()
     else:
         selector = _fitted(strategy, arguments, index, table, texts, is_known)
-    assessor = TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks)
-    write = _writer(strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample)
+    assessor = _Asked(TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks))
+    write = _writer(
+        *(strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample, assessor)
+    )
     with _signals_as_exits():
         try:
             judge(
@@ -91,6 +93,23 @@ def run(arguments) -> int:
             raise
     write()
     return 0
+
+
+class _Asked:
+    """An assessor, and how many documents had no label yet when it was asked for the last time."""
+
+    def __init__(self, assessor):
+        self._assessor, self.n_open, self.n_total = assessor, 0, 0
+
+    def __getattr__(self, name):
+        return getattr(self._assessor, name)
+
+    def __call__(self, question):
+        self.n_total = question.n_total
+        self.n_open = question.n_total - question.n_answered
+        answer = self._assessor(question)
+        self.n_open -= not isinstance(answer, judgments.Answer)
+        return answer
 
 
 def _settle_grades(arguments):
@@ -271,7 +290,7 @@ def _n_judgments(log):
         return 0
 
 
-def _writer(strategy, arguments, selector, index, judged, log, n_before, sample):
+def _writer(strategy, arguments, selector, index, judged, log, n_before, sample, asked):
     """What writes the judgments of a log, and those that were there."""
     path = arguments.out
 
@@ -289,11 +308,17 @@ def _writer(strategy, arguments, selector, index, judged, log, n_before, sample)
             tell(f"nothing is judged; {path} is not written")
         elif sample is not None:
             sample.write(path, labels)
-        elif strategy == "statap":
-            _write_sample(path, labels, selector, index, arguments)
         else:
+            if asked.n_open:
+                tell(
+                    f"{asked.n_open:,} of {counted(asked.n_total, 'document')} are not yet judged: "
+                    "give the same command again to go on"
+                )
+            if strategy == "statap":
+                _write_sample(path, labels, selector, index, arguments)
+                return
             _write_pool(path, labels, index, strategy, arguments)
-            tell(f"{len(labels):,} judgments in {path}, {n_new:,} of them new")
+            tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
 
     return write
 

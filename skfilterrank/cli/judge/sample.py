@@ -1,5 +1,6 @@
 """Judging a sample of known probabilities, from which values with intervals are estimated."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,7 +77,7 @@ class DrawnSample:
                 table = self._finished(labels)
             except InputError as error:
                 Path(path).unlink(missing_ok=True)
-                tell(f"too few are judged for a smaller sample; {path} is not written: {error}")
+                tell(f"{path} is not written: {error}")
                 return
         write_prels(path, table)
         which = f", a sample by themselves: the first of {n_all:,} documents" if n_open else ""
@@ -94,9 +95,23 @@ class DrawnSample:
         if self.unit == "query":
             is_open = is_open.groupby(drawn["qid"], sort=False).any()
         n_done = int(is_open.to_numpy().argmax())
-        if not n_done:
-            raise InputError(f"the first {self.unit} of the sample is not judged as a whole.")
+        # Of few, some documents of the pool could not be drawn.
+        least = bisect_left(range(1, len(is_open)), True, key=self._is_sample) + 1
+        if n_done < least:
+            what = "document" if self.unit == "document" else "whole topic"
+            raise InputError(
+                f"so few are no sample from which an interval can be had; judge at least "
+                f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
+            )
         return self._labelled(self.draw(n_select=n_done), labels)
+
+    def _is_sample(self, n_select):
+        """Whether every document of the pool could be among so many."""
+        try:
+            self.draw(n_select=n_select)
+        except InputError:
+            return False
+        return True
 
 
 def read_machines(arguments) -> dict:

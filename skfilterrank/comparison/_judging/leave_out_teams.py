@@ -90,9 +90,12 @@ class LeftOutTeams(Result):
         return means.assign(largest_fall=by_cell["fall"].max().clip(lower=0))
 
     def _summary(self):
+        n_teams = len(set(self.teams))
+        teams = f" of {counted(n_teams, 'team')}"
+        if n_teams == len(self.systems):
+            teams = ", each a team of its own"
         return (
-            f"{self.measure} of {len(self.systems)} systems of "
-            f"{counted(len(set(self.teams)), 'team')}, "
+            f"{self.measure} of {len(self.systems)} systems{teams}, "
             f"{counted(len(self.queries), 'query', 'queries')}"
         )
 

@@ -1,5 +1,6 @@
 """Values of runs or predictions by several measures, ready to be compared."""
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._warnings import overheard, say_again
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -108,12 +110,24 @@ def score_systems(
     warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(_score_run)(name, *for_any_process(run), index, precision, wanted, params)
+        delayed(overheard)(
+            os.getpid(),
+            _score_run,
+            name,
+            *for_any_process(run),
+            index,
+            precision,
+            wanted,
+            params,
+        )
         for name, run in named.items()
     )
     scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     bar = tqdm(scored, total=len(named), unit="run", disable=not verbose, leave=False)
-    results = dict(zip(named, bar))
+    results = {}
+    for name, (scores, said) in zip(named, bar):
+        say_again(said)
+        results[name] = scores
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}

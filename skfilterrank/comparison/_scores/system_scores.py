@@ -10,7 +10,13 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._core.arrays import as_number_array
-from skfilterrank._core.checks import as_list, check_flag, is_finite_number, is_hashable
+from skfilterrank._core.checks import (
+    as_list,
+    check_flag,
+    is_finite_number,
+    is_hashable,
+    is_whole_number,
+)
 from skfilterrank._core.measure_names import known_measure
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.same_value import merge_means, merge_values
@@ -44,8 +50,8 @@ class SystemScores(Result):
         its columns, or the other way round where its axes are named so: "qid", "query" or "topic",
         "run" or "system". NaN means that the system has no value for the query.
     systems : sequence of length n_systems, default=None
-        Names of the systems, each another; kept as text. None takes those of the DataFrame, or
-        numbers from 0.
+        Names of the systems, each another; kept as text, and asked for as text or number. None
+        takes those of the DataFrame, or numbers from 0.
     queries : sequence of length n_queries, default=None
         Query ids, each another, of any type. None takes those of the DataFrame, or numbers from 0.
     measure : str, default="score"
@@ -96,6 +102,10 @@ class SystemScores(Result):
     --------
     compare_systems : Which differences are more than chance.
     score_systems : Values of runs by several measures.
+
+    Notes
+    -----
+    Printed, "wins" are the queries for which the system alone has the best value.
 
     Examples
     --------
@@ -418,6 +428,8 @@ class SystemScores(Result):
     def _table(self):
         values = merge_values(self.oriented)
         best = values == values.max(axis=0, initial=-np.inf)
+        # Nobody wins where the best are equal.
+        best &= best.sum(axis=0) == 1
         table = pd.DataFrame(
             {
                 "mean": self.values.mean(axis=1),
@@ -518,6 +530,8 @@ def known_places(names, known, argument):
         return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
+    # Names of systems are kept as text, whatever was given.
+    names = [str(name) if is_whole_number(name) and name not in places else name for name in names]
     unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(

@@ -1,7 +1,10 @@
 """Tests of every two systems for a difference over the same queries."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.same_value import merge_values
@@ -16,7 +19,7 @@ from skfilterrank.comparison._significance.pairs import (
     count_ties,
     mean_differences,
 )
-from skfilterrank.comparison._significance.pairwise import PairwiseComparison
+from skfilterrank.comparison._significance.pairwise import PairwiseComparison, range_of
 from skfilterrank.comparison._significance.rank_tests import sign_test, wilcoxon_test
 from skfilterrank.comparison._significance.resampling import bootstrap_test, randomization_test
 from skfilterrank.comparison._significance.t_test import paired_t
@@ -201,10 +204,13 @@ def compare_systems(
         pairs = Pairs.all(scores.n_systems)
     else:
         (place,) = known_places([baseline], scores.systems, "baseline")
+        baseline = scores.systems[place]
         pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
     figures = method.function(values, pairs, settings)
+    if figures.interval_of == "mean difference":
+        figures = _cut(figures, range_of(scores))
     correction = None if method.is_family_wise else correction
     return PairwiseComparison(
         scores=scores,
@@ -221,3 +227,14 @@ def compare_systems(
         title=method.title,
         is_family_wise=method.is_family_wise,
     )
+
+
+def _cut(figures, ends):
+    """Intervals of differences without what no two values of the measure differ by."""
+    most = ends[1] - ends[0]
+    # What has no end at all says that the data give none.
+    low, high = (
+        np.where(np.isinf(end), end, np.clip(end, -most, most))
+        for end in (figures.low, figures.high)
+    )
+    return replace(figures, low=low, high=high)

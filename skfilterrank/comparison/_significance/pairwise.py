@@ -50,7 +50,8 @@ class PairwiseComparison(Result):
     effect_name : str
         What the effect size is.
     low, high : ndarray of shape (n_pairs,)
-        Interval of each pair; see `interval_of`.
+        Interval of each pair; see `interval_of`. One of a mean difference is cut where the range
+        of the measure ends, as in `systems`.
     interval_of : {"mean difference", "pseudo-median", "effect"}
         What the interval is of: the mean difference; the pseudo-median of the differences, in the
         measure's unit; the effect size.
@@ -378,9 +379,9 @@ def _digits(difference):
 def range_of(scores):
     """The values that a mean may have, as far as that is known of the measure's name."""
     known = known_measure(scores.measure)
-    if known is None or known.range_holds_for != "any gains":
+    if known is None:
         return -np.inf, np.inf
-    least, greatest = known.value_range
+    least, greatest = known.range_for()
     # What is beyond is another measure that goes by this name, such as percentages.
     fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
     return (least, greatest) if fits else (-np.inf, np.inf)

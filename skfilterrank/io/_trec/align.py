@@ -9,9 +9,11 @@ import pandas as pd
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.results import counted
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank._files.run_folders import Documents
-from skfilterrank.exceptions import InputError, MissingValuesError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.io._trec.aligned_run import AlignedRun
 from skfilterrank.io._trec.order import rank_order
 from skfilterrank.io._trec.pairs import are_distinct, pair_keys
@@ -79,6 +81,12 @@ def align(
         A ValueError: the run lacks topics, with ``missing="raise"``.
     FileFormatError
         The same in a file.
+
+    Warns
+    -----
+    DataWarning
+        If no document that the run retrieves is judged: every measure takes it for a run that found
+        nothing. If the judgments hold no label at all.
 
     See Also
     --------
@@ -264,6 +272,11 @@ class QrelsIndex:
         -------
         aligned : AlignedRun
             As from `skfilterrank.io.align`.
+
+        Warns
+        -----
+        DataWarning
+            As `skfilterrank.io.align`.
         """
         check_choice(missing, "missing", MISSING)
         check_choice(precision, "precision", PRECISIONS)
@@ -293,7 +306,7 @@ class QrelsIndex:
         in_run[numbers[numbers >= 0]] = True
         if missing == "raise" and not in_run.all():
             raise _lacking_topics(rows.name, self.topics[~in_run])
-        return self._lay_out(
+        aligned = self._lay_out(
             codes,
             scores,
             docnos,
@@ -304,6 +317,28 @@ class QrelsIndex:
             unjudged_topics=tuple(t for t, n in zip(rows.topics, numbers, strict=True) if n < 0),
             name=rows.name,
             ties="stable" if ties == "stable" else "docno",
+        )
+        if not self.n_judged:
+            warn_user(
+                f"the judgments hold no label: of their {counted(self.n_pooled, 'document')} none "
+                "is judged.",
+                DataWarning,
+            )
+        elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
+            # The first document, and the first that the judgments hold of its topic.
+            (own,) = docnos.take([0]).tolist()
+            (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
+            self._tell_of_strangers(aligned, self.topics[codes[0]], own, theirs)
+        return aligned
+
+    def _tell_of_strangers(self, aligned, topic, own, theirs):
+        """Nothing that the run retrieves is judged, such as its document of a topic."""
+        name = "the run" if aligned.name is None else f"the run {brief(aligned.name)}"
+        warn_user(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that {name} retrieves is "
+            f"judged: of topic {brief(topic)} it holds {brief(own)}, and the judgments hold "
+            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+            DataWarning,
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):

@@ -60,9 +60,9 @@ def mark_unjudged(labels: np.ndarray, unjudged_label, name: str) -> np.ndarray:
         warn_user(
             f"{name} holds labels below 0 ({shown}), which are taken for forbidden documents. To "
             "trec_eval they are pooled documents that nobody judged, which changes values such as "
-            "bpref, infAP and nDCG. Say unjudged_label=None to read_qrels, align, QrelsIndex or "
-            "evaluate_run where they are forbidden, 'trec' where they are not judged, or the one "
-            "label that means unjudged.",
+            "bpref, infAP and nDCG. Say unjudged_label=None where they are forbidden, 'trec' where "
+            "they are not judged, or the one label that means unjudged, to read_qrels or "
+            "QrelsIndex, whose result every function takes.",
             DataWarning,
         )
     return labels

@@ -69,7 +69,15 @@ class AssessorAgreement(Result):
         )
 
     def _head(self):
-        return f"{self.scale} {self._summary()}"
+        head = f"{self.scale} {self._summary()}"
+        if np.isnan(self.krippendorff_alpha):
+            head += "\nAll labels of documents that several judged are one: nothing is known of "
+            head += "agreement beyond chance."
+        return head
+
+    def _table(self):
+        # Beside an alpha that may know of an order of labels.
+        return self.pairs.rename(columns={"kappa": "unweighted kappa"})
 
 
 def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) -> AssessorAgreement:
@@ -130,8 +138,8 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     ... )
     >>> print(found)
     ordinal alpha 0.6000 of 2 assessors, 2 of 5 documents with different labels
-    first second  n_both  agreement  kappa  overlap
-     anna    bob       5     0.6000 0.3750   0.5000
+    first second  n_both  agreement  unweighted kappa  overlap
+     anna    bob       5     0.6000            0.3750   0.5000
     >>> found.disagreements
                anna  bob
     qid docno

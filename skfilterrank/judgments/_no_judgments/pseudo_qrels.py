@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.checks import check_choice, check_count, check_number, check_random_state
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._core.results import counted
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.judgments._no_judgments.bias import most_biased
 from skfilterrank.judgments._no_judgments.condorcet import condorcet_counts
 from skfilterrank.judgments._no_judgments.run_pool import only_pool_of, run_pool
@@ -83,6 +85,11 @@ def pseudo_qrels(
         both `share` and `n_relevant`; fewer than two
         runs, or teams; a run without a team; a run that has no topic in common with any other;
         what :func:`rank_table` finds wrong with a run.
+
+    Warns
+    -----
+    DataWarning
+        If `n_relevant` makes all documents of a topic's pool relevant (but with "soboroff").
 
     See Also
     --------
@@ -178,11 +185,26 @@ def pseudo_labels(
         return pd.DataFrame(np.column_stack(labels), index=table.index)
     if method == "bias+condorcet":
         table = only_pool_of(table, most_biased(table))
+    _warn_of_all_relevant(table, n_relevant)
     docnos = pd.factorize(table.index.get_level_values("docno"), sort=True)[0]
     last_key = -docnos if ties == "docno" else random_state.permutation(len(docnos))
     number = _number(n_relevant, _SELECTED if share is None else share)
     labels = _take_first([*_ORDERS[method](table), last_key], _topics(table), number)
     return pd.DataFrame(labels, index=table.index)
+
+
+def _warn_of_all_relevant(table, n_relevant):
+    """Labels that are all the same order no runs."""
+    if n_relevant is None:
+        return
+    sizes = np.bincount(_topics(table))
+    if n_short := np.count_nonzero(sizes <= n_relevant):
+        warn_user(
+            f"n_relevant={n_relevant} leaves no document of the pool of {n_short} of "
+            f"{counted(len(sizes), 'topic')} that is not relevant: choose less than the "
+            f"{sizes.min():,} documents of the smallest pool, or a share.",
+            DataWarning,
+        )
 
 
 def _number(n_relevant, share):

@@ -71,6 +71,11 @@ default="nruns"
         As :func:`pseudo_qrels`; "spoerri" with fewer than five runs, or teams; measures that do
         not exist or are named twice.
 
+    Warns
+    -----
+    DataWarning
+        As :func:`pseudo_qrels`.
+
     See Also
     --------
     pseudo_qrels : The judgments themselves.

@@ -91,8 +91,8 @@ class PriorSelector(TopicSelector):
         """
         if prior is None:
             raise InputError(
-                "prior is missing: PriorSelector ranks by nothing else. Pass prior=, for instance "
-                "statap_prior(runs) for a rank table of runs."
+                "prior is missing: PriorSelector ranks by nothing else. Pass prior=, such as, for "
+                "runs, fit(table, prior=statap_prior(table)) of table = rank_table(runs)."
             )
         return super().fit(X, y, groups=groups, prior=prior)
 

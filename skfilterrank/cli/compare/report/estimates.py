@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfilterrank._core.results import counted, interval_text
-from skfilterrank.cli._estimates import Sampled, describe_estimates
+from skfilterrank.cli._estimates import Sampled
 from skfilterrank.cli.compare.output import number, p_value
 from skfilterrank.cli.compare.report.elements import (
     Html,
@@ -27,7 +27,7 @@ def write_report_of_estimates(path, sampled: Sampled, found, arguments) -> None:
     parts = [
         section(
             "Summary",
-            element("p", describe_estimates(estimates) + "."),
+            element("p", estimates.made_from + "."),
             element(
                 "p",
                 "Each interval holds with its confidence by itself; all ranks are within their "
