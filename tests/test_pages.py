@@ -66,6 +66,36 @@ def test_links_lead_somewhere(name):
     assert not broken
 
 
+ROOT = DOCS.parent
+MARKDOWN = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+
+
+def bare_prompts(text):
+    """Numbers of the lines of an interpreter that stand outside of fenced code."""
+    fence, found = "", []
+    for number, line in enumerate(text.splitlines(), start=1):
+        marks = re.match(r"\s*(`{3,}|~{3,})", line)
+        if marks and not fence:
+            fence = marks[1]
+        elif marks and marks[1].startswith(fence):
+            fence = ""
+        elif not fence and re.match(r"\s*(>>> |\.\.\. )", line):
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_code_stands_in_fences(name):
+    # Doctest runs it without one, and Markdown makes quotes of it.
+    assert bare_prompts((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+def test_code_without_a_fence_is_found():
+    fenced = "```python\n>>> 1\n1\n\n```\n"
+    assert bare_prompts(fenced) == []
+    assert bare_prompts(f"{fenced}text\n\n>>> 2\n2\n{fenced}  >>> 3\n") == [8, 15]
+
+
 def test_every_page_is_within_three_clicks():
     clicks = clicks_from("index.md")
     assert set(PAGES) <= set(clicks)
