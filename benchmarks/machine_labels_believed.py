@@ -8,7 +8,6 @@ language models, of the same passages.
 
 import glob
 
-import pandas as pd
 from _common import arguments, write_report
 from scipy.stats import kendalltau
 
@@ -23,7 +22,8 @@ def main():
     runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
     people = read_qrels(folder / "qrels.txt.gz").set_index(["qid", "docno"])["label"]
     true = means(runs, people)
-    judges, rows = sorted(glob.glob(f"{folder}/llm-qrels/*.txt.gz")), []
+    judges = sorted(glob.glob(f"{folder}/llm-qrels/*.txt.gz"))
+    rows = {measure: [] for measure in MEASURES}
     for path in judges:
         labels = read_qrels(path, predicted="use").set_index(["qid", "docno"])["label"]
         assert labels.index.sort_values().equals(people.index.sort_values())
@@ -33,22 +33,20 @@ def main():
         for measure in MEASURES:
             off = believed[measure] - true[measure]
             tau = kendalltau(believed[measure], true[measure]).statistic
-            spread = off.min(), off.mean(), off.max()
-            rows.append([name, measure, *(f"{value:+.2f}" for value in spread), tau, same])
-    table = pd.DataFrame(
-        rows,
-        columns=["judge", "measure", "least", "mean", "most", "Kendall's tau", "same label"],
-    ).sort_values("measure", kind="stable")
+            spread = " | ".join(f"{value:+.2f}" for value in (off.min(), off.mean(), off.max()))
+            rows[measure].append(f"| {name} | {measure} | {spread} | {tau:.3f} | {same:.3f} |")
     ranges = ", ".join(f"{m} from {true[m].min():.2f} to {true[m].max():.2f}" for m in MEASURES)
+    lines = "\n".join(line for lines in rows.values() for line in lines)
     write_report(
         "machine_labels_believed",
         "A machine's labels, believed",
         f"{len(judges)} language models labelled the {len(people):,} passages that NIST judged. Of "
         f"the {len(runs)} runs the means over topics by NIST's labels are: {ranges}. `least`, "
-        "`mean` and `most` are of value by the machine minus value by NIST, over the runs; "
+        "`mean` and `most` are of the value by the machine minus the value by NIST, over the runs; "
         "Kendall's tau compares the two orders of the runs; `same label` is the share of passages "
         "to which both give the same label.\n\n"
-        f"{table.to_markdown(index=False, floatfmt='.3f', disable_numparse=[2, 3, 4])}",
+        "| judge | measure | least | mean | most | Kendall's tau | same label |\n"
+        f"| --- | --- | --- | --- | --- | --- | --- |\n{lines}",
     )
 
 
