@@ -117,6 +117,18 @@ def test_twenty_questions_take_three_clicks_at_most():
                 assert path == page or path in {link.partition("#")[0] for link in links(page)}
 
 
+@pytest.mark.parametrize("name", ["which_measure.md", "which_threshold.md"])
+def test_earlier_questions_of_a_chart_lead_to_each(name):
+    text = (DOCS / name).read_text(encoding="utf-8")
+    questions = re.split(r"^## (?=\d+\. )", text, flags=re.MULTILINE)[1:]
+    assert len(questions) > 5
+    reached = {"1"}
+    for number, question in enumerate(questions, start=1):
+        assert question.startswith(f"{number}. ")
+        assert str(number) in reached
+        reached |= set(re.findall(r"→ \[(\d+)\]\(#\1-", question))
+
+
 def test_the_readme_is_short():
     readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 150
