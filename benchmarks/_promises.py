@@ -129,9 +129,9 @@ def ohsumed(folder):
 
 
 def runs(folder, n_runs=3, depth=100):
-    """Some runs as rerankers of the first documents that they return, by name; label 0 forbidden.
+    """Some runs as rerankers of the judged ones of the first documents that they return, by name.
 
-    The runs are every so many of all in the order of their names.
+    Label 0 is forbidden. The runs are every so many of all in the order of their names.
     """
     names = sorted(path.name for path in (folder / "runs").iterdir())
     index = QrelsIndex(read_qrels(folder / "qrels.txt.gz"))
@@ -142,6 +142,8 @@ def runs(folder, n_runs=3, depth=100):
         order = np.lexsort((-y_score, codes))
         first = np.searchsorted(codes[order], codes[order])
         rows = order[(np.arange(len(order)) - first < depth) & (y_score[order] > -np.inf)]
+        # What is not judged has no label that a promise could be held to.
+        rows = rows[~np.isnan(y_true[rows])]
         population = Population(as_gains(y_true[rows], TO_GAIN), y_score[rows], codes[rows], 10)
         found[name.removesuffix(".gz").removesuffix(".txt")] = population
     return found

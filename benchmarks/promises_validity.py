@@ -366,11 +366,11 @@ def main():
         f"{MOST_QUERIES}) with replacement from the queries of each data set, so that these are "
         "the population and every true rate is known; splits without replacement would meet fewer "
         f"surprises. Confidence {CONFIDENCE:g}. k = 10 (3 for semeval2016-cqa and the generator); "
-        "label 0, or Bad, is forbidden. Runs are rerankers of the first 100 documents that they "
-        'return. "Given": draws in which the promise could be given. "Above": share of all draws '
-        'with a true rate above its level at the chosen threshold; "any above": anywhere in the '
-        'certified range. "Of the best": nDCG_f over that of the best single threshold that truly '
-        "keeps the promise.",
+        "label 0, or Bad, is forbidden. Runs are rerankers of the judged ones of the first 100 "
+        'documents that they return. "Given": draws in which the promise could be given. "Above": '
+        'share of all draws with a true rate above its level at the chosen threshold; "any above": '
+        'anywhere in the certified range. "Of the best": nDCG_f over that of the best single '
+        "threshold that truly keeps the promise.",
         "",
         *summary(table, options.repeats),
         "",

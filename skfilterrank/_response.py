@@ -1,11 +1,9 @@
 """One score per document from any fitted estimator."""
 
 import inspect
-import sys
 from functools import lru_cache
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -13,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from skfilterrank._core.checks import check_container, check_scores
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.inside import final_step, first_step
+from skfilterrank._library_forms import in_library_form, is_model
 from skfilterrank._sklearn_compat import BaseSearchCV, feature_names
 from skfilterrank.exceptions import InputError, brief
 
@@ -28,9 +27,7 @@ def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> 
         check_columns(estimator, X)
     if groups is not None:
         estimator, X = last_step(estimator, X, groups)
-    if sparse.issparse(X) and not sparse.isspmatrix_csr(X):
-        # LightGBM and XGBoost take no other formats, and LightGBM's predict no sparse arrays.
-        X = sparse.csr_matrix(X)
+    X = in_library_form(estimator, X)
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
     predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
@@ -57,7 +54,8 @@ def check_columns(estimator, X) -> None:
         return
     # LightGBM before 4.6 has its own form of the names alone, also of columns that had none.
     fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
-    columns = getattr(X, "columns", None)
+    # What a table of pyarrow calls columns are its values.
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
         return
     # LightGBM writes a space in a name as an underscore, and numbers of columns as names.
@@ -68,12 +66,6 @@ def check_columns(estimator, X) -> None:
             f"X must have the columns that {name} was fitted on, in their order, which are "
             f"{brief(list(map(str, fitted)))}; got {brief(list(map(str, columns)))}."
         )
-
-
-def is_model(estimator, library, base) -> bool:
-    """Whether an estimator is of a library, which is not imported for that."""
-    module = sys.modules.get(library)
-    return module is not None and isinstance(estimator, getattr(module, base))
 
 
 def last_step(estimator, X, groups=None):

@@ -32,6 +32,7 @@ LAYERS = {
     # The best threshold of rows in parts; rows in the partitions of Dask.
     "_threshold": 2,
     "_dask": 2,
+    "_library_forms": 1,
     "_response": 2,
     "_group_request": 2,
     "_wrapping": 2,

@@ -148,8 +148,13 @@ class Measure:
 
     def __setstate__(self, state):
         plain = state.get("plain")
+        if plain is None and state["name"] not in MEASURES:
+            raise InputError(
+                f"the measure {brief(state['name'])} is not known here: run what registers it "
+                "(skfilterrank.metrics.register_measure) first."
+            )
         if plain is None:
-            made = find_measure(state["name"])
+            made = MEASURES[state["name"]]
         elif state["library"] is None:
             made = plain.with_reading(state["reading"])
         else:

@@ -51,8 +51,6 @@ class GroupIndex:
         Number of rows.
     """
 
-    __slots__ = ("_labels", "n_rows", "order", "query_ids", "sizes", "starts")
-
     def __init__(self, query_ids, sizes, starts, order, n_rows, labels=None):
         self.query_ids = query_ids
         self.sizes = sizes

@@ -70,8 +70,8 @@ def _joined(left, right):
     """Query ids of two blocks, which must be of one type."""
     if _kind(left) != _kind(right):
         raise InputError(
-            f"query ids are of different types, such as {brief(left[-1])} and {brief(right[0])}: "
-            "make them all text or all numbers."
+            f"query ids are of different types, such as {brief(left[-1])} ({left.dtype}) and "
+            f"{brief(right[0])} ({right.dtype}): make them one type in every piece, text or int64."
         )
     return np.concatenate([left, right])
 

@@ -127,7 +127,8 @@ def _reading(path, batches):
 def _damaged(path, error):
     return FileFormatError(
         "the file is not a Parquet or Arrow file, or is damaged or ends early "
-        f"({reason_of(error)}).",
+        f"({reason_of(error)}). Text is read in pieces by other libraries, as by "
+        "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
         path,
     )
 

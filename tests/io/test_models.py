@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 import skops.io
@@ -27,20 +28,30 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.tree._tree import Tree
+from xgboost import XGBRanker
 
 import skfilterrank
 import skfilterrank.metrics
 from all_estimators import CASES, DATA, asked
-from skfilterrank.exceptions import FileFormatError, SkfilterrankWarning
+from skfilterrank._core.measure import MEASURES
+from skfilterrank.exceptions import FileFormatError, InputError, SkfilterrankWarning
 from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments import TopicSelector
-from skfilterrank.ranking import QueryRanker, RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.metrics import make_ranking_scorer, register_measure
+from skfilterrank.ranking import (
+    QueryRanker,
+    RankAndFilter,
+    catboost_metric,
+    get_ranker_names,
+    make_ranker,
+    xgboost_early_stopping,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
@@ -82,10 +93,41 @@ MODELS = {
     "grid search": lambda: GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(4), scoring="roc_auc"
     ),
+    "grid search by measures": lambda: GridSearchCV(
+        QueryRanker(Ridge()),
+        {"estimator__alpha": [0.1, 1]},
+        cv=GroupKFold(4),
+        scoring=make_ranking_scorer(
+            ["ndcg_f@3", "ap(rel=1)", "ndcg(like=lightgbm)@2", "rbp(persistence=0.9)"]
+        ),
+        refit="ndcg_f@3",
+    ).fit(X, pd.Series(y, pd.Index(GROUPS, name="qid")), groups=GROUPS),
+    "stopped by a measure, XGBoost": lambda: QueryRanker(
+        XGBRanker(
+            n_estimators=9,
+            callbacks=[xgboost_early_stopping("ap", X, y, groups=GROUPS, early_stopping_rounds=2)],
+        )
+    ).fit(X, y, groups=GROUPS),
+    "stopped by a measure, CatBoost": lambda: QueryRanker(
+        CatBoostRanker(iterations=3, verbose=0, eval_metric=catboost_metric("ap", y, groups=GROUPS))
+    ).fit(X, y, groups=GROUPS, eval_set=[(X, y)], eval_groups=[GROUPS]),
     "grid search, fitted": lambda: GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1]}, cv=GroupKFold(4)
     ).fit(X, y, groups=GROUPS),
 }
+
+
+def test_a_measure_that_is_not_registered(tmp_path):
+    @register_measure("saved_share", greater_is_better=True, value_range=(0, 1))
+    def saved_share(ranked, pool):
+        return float(np.mean(ranked[:1] > 0)) if len(ranked) else 0.0
+
+    scorer = make_ranking_scorer("saved_share")
+    save_model(scorer, tmp_path / "scorer.skops")
+    assert repr(load_model(tmp_path / "scorer.skops")) == repr(scorer)
+    del MEASURES["saved_share"]
+    with pytest.raises(InputError, match="'saved_share' is not known here: run what registers it"):
+        load_model(tmp_path / "scorer.skops")
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -563,6 +563,7 @@ def test_gains_and_series(data):
 
 
 class TestTrivial:
+    @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_everything_is_filtered(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
         for risk in ("any_forbidden", "forbidden"):
@@ -591,6 +592,7 @@ class TestTrivial:
         with pytest.warns(UserWarning, match="No threshold but -inf keeps"):
             promise_at(y, np.append(np.zeros(60), NO), groups=groups, risk="false_reject_rate")
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_warning_where_filtering_everything_is_best(self):
         y, scores, groups = np.full(60, -1.0), np.arange(60.0), np.arange(60)
         found = promise_at(y, scores, groups=groups, risk="any_forbidden", max_risk=0.5)
@@ -605,6 +607,7 @@ class TestTrivial:
         ):
             promise_at(y, scores, groups=groups, risk="false_reject_rate", max_risk=0.2)
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_nothing_retrieved_shows_nothing_forbidden(self):
         y, scores, groups = np.full(60, -1.0), np.full(60, NO), np.arange(60)
         found = promise_at(y, scores, groups=groups, risk="any_forbidden")
@@ -649,6 +652,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             promise_at(y, groups, groups=groups, risk=risk)
 
+    @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_query_has_a_good_document(self):
         with pytest.raises(
             ValueError, match=r"45 calibration queries \(queries with a good .*got 0"
@@ -932,5 +936,7 @@ def test_nothing_good_is_told(threshold):
     model = RankAndFilter("passthrough", threshold=threshold, k=3, **promise)
     with pytest.warns(FitWarning, match=r"no label has a gain above 0.*gains=\{0: 1, -1: -1\}"):
         model.fit(scores, unsafe, groups=groups)
+    with pytest.warns(FitWarning, match=r"no label has a gain above 0.*Check y and gains="):
+        model.fit(scores, np.full(len(y), -1), groups=groups)
     model.set_params(gains={0: 1, -1: -1}).fit(scores, unsafe, groups=groups)
     assert np.isfinite(model.predict(scores, groups=groups)).mean() > 0.3

@@ -192,7 +192,10 @@ class Worth(NamedTuple):
             PolynomialFeatures(2, include_bias=False),
             StandardScaler(),
             Ridge(10.0),
-        ).fit(features, worth)
+        )
+        # Of features without spread StandardScaler may take a root of less than 0, and then 1.
+        with np.errstate(invalid="ignore"):
+            model.fit(features, worth)
         first, powers, second, ridge = (step for _, step in model.steps)
         weights = ridge.coef_ / second.scale_
         constant = float(ridge.intercept_ - weights @ second.mean_)

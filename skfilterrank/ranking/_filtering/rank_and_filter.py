@@ -214,7 +214,8 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     promise holds of the lists that the cap leaves, and the threshold is the best for these.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
-    order of a query's rows, so that another order gives slightly other trees.
+    order of a query's rows, so that another order gives other trees and scores; CatBoost's by the
+    order of the queries too, which are sorted by their ids.
 
     References
     ----------

@@ -222,9 +222,14 @@ def measure_and_places(measure, k) -> tuple[ParsedMeasure, int | None]:
 
 def warn_without_good(gains) -> None:
     """Say where labels forbid documents and call none good, so that hiding all is best."""
-    if (gains < 0).any() and (gains == 0).any() and not (gains > 0).any():
+    if (gains < 0).any() and not (gains > 0).any():
+        remedy = "Check y and gains=."
+        if (gains == 0).any():
+            remedy = (
+                "Where 0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}."
+            )
         warn_user(
-            "no label has a gain above 0, and some are below: to show nothing is best then. Where "
-            "0 is harmless and not bad, say so by gains, such as gains={0: 1, -1: -1}.",
+            "no label has a gain above 0, and some are below: to show nothing is best then. "
+            f"{remedy}",
             FitWarning,
         )

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from skfilterrank._core.checks import QID
 from skfilterrank._core.inside import final_step
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._library_forms import in_library_form, library_errors
 from skfilterrank._response import before_last
 from skfilterrank._sklearn_compat import (
     BaseSearchCV,
@@ -94,8 +95,9 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
         Target.
     groups : array-like of shape (n_rows,)
         Query ids.
-    held_out : list of (X, y, groups), default=()
-        Held-out sets for early stopping; transformed by the Pipeline's earlier steps.
+    held_out : list of (X, y, groups, columns), default=()
+        Held-out sets for early stopping; transformed by the Pipeline's earlier steps. `columns` are
+        parameters of `fit` with an entry for each of their rows.
     fit_params : dict or None
         Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
         go to the last.
@@ -109,8 +111,16 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
             X = before.fit_transform(X, y, **earlier | _queries_of_steps(before, groups))
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
-            held_out = [(before_last(estimator, X_, g), y_, g) for X_, y_, g in held_out]
+            held_out = [(before_last(estimator, X_, g), y_, g, c) for X_, y_, g, c in held_out]
         estimator = last
+    X = in_library_form(estimator, X)
+    held_out = [(in_library_form(estimator, X_), *others) for X_, *others in held_out]
+    with library_errors(estimator):
+        _fit_last(estimator, X, y, groups, held_out, params)
+
+
+def _fit_last(estimator, X, y, groups, held_out, params):
+    """Fit what is no Pipeline."""
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
         if needs_own_form(estimator.estimator):
@@ -130,10 +140,10 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
         params["groups"] = groups
         if held_out:
             params["eval_set"] = _pairs(held_out)
-            params["eval_groups"] = [ids for *_, ids in held_out]
-        estimator.fit(X, y, **params)
+            params["eval_groups"] = [ids for _, _, ids, _ in held_out]
+        estimator.fit(X, y, **params | _columns(held_out))
     elif wanted is None:
-        params |= _eval_parameters(estimator, _pairs(held_out))
+        params |= _eval_parameters(estimator, _pairs(held_out)) | _columns(held_out)
         estimator.fit(X, y, **params)
     else:
         _fit_contiguous(estimator, X, y, groups, wanted, held_out, params)
@@ -141,7 +151,13 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
 
 def _pairs(held_out):
     """X and y of each held-out set."""
-    return [(X, y) for X, y, _ in held_out]
+    return [(X, y) for X, y, *_ in held_out]
+
+
+def _columns(held_out):
+    """Parameters of `fit` with a list of each held-out set's entries."""
+    names = dict.fromkeys(name for *_, columns in held_out for name in columns)
+    return {name: [columns.get(name) for *_, columns in held_out] for name in names}
 
 
 def _queries_of_steps(before, groups):
@@ -178,28 +194,29 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
     """Fit a ranker of another library, which wants each query's rows together."""
     check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
-    held_out = [together(*each, {})[:3] for each in held_out]
+    held_out = [together(*each) for each in held_out]
     sets = _pairs(held_out)
     if wanted == "group":
         params["group"] = index.sizes
         if held_out:
             params |= _eval_parameters(ranker, sets)
-            params["eval_group"] = [held.sizes for _, _, held in held_out]
+            params["eval_group"] = [held.sizes for _, _, held, _ in held_out]
     elif wanted == "qid":
         params["qid"] = row_codes(index)
-        if params.get("sample_weight") is not None:
-            params["sample_weight"] = _weight_of_queries(ranker, params["sample_weight"], index)
+        _weigh_queries(ranker, params, "sample_weight", index)
+        for *_, held, columns in held_out:
+            _weigh_queries(ranker, columns, "sample_weight_eval_set", held)
         if held_out:
-            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i in held_out]}
+            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i, _ in held_out]}
     else:
         params["group_id"] = row_codes(index)
         if held_out:
             from catboost import Pool
 
             params["eval_set"] = [
-                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held in held_out
+                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held, _ in held_out
             ]
-    ranker.fit(X, y, **params)
+    ranker.fit(X, y, **params | _columns(held_out))
 
 
 def check_grades(ranker, y, wanted):
@@ -247,16 +264,18 @@ def _eval_parameters(estimator, sets):
     return {"eval_set": sets}
 
 
-def _weight_of_queries(ranker, sample_weight, index):
-    """One weight per query, of rows in query order."""
-    weights = np.asarray(sample_weight)
+def _weigh_queries(ranker, params, name, index):
+    """Put one weight per query in the place of those of rows in query order, if there are any."""
+    if params.get(name) is None:
+        return
+    weights = np.asarray(params[name])
     first = weights[np.cumsum(index.sizes) - index.sizes]
     if not np.array_equal(np.repeat(first, index.sizes), weights):
         raise InputError(
-            f"{type(ranker).__name__} weights whole queries: sample_weight must be the same for "
-            "all rows of a query."
+            f"{type(ranker).__name__} weights whole queries: {name} must be the same for all rows "
+            "of a query."
         )
-    return first
+    params[name] = first
 
 
 def row_codes(index) -> np.ndarray:

@@ -13,32 +13,80 @@ from skfilterrank._sklearn_compat import safe_indexing
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError
 
+# Parameters of `fit` in other libraries that have an entry for each row of each held-out set, by
+# the one that has an entry for each row of X.
+ROWS_OF_SETS = {
+    "sample_weight": ("eval_sample_weight", "sample_weight_eval_set"),
+    "init_score": ("eval_init_score",),
+    "base_margin": ("base_margin_eval_set",),
+}
+_NAMES = {name for names in ROWS_OF_SETS.values() for name in names}
 _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of such pairs"
 
 
 class HeldOutSet(NamedTuple):
-    """The judged rows of a held-out set; `queries` numbers the query of each row."""
+    """The judged rows of a held-out set.
+
+    `queries` numbers the query of each row, and `columns` are parameters of `fit` with an entry for
+    each row.
+    """
 
     X: object
     labels: np.ndarray
     gains: np.ndarray
     queries: np.ndarray
+    columns: dict
 
 
-def read_eval_set(eval_set, eval_groups, gains, *, needs_groups: bool) -> list[HeldOutSet]:
+def read_eval_set(
+    eval_set, eval_groups, gains, *, needs_groups: bool, columns: dict | None = None
+) -> list[HeldOutSet]:
     """The held-out sets of `fit`; rows without a label are left out, with a warning.
 
     `gains` turns labels into gains. Without query ids each row is a query of its own, which is an
-    error where `needs_groups` says so.
+    error where `needs_groups` says so. `columns` has for each name an entry by set.
     """
-    return [_read_set(X, y, ids, gains, needs_groups) for X, y, ids in _sets(eval_set, eval_groups)]
+    sets = _sets(eval_set, eval_groups)
+    is_pair = len(sets) == 1 and _is_pair(eval_set)
+    given = {
+        name: _by_set(values, name, len(sets), is_pair) for name, values in (columns or {}).items()
+    }
+    return [
+        _read_set(X, y, ids, gains, needs_groups, {name: given[name][i] for name in given})
+        for i, (X, y, ids) in enumerate(sets)
+    ]
+
+
+def split_columns(fit_params) -> tuple[dict, dict]:
+    """Parameters of `fit` without those of held-out sets, and those by their plain names."""
+    of_sets = {
+        name.rpartition("__")[2]: value
+        for name, value in fit_params.items()
+        if name.rpartition("__")[2] in _NAMES
+    }
+    others = {k: v for k, v in fit_params.items() if k.rpartition("__")[2] not in _NAMES}
+    return others, {name: value for name, value in of_sets.items() if value is not None}
+
+
+def _by_set(values, name, n_sets, is_pair):
+    """What a parameter holds of each held-out set; None where nothing."""
+    if isinstance(values, dict):
+        values = [values.get(number) for number in range(n_sets)]
+    elif is_pair and not (isinstance(values, list | tuple) and len(values) == 1):
+        values = [values]
+    if not isinstance(values, list | tuple) or len(values) != n_sets:
+        raise InputError(
+            f"{name} is {_described(values)}, and there are {n_sets} sets in eval_set: expected a "
+            "list with an array for each of them."
+        )
+    return values
 
 
 def _sets(eval_set, eval_groups):
     """X, y and the given query ids of each held-out set."""
     if eval_set is None:
         return []
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not _is_set(eval_set[0]):
+    if _is_pair(eval_set):
         eval_set = [eval_set]
         eval_groups = None if eval_groups is None else [eval_groups]
     if not isinstance(eval_set, list | tuple):
@@ -58,6 +106,11 @@ def _sets(eval_set, eval_groups):
     return [(X, y, ids) for (X, y), ids in zip(eval_set, eval_groups)]
 
 
+def _is_pair(eval_set):
+    """Whether an eval_set is one pair of features and labels."""
+    return isinstance(eval_set, tuple) and len(eval_set) == 2 and not _is_set(eval_set[0])
+
+
 def _is_set(item):
     """Whether the first item of a pair is itself a pair of features and labels."""
     is_pair = isinstance(item, list | tuple) and len(item) == 2
@@ -73,7 +126,7 @@ def _described(value):
     return f"one {type(value).__name__}" + ("" if shape is None else f" of shape {shape}")
 
 
-def _read_set(X, y, ids, gains, needs_groups):
+def _read_set(X, y, ids, gains, needs_groups, columns):
     """The judged rows of one held-out set."""
     check_container(X, "X of eval_set")
     # Sparse formats without rows (COO, DIA, BSR) become CSR.
@@ -82,6 +135,13 @@ def _read_set(X, y, ids, gains, needs_groups):
     n_rows = count_rows(X, "X of eval_set")
     if len(row_gains) != n_rows:
         raise InputError(f"eval_set has {len(row_gains)} labels but its X has {n_rows} rows.")
+    columns = {name: values for name, values in columns.items() if values is not None}
+    for name, values in columns.items():
+        if count_rows(values, name) != n_rows:
+            raise InputError(
+                f"{name} has {count_rows(values, name)} entries but the X of its set in eval_set "
+                f"has {n_rows} rows."
+            )
     groups = find_groups(ids, y, X)
     if groups is None and not needs_groups:
         groups = np.arange(n_rows)
@@ -100,4 +160,5 @@ def _read_set(X, y, ids, gains, needs_groups):
         )
         X, labels, row_gains = safe_indexing(X, rows), labels[rows], row_gains[rows]
         queries = GroupIndex.from_groups(queries[rows]).codes()
-    return HeldOutSet(X, labels, row_gains, queries)
+        columns = {name: safe_indexing(values, rows) for name, values in columns.items()}
+    return HeldOutSet(X, labels, row_gains, queries, columns)

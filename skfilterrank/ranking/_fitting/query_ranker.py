@@ -3,16 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, get_tags
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.check_features import check_finite_columns
 from skfilterrank._core.gains import Gains
-from skfilterrank._core.inside import final_step
-from skfilterrank._sklearn_compat import feature_names
-from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.training_data import prepare_rows
 from skfilterrank.ranking._fitting.validation import (
     check_no_sets,
@@ -130,7 +125,10 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         {eval_set}
         {eval_groups}
         {fit_params}
-            XGBoost's ranker weighs whole queries: one weight for all rows of a query.
+            XGBoost's ranker weighs whole queries: one weight for all rows of a query. What has an
+            entry for each row of a held-out set, as LightGBM's `eval_sample_weight` and
+            `eval_init_score` and XGBoost's `sample_weight_eval_set` and `base_margin_eval_set`, is
+            a list with an array for each set; their order is that of its rows.
 
         Returns
         -------
@@ -156,24 +154,12 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             fit_params=self._inside_parameters(fit_params),
         )
         self.n_unjudged_ = data.n_unjudged
-        judged_gains = data.gains[data.judged]
-        if self.needs_groups and (judged_gains == judged_gains[0]).all():
-            raise InputError(
-                f"all {len(judged_gains)} judged rows have the gain {judged_gains[0]:g}: "
-                f"{type(final_step(self.estimator)).__name__} has no order to learn. Check y and "
-                "gains=."
-            )
         rows = None
         if self.validation_fraction is not None:
             check_no_sets(eval_set)
             held = held_out_rows(self.validation_fraction, data.groups, data.judged)
             data, rows = data.with_held_out(held), np.flatnonzero(~held)
-        try:
-            self.estimator_ = data.fit(self.estimator, rows)
-        except ValueError as error:
-            for each in (X, *(held_out[0] for held_out in data.held_out)):
-                _raise_for_bad_columns(each, self.estimator, error)
-            raise
+        self.estimator_ = data.fit(self.estimator, rows)
         if self.validation_fraction is not None:
             warn_unless_stopped_by(self.validation_fraction, self.estimator_)
         return self
@@ -194,26 +180,5 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         try:
             return self._scores_inside(X, groups)
         except ValueError as error:
-            _raise_for_bad_columns(X, self.estimator, error)
+            raise_for_bad_columns(X, self.estimator, error)
             raise
-
-
-def _raise_for_bad_columns(X, estimator, error):
-    """Raise an error that names the columns of X which the estimator cannot take, if any."""
-    owner = type(final_step(estimator)).__name__
-    try:
-        values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
-    except (TypeError, ValueError):
-        return
-    allow_nan = get_tags(estimator).input_tags.allow_nan
-    try:
-        check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
-    except InputError as named:
-        raise named from error
-    largest = np.finfo(np.float32).max
-    numbers = values.data if sparse.issparse(values) else values
-    if (np.abs(numbers) > largest).any():
-        raise InputError(
-            f"X, or an X of eval_set, contains a number beyond {largest:.3g}, which is the largest "
-            f"that {owner} takes: replace it by a smaller one."
-        ) from error

@@ -107,7 +107,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         sets = read_eval_set(
             eval_set, eval_groups, self.gains, needs_groups=self.fitted_with_groups_
         )
-        return [QueryRows(self._check_features(X), gains, codes) for X, _, gains, codes in sets]
+        return [QueryRows(self._check_features(s.X), s.gains, s.queries) for s in sets]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils import indexable
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_groups, count_rows
+from skfilterrank._core.checks import check_groups, check_numbers, count_rows
 from skfilterrank._core.gains import LabelsNotNumbers, as_gains
 from skfilterrank._core.inside import final_step
+from skfilterrank._core.results import counted
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -21,9 +22,10 @@ from skfilterrank.ranking._fitting.adapters import (
     group_parameter,
     needs_own_form,
 )
+from skfilterrank.ranking._fitting.bad_columns import raise_for_bad_columns
 from skfilterrank.ranking._fitting.cluster_estimators import refuse_arrays
 from skfilterrank.ranking._fitting.early_stopping import LightGBMMetric
-from skfilterrank.ranking._fitting.held_out import read_eval_set
+from skfilterrank.ranking._fitting.held_out import ROWS_OF_SETS, read_eval_set, split_columns
 from skfilterrank.ranking._fitting.ranker_input import count_unjudged
 from skfilterrank.ranking._fitting.targets import TargetEncoder, resolve_target
 from skfilterrank.ranking._fitting.wrapping import estimators_inside, needs_groups
@@ -48,8 +50,14 @@ class TrainingRows(NamedTuple):
     def with_held_out(self, rows) -> "TrainingRows":
         """The same with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
-        X, target, groups, _ = cut_rows(rows, self.X, self.target, self.groups, {})
-        return self._replace(held_out=[(X, target, groups)])
+        # What scores start from, held-out ones do too; they count alike.
+        starts = {
+            ROWS_OF_SETS[plain][0]: value
+            for name, value in self.fit_params.items()
+            if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
+            and value is not None
+        }
+        return self._replace(held_out=[cut_rows(rows, self.X, self.target, self.groups, starts)])
 
     def fit(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
@@ -62,7 +70,12 @@ class TrainingRows(NamedTuple):
             X, target, groups, params = cut_rows(
                 rows, self.X, self.target, self.groups, self.fit_params
             )
-        fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
+        try:
+            fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
+        except ValueError as error:
+            for each in (X, *(held_out[0] for held_out in self.held_out)):
+                raise_for_bad_columns(each, estimator, error)
+            raise
         return estimator
 
 
@@ -92,24 +105,27 @@ def prepare_rows(
     n_rows = count_rows(X)
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
-    fit_params = fit_params or {}
+    fit_params, columns = split_columns(fit_params or {})
     _refuse_other_queries(fit_params)
     _refuse_rankers_in_ensembles(estimator)
     refuse_arrays(estimator)
-    for name, value in fit_params.items():
-        is_weight = name.rpartition("__")[2] == "sample_weight" and value is not None
-        if is_weight and count_rows(value, name) != n_rows:
-            raise InputError(
-                f"{name} has {count_rows(value, name)} entries but X has {n_rows} rows."
-            )
     judged = ~np.isnan(row_gains)
     count_unjudged(judged)
+    for name, value in fit_params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            _check_weights(value, name, judged)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), int(judged.sum()))
+    if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
+        _check_order(estimator, row_gains[judged])
     encoder = TargetEncoder(kind, row_gains)
     fit_params = {name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()}
     uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
-    held_out = read_eval_set(eval_set, eval_groups, gains, needs_groups=uses_groups)
+    if columns and eval_set is None:
+        raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
+    held_out = read_eval_set(
+        eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
+    )
     return TrainingRows(
         X=X,
         target=_encode_judged(encoder, row_gains, y, judged),
@@ -117,7 +133,7 @@ def prepare_rows(
         groups=_number_queries(estimator, groups, n_rows, without_groups),
         judged=judged,
         fit_params=fit_params,
-        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries) for s in held_out],
+        held_out=[(s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns) for s in held_out],
     )
 
 
@@ -217,6 +233,29 @@ def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
         raise InputError(
             f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
             "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
+        )
+
+
+def _check_weights(values, name, judged):
+    """Weights of rows are numbers from 0 up, wherever there is a label."""
+    n_entries, n_rows = count_rows(values, name), len(judged)
+    if n_entries != n_rows:
+        raise InputError(f"{name} has {n_entries} entries but X has {n_rows} rows.")
+    weights = check_numbers(values, name, entry="weight")[judged]
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        raise InputError(
+            f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
+            f"{counted(bad.sum(), 'judged row')}."
+        )
+
+
+def _check_order(estimator, gains):
+    """A ranker needs gains that differ."""
+    if (gains == gains[0]).all():
+        raise InputError(
+            f"all {len(gains)} judged rows have the gain {gains[0]:g}: "
+            f"{type(final_step(estimator)).__name__} has no order to learn. Check y and gains=."
         )
 
 

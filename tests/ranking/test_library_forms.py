@@ -1,0 +1,114 @@
+"""What holds the features is no matter, whatever the library inside takes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRanker, LGBMRegressor
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
+from skfilterrank.ranking import QueryRanker, RankAndFilter
+
+catboost = pytest.importorskip("catboost")
+xgboost = pytest.importorskip("xgboost")
+pa = pytest.importorskip("pyarrow")
+
+X, y, groups, _ = make_rank_and_filter(40, n_features=4, n_informative=3, random_state=0)
+TABLE = pd.DataFrame(X, columns=list("abcd"))
+LGBM = {"n_estimators": 5, "verbose": -1, "n_jobs": 1}
+CAT = {"iterations": 5, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+MODELS = {
+    "LGBMRanker": LGBMRanker(**LGBM),
+    "LGBMRegressor": LGBMRegressor(**LGBM),
+    "XGBRanker": xgboost.XGBRanker(n_estimators=5, n_jobs=1),
+    "CatBoostRanker": catboost.CatBoostRanker(**CAT),
+    "CatBoostRegressor": catboost.CatBoostRegressor(**CAT),
+    "Pipeline": make_pipeline(MaxAbsScaler(), catboost.CatBoostRanker(**CAT)),
+}
+SPARSE = [sparse.csr_array, sparse.coo_array, sparse.csc_array, sparse.csc_matrix]
+
+
+@pytest.mark.parametrize("form", SPARSE, ids=lambda form: form.__name__)
+@pytest.mark.parametrize("name", MODELS)
+def test_sparse_forms(name, form):
+    rows = sparse.csr_matrix(X)
+    params = {"eval_set": [(rows, y)], "eval_groups": [groups]}
+    expected = QueryRanker(MODELS[name]).fit(rows, y, groups=groups, **params).predict(rows)
+    params["eval_set"] = [(form(X), y)]
+    ranker = QueryRanker(MODELS[name]).fit(form(X), y, groups=groups, **params)
+    np.testing.assert_array_equal(ranker.predict(form(X)), expected)
+
+
+@pytest.mark.parametrize("kind", ["pyarrow table", "Arrow types", "nullable types"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
+def test_tables(around, name, kind):
+    if name == "Pipeline" and kind == "pyarrow table":
+        pytest.skip("scikit-learn's own scalers take none")
+    table = {
+        "pyarrow table": lambda: pa.Table.from_pandas(TABLE),
+        "Arrow types": lambda: TABLE.astype("float64[pyarrow]"),
+        "nullable types": TABLE.convert_dtypes,
+    }[kind]()
+    expected = around(MODELS[name]).fit(TABLE, y, groups=groups).predict(TABLE)
+    found = around(MODELS[name]).fit(table, y, groups=groups).predict(table)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_missing_numbers_of_arrow():
+    table = TABLE.astype("float64[pyarrow]")
+    table.iloc[::5, 0] = None
+    expected = QueryRanker(LGBMRanker(**LGBM)).fit(table.astype("float64"), y, groups=groups)
+    found = QueryRanker(LGBMRanker(**LGBM)).fit(table, y, groups=groups)
+    np.testing.assert_array_equal(found.predict(table), expected.predict(table.astype("float64")))
+
+
+def categories_of(library):
+    values = ["a", "b"] * (len(y) // 2) + ["a"] * (len(y) % 2)
+    if library == "pyarrow":
+        return pa.Table.from_pandas(TABLE.assign(kind=pd.Categorical(values)))
+    pl = pytest.importorskip("polars")
+    columns = {name: TABLE[name].to_numpy() for name in TABLE}
+    return pl.DataFrame(columns | {"kind": pl.Series(values, dtype=pl.Categorical)})
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
+def test_categories_at_which_lightgbm_ends_the_process(around, library):
+    with pytest.raises(
+        InputError, match=f"takes no categories of {library}, such as column 'kind'"
+    ):
+        around(LGBMRanker(**LGBM)).fit(categories_of(library), y, groups=groups)
+
+
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
+@pytest.mark.parametrize("name", sorted(MODELS.keys() - {"Pipeline"}))
+def test_columns_of_text_are_named(around, name):
+    table = TABLE.assign(words="some text")
+    with pytest.raises(ValueError, match=f"1 column that {name} does not take .*, such as 'words'"):
+        around(MODELS[name]).fit(table, y, groups=groups)
+
+
+def test_errors_of_catboost_are_value_errors():
+    with pytest.raises(ValueError, match=r"CatBoostRanker cannot learn from this: .*depth"):
+        QueryRanker(catboost.CatBoostRanker(**CAT, depth=50)).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
+@pytest.mark.parametrize("around", [QueryRanker, RankAndFilter])
+def test_bad_weights(around, bad):
+    weight, labels = np.ones(len(y)), y.astype(float)
+    weight[3] = bad
+    with pytest.raises(ValueError, match=rf"from 0 up, got {bad:g} for 1 judged row\."):
+        around(Ridge()).fit(X, labels, groups=groups, sample_weight=weight)
+
+
+def test_weights_of_unjudged_rows_are_not_looked_at():
+    weight, labels = np.ones(len(y)), y.astype(float)
+    weight[3] = labels[3] = np.nan
+    with pytest.warns(UserWarning, match="1 of .* unjudged"):
+        QueryRanker(Ridge()).fit(X, labels, groups=groups, sample_weight=weight)
