@@ -66,6 +66,36 @@ def test_links_lead_somewhere(name):
     assert not broken
 
 
+ROOT = DOCS.parent
+MARKDOWN = sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+
+
+def bare_prompts(text):
+    """Numbers of the lines of an interpreter that stand outside of fenced code."""
+    fence, found = "", []
+    for number, line in enumerate(text.splitlines(), start=1):
+        marks = re.match(r"\s*(`{3,}|~{3,})", line)
+        if marks and not fence:
+            fence = marks[1]
+        elif marks and marks[1].startswith(fence):
+            fence = ""
+        elif not fence and re.match(r"\s*(>>> |\.\.\. )", line):
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_code_stands_in_fences(name):
+    # Doctest runs it without one, and Markdown makes quotes of it.
+    assert bare_prompts((ROOT / name).read_text(encoding="utf-8")) == []
+
+
+def test_code_without_a_fence_is_found():
+    fenced = "```python\n>>> 1\n1\n\n```\n"
+    assert bare_prompts(fenced) == []
+    assert bare_prompts(f"{fenced}text\n\n>>> 2\n2\n{fenced}  >>> 3\n") == [8, 15]
+
+
 def test_every_page_is_within_three_clicks():
     clicks = clicks_from("index.md")
     assert set(PAGES) <= set(clicks)
@@ -85,6 +115,18 @@ def test_twenty_questions_take_three_clicks_at_most():
             for page, step in pairwise(steps):
                 page, path = page.partition("#")[0], step.partition("#")[0]
                 assert path == page or path in {link.partition("#")[0] for link in links(page)}
+
+
+@pytest.mark.parametrize("name", ["which_measure.md", "which_threshold.md"])
+def test_earlier_questions_of_a_chart_lead_to_each(name):
+    text = (DOCS / name).read_text(encoding="utf-8")
+    questions = re.split(r"^## (?=\d+\. )", text, flags=re.MULTILINE)[1:]
+    assert len(questions) > 5
+    reached = {"1"}
+    for number, question in enumerate(questions, start=1):
+        assert question.startswith(f"{number}. ")
+        assert str(number) in reached
+        reached |= set(re.findall(r"→ \[(\d+)\]\(#\1-", question))
 
 
 def test_the_readme_is_short():

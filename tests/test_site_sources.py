@@ -192,3 +192,15 @@ def test_the_citation_file_is_of_this_version():
     assert f"version = {{{project['version']}}}" in page
     assert f"\nlicense: {project['license']}\n" in text
     assert "cff-version: 1.2.0" in text
+    # The papers that the page names stand in all three places.
+    entries = references.entries()
+    keys = re.findall(r"^@\w+\{(\w+),", page, re.MULTILINE)
+    assert keys[0] == project["name"]
+    assert len(keys[1:]) == text.count("    title: ") == 5
+    for key in keys[1:]:
+        entry = entries[key]
+        assert entry["text"].strip() in page
+        title = re.sub(r"[{}\\]", "", entry["title"])
+        assert re.search(rf'^    title: "?{re.escape(title)}"?$', text, re.MULTILINE), title
+        where = entry.get("doi") or entry.get("url") or entry["booktitle"]
+        assert f": {where}\n" in text, where

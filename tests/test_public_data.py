@@ -1,0 +1,31 @@
+"""docs/public_data.md: each program runs, where the data that it needs are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import skfilterrank.datasets
+from skfilterrank.datasets import get_data_home
+
+PAGE = (Path(__file__).parent.parent / "docs/public_data.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+FOLDERS = ("semeval2016-cqa", "trec-covid-round1", "cranfield", "mq2007")
+# The published files; what benchmarks read are the five parts of which they are made.
+PARTS = {"MQ2007/Fold1/train.txt": "S1.txt.gz", "MQ2007/Fold1/test.txt": "S5.txt.gz"}
+
+
+@pytest.mark.parametrize(("program", "folder"), zip(PROGRAMS, FOLDERS, strict=True), ids=FOLDERS)
+def test_program_runs(program, folder, capsys):
+    home = get_data_home() / folder
+    if not home.is_dir():
+        pytest.skip(f"no {folder} in {home.parent}")
+    for published, part in PARTS.items():
+        program = program.replace(f'"{published}"', repr(str(home / part)))
+    exec(compile(program, "docs/public_data.md", "exec"), {})
+    assert capsys.readouterr().out.strip()
+
+
+def test_every_loader_is_named():
+    loaders = {name for name in skfilterrank.datasets.__all__ if name.startswith("fetch_")}
+    assert loaders == set(re.findall(r"`(fetch_\w+)\(", PAGE))
