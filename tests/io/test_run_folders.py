@@ -136,6 +136,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.filterwarnings("ignore:none of the .* is judged")
 @times(0.5)
 @given(runs=st.lists(ROWS, min_size=1, max_size=3), judged=ROWS)
 def test_any_runs(tmp_path_factory, runs, judged):
