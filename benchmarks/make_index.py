@@ -11,7 +11,7 @@ HEAD = """\
 # Benchmarks
 
 Each script asks one question and writes its answer to `results/`, headed by the command, commit,
-date and machine it was made with (answers that are older than this rule state the machine alone).
+date and machine it was made with (answers older than this rule name the commit that brought them).
 `pip install -e '.[benchmarks]'` installs what they need; public data are read from the folder that
 `--data` or the variable `SKFILTERRANK_DATA` names. `make bench-quick` compares five ratios with the
 committed ones, for a release. This page is written by `python benchmarks/make_index.py`.
