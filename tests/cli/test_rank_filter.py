@@ -151,6 +151,7 @@ def test_a_threshold_that_filters_everything(train):
     assert bce.split()[-5:-2] == ["0.0", "100.0", "100.0"]
 
 
+@pytest.mark.filterwarnings("ignore:no label has a gain above 0")
 def test_the_curve_of_a_filter_that_keeps_nothing(train, table):
     table.assign(label="Bad").to_csv("bad.csv", index=False)
     code, _, err = train("--models", "mse", "--cv", "2", "--plot", "c.png", file="bad.csv")

@@ -61,7 +61,6 @@ EXPECTED_FAILURES = {
         "check_estimators_empty_data_messages": LIBRARY,
         "check_estimator_sparse_array": LIBRARY,
         "check_estimator_sparse_matrix": LIBRARY,
-        "check_estimator_sparse_tag": LIBRARY,
     },
 }
 
