@@ -341,6 +341,8 @@ def test_another_archive_is_not_kept(server, monkeypatch, tmp_path):
         (b"not packed", "a tar archive was expected"),
         (packed({"cran.qry": b""}), "lacks cran.all.1400"),
     ],
+    # An archive holds the time at which it was packed.
+    ids=["no archive", "one file"],
 )
 def test_an_archive_without_the_files(server, monkeypatch, tmp_path, archive, said):
     serve_cranfield(server, monkeypatch, archive)
