@@ -3,13 +3,16 @@
 import os
 import sys
 import warnings
+from functools import partial
 from types import FrameType
+
+from skfilterrank.exceptions import SkfilterrankWarning
 
 # joblib and tqdm stand between where they call, or ask for the next of, what they were given.
 _PACKAGES = (__name__.partition(".")[0], "joblib", "tqdm")
 
 
-def warn_user(text: str, category: type[Warning]) -> None:
+def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
     """Warn the nearest caller outside of the package, however deep this is."""
     level = 1
     frame: FrameType | None = sys._getframe(0)
@@ -18,30 +21,38 @@ def warn_user(text: str, category: type[Warning]) -> None:
     warnings.warn(text, category, stacklevel=level)
 
 
-def overheard(parent: int, function, *arguments) -> tuple:
-    """Call a function that may run in another process, whose warnings nobody would hear.
+def heard(function):
+    """A function that may run in another process, whose warnings nobody would hear.
 
     Parameters
     ----------
-    parent : int
-        Id of the process that asks. In itself, warnings are heard where they come up.
     function : callable
-    *arguments
-        What is called, and with what.
+        What another process may call.
 
     Returns
     -------
-    result : object
-        What the function returned.
-    said : list of (str, type)
-        Text and category of the warnings of another process, for `say_again`.
+    callable
+        Called in the same way, it returns what the function returns, and a list of text and
+        category of the package's warnings in another process, for `say_again`. In this process,
+        where they are heard, the list is empty.
     """
+    return partial(_overheard, os.getpid(), function)
+
+
+def _overheard(parent, function, *arguments):
     if os.getpid() == parent:
         return function(*arguments), []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", SkfilterrankWarning)
         result = function(*arguments)
-    return result, [(str(each.message), each.category) for each in caught]
+    said = []
+    for each in caught:
+        if issubclass(each.category, SkfilterrankWarning):
+            said.append((str(each.message), each.category))
+        else:
+            # Of other packages: as if nobody had listened.
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    return result, said
 
 
 def say_again(said) -> None:

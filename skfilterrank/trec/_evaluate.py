@@ -1,6 +1,5 @@
 """Measures of runs, one after the other or side by side."""
 
-import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from skfilterrank._files.named_runs import (
     for_any_process,
     named_runs,
 )
-from skfilterrank._warnings import overheard, say_again
+from skfilterrank._warnings import heard, say_again
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics import evaluate
@@ -282,9 +281,7 @@ def _evaluations(named, index, measures, n_jobs, params):
     from joblib import Parallel, delayed
 
     batches = (
-        delayed(overheard)(
-            os.getpid(),
-            _evaluate_batch,
+        delayed(heard(_evaluate_batch))(
             # A process that joblib uses again may stand in another folder.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,

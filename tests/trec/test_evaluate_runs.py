@@ -2,14 +2,16 @@
 
 import os
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank._warnings import heard, warn_user
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import MissingValuesError
+from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.trec import _evaluate as module
@@ -412,3 +414,21 @@ def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
 def test_stat_ap_is_not_guessed(files):
     with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*read_prels"):
         evaluate_run(files / "good.txt", files / "qrels.txt", "stat_ap")
+
+
+def _warns_of_both(row):
+    warnings.warn("old", DeprecationWarning, stacklevel=1)
+    warn_user(f"row {row}", DataWarning)
+    return row
+
+
+def test_only_our_own_warnings_are_said_again():
+    """Those of other packages would be of a line of the user's, who can do nothing about them."""
+    function = heard(_warns_of_both)
+    function = partial(function.func, -1, *function.args[1:])  # as in another process
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert function(3) == (3, [("row 3", DataWarning)])
+    assert [(str(each.message), each.category) for each in caught] == [("old", DeprecationWarning)]
+    with pytest.warns(DataWarning, match="row 4"):
+        assert heard(_warns_of_both)(4) == (4, [])

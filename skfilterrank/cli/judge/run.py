@@ -67,7 +67,7 @@ def run(arguments) -> int:
         selector = _fitted(strategy, arguments, index, table, texts, is_known)
     assessor = _Asked(TerminalAssessor(documents, topics, arguments.grades, remarks=judged.remarks))
     write = _writer(
-        *(strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample, assessor)
+        strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample, assessor
     )
     with _signals_as_exits():
         try:

@@ -1,6 +1,5 @@
 """Ties and preferences of measures as labels are removed."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -17,7 +16,7 @@ from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
-from skfilterrank._warnings import overheard, say_again
+from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._measure_quality.agreement import (
     check_tolerance,
     count_signs,
@@ -245,10 +244,7 @@ def label_degradation(
     with bar, Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
 
         def of_all_runs(function, *arguments):
-            jobs = (
-                delayed(overheard)(os.getpid(), function, name, run, *arguments)
-                for name, run in named
-            )
+            jobs = (delayed(heard(function))(name, run, *arguments) for name, run in named)
             values = []
             for each, said in parallel(jobs):
                 say_again(said)

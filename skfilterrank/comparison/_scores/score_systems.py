@@ -1,6 +1,5 @@
 """Values of runs or predictions by several measures, ready to be compared."""
 
-import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
-from skfilterrank._warnings import overheard, say_again
+from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -110,16 +109,7 @@ def score_systems(
     warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A process that joblib uses again may stand in another folder.
-        delayed(overheard)(
-            os.getpid(),
-            _score_run,
-            name,
-            *for_any_process(run),
-            index,
-            precision,
-            wanted,
-            params,
-        )
+        delayed(heard(_score_run))(name, *for_any_process(run), index, precision, wanted, params)
         for name, run in named.items()
     )
     scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
