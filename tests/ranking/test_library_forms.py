@@ -59,9 +59,10 @@ def test_tables(around, name, kind):
     np.testing.assert_allclose(found, expected)
 
 
-def test_missing_numbers_of_arrow():
-    table = TABLE.astype("float64[pyarrow]")
-    table.iloc[::5, 0] = None
+@pytest.mark.parametrize("dtype", ["float64[pyarrow]", "int64[pyarrow]"])
+def test_missing_numbers_of_arrow(dtype):
+    table = TABLE.assign(a=TABLE["a"].round()).astype({"a": dtype})
+    table.loc[::5, "a"] = None
     expected = QueryRanker(LGBMRanker(**LGBM)).fit(table.astype("float64"), y, groups=groups)
     found = QueryRanker(LGBMRanker(**LGBM)).fit(table, y, groups=groups)
     np.testing.assert_array_equal(found.predict(table), expected.predict(table.astype("float64")))
