@@ -81,7 +81,8 @@ def machine_report(
     runs, qrels, measures, machine_qrels, pool, confidence
         As for :func:`estimate`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain: people's and machines' alike.
+        How a label becomes a gain: people's and machines' alike. A machine's label between two of
+        a dict has a gain between theirs.
 
     Returns
     -------
@@ -124,8 +125,9 @@ def machine_report(
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")
     weights = 1 / table["inclusion_probability"].to_numpy()
     judges, labels, topics, values = {}, {}, {}, {}
+    machine_gains = ranked.machine_gains(gains)
     for name, label in ranked.machine.items():
-        gain = as_gains(label, gains, name="machine_qrels")
+        gain = machine_gains[name]
         sample = pd.DataFrame(
             {
                 "qid": table.index.get_level_values("qid"),

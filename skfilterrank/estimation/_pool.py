@@ -4,10 +4,12 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.gains import as_gains
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.forms import has_labels
@@ -151,6 +153,29 @@ class RankedPool:
         """A number in [0, 1) for each document, by its name alone."""
         return (self._hashes * 2654435761 % _HASHES) / _HASHES
 
+    def machine_gains(self, gains) -> dict:
+        """Gains of the machines' labels, as `gains` says of labels that people give.
+
+        A machine's label may lie between two of theirs, such as the 1.5 of an expected label: so
+        does its gain, on a straight line.
+
+        Parameters
+        ----------
+        gains : None, "exp2", dict or callable
+            How a label becomes a gain.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,)
+            Gains by each judge, NaN where it gave no label.
+
+        Raises
+        ------
+        InputError
+            If a label lies outside those that a dict has entries for.
+        """
+        return {name: _gains_of(labels, gains) for name, labels in self.machine.items()}
+
     def outside(self, k: int) -> pd.DataFrame:
         """Count documents outside the pool among the first of each list, which have gain 0.
 
@@ -182,6 +207,15 @@ class RankedPool:
                 "that could have been drawn."
             )
         return rows
+
+
+def _gains_of(labels, gains):
+    """Gains of one machine's labels; of a dict, between those of its labels."""
+    known = [key for key in gains if isinstance(key, Real)] if isinstance(gains, Mapping) else []
+    known = np.unique(known)
+    if len(known) and known[0] <= np.nanmin(labels) and np.nanmax(labels) <= known[-1]:
+        return np.interp(labels, known, as_gains(known, gains, name="gains"))
+    return as_gains(labels, gains, name="machine_qrels")
 
 
 def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:

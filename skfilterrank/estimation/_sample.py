@@ -73,7 +73,8 @@ def draw_sample(
         probability 1, and the sample is drawn from the rest. From 50 on, how unsure the
         machine is will be learned from them.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`.
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
+        label between two of a dict has a gain between theirs.
     random_state : int, RandomState instance or None, default=0
         Where the sample comes from. The same int and a larger `n_select` go on with the same
         sample: the first documents are those of the smaller sample.
@@ -260,7 +261,7 @@ def _sizes(pool, parsed, gains, aim, known):
 
 def _taken_for_granted(pool, gains):
     """Grades, and their probabilities given the machine labels, before anybody has judged."""
-    judged = [as_gains(labels, gains, name="machine_qrels") for labels in pool.machine.values()]
+    judged = list(pool.machine_gains(gains).values())
     labels = np.unique(np.concatenate([*judged, [0.0, 1.0]] if judged else [[0.0, 1.0]]))
     grades = labels[~np.isnan(labels)]
     if len(grades) > _MOST_GRADES:

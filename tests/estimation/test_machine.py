@@ -45,3 +45,14 @@ def test_without_a_machine_there_is_nothing_to_report(data):
     people, _, runs, sample = data
     with pytest.raises(InputError, match="no machine labels"):
         machine_report(runs, sample, "dcg@10", pool=people)
+
+
+def test_a_machine_may_say_what_lies_between_two_labels(data):
+    _, machine, runs, sample = data
+    soft = machine.assign(label=machine["label"] / 2)
+    of_dict, of_numbers = (
+        machine_report(runs, sample, "dcg@10", machine_qrels=soft, gains=gains)
+        for gains in ({label: label for label in range(4)}, None)
+    )
+    assert of_dict.by_judge.equals(of_numbers.by_judge)
+    assert of_dict.by_run.equals(of_numbers.by_run)

@@ -117,6 +117,19 @@ def test_bad_input(data):
         draw_sample({}, machine, "dcg@10", n_select=10)
 
 
+def test_a_machine_may_say_what_lies_between_two_labels(data):
+    people, machine, runs, _ = data
+    soft = machine.assign(label=machine["label"] * 0.75)
+    steps = {0: 0, 1: 1, 2: 3, 3: 4}
+    drawn = [
+        draw_sample(runs, soft, "dcg@10", n_select=20, gains=gains)
+        for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
+    ]
+    pd.testing.assert_frame_equal(*drawn)
+    with pytest.raises(InputError, match="machine_qrels holds labels with no entry in gains"):
+        draw_sample(runs, soft, "dcg@10", n_select=20, gains={0: 0, 0.5: 1})
+
+
 def test_a_pool_shows_what_it_holds(data):
     assert repr(data[3]) == "<RankedPool: 480 documents of 12 topics, 4 runs, 1 judge>"
 
