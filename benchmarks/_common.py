@@ -52,9 +52,15 @@ def machine(*more) -> str:
 
 def provenance(*more) -> str:
     """One line about what made a figure: command, commit, date and machine."""
-    git = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
+    git = ["git", "-C", str(HERE.parent)]
+    # What a benchmark writes is no change of what it measures.
+    changed = [*git, "status", "--porcelain", "--untracked-files=no", ".", ":!benchmarks/results"]
     try:
-        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
+        commit, changes = (
+            subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+            for command in ([*git, "rev-parse", "--short", "HEAD"], changed)
+        )
+        commit += "-dirty" if changes else ""
     except (OSError, subprocess.CalledProcessError):
         commit = "unknown"
     # Folders of data are of one machine; what they hold, the report says.

@@ -16,12 +16,13 @@ from skfilterrank.trec import evaluate_runs
 ROUND = 50
 
 
-def in_rounds(path, key, cells, repetitions, figures, report):
+def in_rounds(path, key, cells, repetitions, figures, report, *, resume):
     """All cells, a round of repetitions after the other, so that a part of them says something.
 
-    What is in the file is not computed again.
+    To resume is to leave out what the file holds: of the same commit, or the table is of none.
     """
-    done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*key, "first seed"])
+    is_begun = resume and path.exists()
+    done = pd.read_csv(path) if is_begun else pd.DataFrame(columns=[*key, "first seed"])
     for first in range(0, repetitions, ROUND):
         for cell in cells:
             ours = done[(done[key] == list(cell)).all(axis=1)]

@@ -6,8 +6,8 @@ the values by all of NIST's labels, how wide they are, and how the order agrees 
 
     python benchmarks/intervals_dl2019.py --repetitions 300
 
-What is finished is kept in results/intervals_dl2019.csv, and not computed again; all cells get 50
-repetitions before one gets more.
+Finished cells are kept in results/intervals_dl2019.csv; with `--resume` they are not made again.
+All cells get 50 repetitions before one gets more.
 """
 
 import glob
@@ -99,7 +99,7 @@ def plan(judges):
 
 
 def main():
-    args = arguments(__doc__, repetitions=300)
+    args = arguments(__doc__, repetitions=300, resume=False)
     folder = args.data / "trec-dl2019-llm"
     runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
     qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
@@ -123,7 +123,8 @@ def main():
         names = tuple(measures.split())
         return study(judge, gains, names).figures(names, GAINS[gains], design, share, seeds)
 
-    in_rounds(CELLS, KEY, list(plan(machines)), args.repetitions, figures, report)
+    cells = list(plan(machines))
+    in_rounds(CELLS, KEY, cells, args.repetitions, figures, report, resume=args.resume)
 
 
 def report(done):

@@ -6,7 +6,8 @@ regression that learned from S4; the machine is gradient boosting that learned f
 
     python benchmarks/intervals_other_collections.py --repetitions 300
 
-Finished cells are kept in results/intervals_other_collections.csv, and not computed again.
+Finished cells are kept in results/intervals_other_collections.csv; with `--resume` they are not
+computed again.
 """
 
 import glob
@@ -72,7 +73,7 @@ def speed(study, measures=("dcg@10", "ndcg@10", "ap"), share=0.2):
 
 
 def main():
-    args = arguments(__doc__, repetitions=300)
+    args = arguments(__doc__, repetitions=300, resume=False)
     collections = {"TREC-COVID": trec_covid(args.data), "MQ2007": mq2007(args.data)}
     studies = {}
     for name, (runs, qrels, machines) in collections.items():
@@ -87,7 +88,15 @@ def main():
         return studies[name, judge].figures((MEASURE,), None, "differences", share, seeds)
 
     cells = [(name, judge, SHARES[name]) for name, judge in studies]
-    in_rounds(CELLS, KEY, cells, args.repetitions, figures, lambda table: report(table, lines))
+    in_rounds(
+        CELLS,
+        KEY,
+        cells,
+        args.repetitions,
+        figures,
+        lambda table: report(table, lines),
+        resume=args.resume,
+    )
 
 
 def report(done, lines):
