@@ -160,7 +160,8 @@ def held_out_shown(make, lists, parsed, units) -> np.ndarray:
     """
     units = units[lists.index.codes()]
     shown = np.zeros(len(units), dtype=bool)
-    folds = GroupKFold(min(_FOLDS, len(np.unique(units))), shuffle=True, random_state=0)
+    n_units = np.count_nonzero(np.bincount(units))
+    folds = GroupKFold(min(_FOLDS, n_units), shuffle=True, random_state=0)
     for train, test in folds.split(units, groups=units):
         part = lists_of(lists, train)
         shown[test] = make().fit(part, parsed).shown(*_of_rows(lists, test))

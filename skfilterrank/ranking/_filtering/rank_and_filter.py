@@ -439,7 +439,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         per_query = parsed.utility(truth, kept, groups=index, average=None)
         self.best_score_ = mean_over_queries(per_query, lists.weights)
         units = index.query_ids % (int(data.groups.max()) + 1)
-        if self.threshold != "risk" and len(np.unique(units)) > 1:
+        if self.threshold != "risk" and units.min() < units.max():
             self.held_out_score_ = self.best_score_
             # What has no level was learned out of fold by itself.
             if found.cut.level is None or self.abstain is not None:
