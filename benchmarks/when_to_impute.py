@@ -7,8 +7,8 @@ bm25s and PyStemmer.
 
     python benchmarks/when_to_impute.py --repetitions 4
 
-Finished cells are kept in results/when_to_impute_*.csv, and not computed again; with
-`--repetitions 0` nothing is computed.
+Tables are kept in results/when_to_impute_*.csv. `--parts scoring_cranfield,training_mq2007` makes
+these alone, and reads the others there are from their files.
 """
 
 import time
@@ -212,11 +212,10 @@ def mitigations_of(documents):
     """Ways to treat hidden labels, by what is known of the documents."""
     found = {"unjudged as 0": "none", "condensed lists": "condensed"}
     if "text" in documents:
-        texts = {
-            "texts, one_class copy": LabelPredictor(one_class="copy"),
-            "texts, one_class pool": LabelPredictor(one_class="pool"),
+        found |= {
+            f"texts, one_class {what}": LabelPredictor(one_class=what)
+            for what in ("copy", "pool", "leave")
         }
-        found |= texts
     numbers = [name for name in documents if name != "text"]
     kind = "ranks" if numbers == RANKS else "features"
     for name in ("one_class pool", "logistic, soft", "trees, soft"):
@@ -262,12 +261,12 @@ def scoring_table(table):
     return "\n".join(lines)
 
 
-def kept(name, make, read, repetitions):
-    """A table that is made once, and read from its file from then on."""
+def kept(name, make, read, repetitions, parts):
+    """A table that is made, or read from the file where only other parts are to be made."""
     path = RESULTS / f"when_to_impute_{name}.csv"
-    if not path.exists() and repetitions == 0:
+    if parts and name not in parts and not path.exists():
         return None
-    if not path.exists():
+    if not parts or name in parts:
         make(name.partition("_")[2], read(), repetitions).to_csv(
             path, index=False, float_format="%.6f"
         )
@@ -275,18 +274,19 @@ def kept(name, make, read, repetitions):
 
 
 def main():
-    options = arguments(__doc__.splitlines()[0], repetitions=4)
+    options = arguments(__doc__.splitlines()[0], repetitions=4, parts="")
+    parts = options.parts.split(",") if options.parts else []
     warnings.simplefilter("ignore", SkfilterrankWarning)
     begin, text = time.process_time(), FINDINGS
     text += "\n## Training: nDCG@10 of a ridge regression\n"
     for name in FOLDS:
         read = partial(read_collection, options.data / name)
-        table = kept(f"training_{name}", training, read, options.repetitions)
+        table = kept(f"training_{name}", training, read, options.repetitions, parts)
         if table is not None:
             text += f"\n### {name}\n\n{training_table(table)}\n"
     text += "\n## Scoring: Kendall's tau / RMSE of nDCG@10\n"
     for name, read in collections(options.data).items():
-        table = kept(f"scoring_{name}", scoring, read, options.repetitions)
+        table = kept(f"scoring_{name}", scoring, read, options.repetitions, parts)
         if table is not None:
             text += f"\n### {name}\n\n{table['setting'][0]}\n\n{scoring_table(table)}\n"
     print(f"{time.process_time() - begin:.0f} seconds of processor time")
@@ -302,12 +302,15 @@ which there are few: what is within them is noise.
   way to fill in doubles it; on MQ2007 (0.43 of 0.44) every way loses.
 * **Training on a random sample: leave the others out.** Models of single topics lose, by copying
   the one label of a topic's judged rows the most on MQ2007 (-0.025; `one_class="pool"`, the default
-  since, -0.008). Weights by confidence change little but there.
+  for columns of numbers, -0.008). Weights by confidence change little but there.
 * **A shared model of expected labels by trees** gains 0.008 to 0.013 from random samples of both
   collections. No treatment is at least as good as leaving out in all cells.
 * **Scoring systems from few labels: texts help.** On TREC 2019 Deep Learning labels predicted from
   texts order the runs better than condensed lists and than unjudged documents as 0, after pooling
   and after random judging. Models of ranks alone do not: they order systems by how alike they are.
+  What becomes of topics of one label (`one_class`) matters little for the order. With texts they
+  are left by default: few of the labels that a model of all topics gives them are right
+  (completed_labels_precision.md).
 """
 
 

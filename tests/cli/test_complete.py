@@ -69,13 +69,13 @@ def test_unjudged_rows_of_the_judgments(complete):
     lines, err = complete("--unjudged-label=-1")
     assert lines == [
         *JUDGED, "1 predicted w3 2", "1 predicted h2 0", "1 0 y -1", "2 0 h1 1",
-        "2 predicted h2 0", "3 0 w1 -1",
+        "2 0 h2 -1", "3 0 w1 -1",
     ]  # fmt: skip
     assert err.splitlines() == [
-        "predicted 3 labels of 10: 0: 2, 2: 1",
+        "predicted 2 labels of 10: 0: 1, 2: 1",
         "warning: of 1 document predicted relevant nothing says how many are: too few are "
         "judged; column 2 marks them",
-        "1 topic with judged labels all 1 (model of all topics): 2",
+        "1 topic with judged labels all 1 (left unjudged): 2",
         "1 topic with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
         "left unjudged): x, y",
@@ -87,7 +87,7 @@ def test_documents_of_runs(complete, folder):
     (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
     lines, err = complete("--runs", "a.run", "b.run", "--list-missing", "missing.txt")
     assert lines == [
-        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", "2 predicted w4 2",
+        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1",
     ]  # fmt: skip
 
     assert "1 topic of the runs without judgments: left out" in err
@@ -112,14 +112,15 @@ def test_soft_labels(complete):
     assert len(labels) == 10
     assert 1 < soft[0] < 2
     assert len(str(soft[0])) <= 6
-    assert "predicted 3 labels of 10, " in err
+    assert "predicted 2 labels of 10, " in err
     assert "too few judged documents to calibrate chances" in err
 
 
 def test_topics_without_a_model(complete):
-    lines, err = complete("--unjudged-label=-1", "--one-class", "leave")
-    assert "2 0 h2 -1" in lines
-    assert "judged labels all 1 (left unjudged): 2" in err
+    for default in ((), ("--one-class", "leave")):
+        lines, err = complete("--unjudged-label=-1", *default)
+        assert "2 0 h2 -1" in lines
+        assert "judged labels all 1 (left unjudged): 2" in err
     lines, err = complete("--unjudged-label=-1", "--one-class", "pool", "--unjudged-topic", "pool")
     assert "3 predicted w1 2" in lines
     assert "no judged document (model of all topics): 3" in err
@@ -135,7 +136,7 @@ def test_topics_that_only_runs_have(complete):
 
 def test_one_label_for_all(complete, folder):
     (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
-    lines, err = complete("--runs", "b.run")
+    lines, err = complete("--runs", "b.run", "--one-class", "copy")
     assert "1 predicted w4 0" in lines
     assert "warning: all judged labels are 0, which tells no document from another" in err
 
@@ -190,12 +191,14 @@ def test_the_library_gives_the_same(run, tmp_path, data_dir):
         "--out",
         out,
         "--unjudged-label=-1",
+        "--one-class",
+        "copy",
     )
     assert code == 0, err
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
         docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
     T = qrels.assign(text=docs.loc[qrels["docno"]].to_numpy(), label=qrels["label"].where(~hidden))
-    expected = LabelPredictor().fit_transform(T)
+    expected = LabelPredictor(one_class="copy").fit_transform(T)
     found = read_qrels(out, predicted="use")
     assert (found["judged_by"] == "predicted").tolist() == hidden.tolist()
     assert found["label"].tolist() == expected["label"].tolist()
@@ -247,7 +250,7 @@ def test_texts_without_a_word(complete, folder):
     docs = DOCS | {"h2": ". .", "h1": "!"}
     lines = [json.dumps({"docno": docno, "text": text}) for docno, text in docs.items()]
     (folder / "few.jsonl").write_text("\n".join(lines))
-    _, err = complete("--unjudged-label=-1", docs="few.jsonl")
+    _, err = complete("--unjudged-label=-1", "--one-class", "copy", docs="few.jsonl")
     # h2 in topics 1 and 2; h1 is judged in both.
     assert "2 texts without a word to go by: labelled by the model's default" in err
 
@@ -274,7 +277,7 @@ def test_labels_of_machines_are_predicted_anew(complete, folder):
     (folder / "qrels.txt").write_text("\n".join(first))
     again, err = complete("--unjudged-label=-1")
     assert again == first
-    assert "qrels.txt: 3 labels of machines, not learned from and predicted anew" in err
+    assert "qrels.txt: 2 labels of machines, not learned from and predicted anew" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -283,5 +286,5 @@ def test_other_commands_know_the_labels_for_predicted(run, complete, folder):
     arguments = ("evaluate", "out.txt", "a.run", "-m", "ap", "--unjudged-label=-1")
     code, _, err = run(*arguments)
     assert code == 0
-    assert "machines gave 3 (predicted: 3)" in err
+    assert "machines gave 2 (predicted: 2)" in err
     assert "machines" not in run(*arguments, "--predicted", "drop")[2]

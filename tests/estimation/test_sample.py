@@ -118,7 +118,7 @@ def test_bad_input(data):
 
 
 def test_a_machine_may_say_what_lies_between_two_labels(data):
-    people, machine, runs, _ = data
+    _, machine, runs, _ = data
     soft = machine.assign(label=machine["label"] * 0.75)
     steps = {0: 0, 1: 1, 2: 3, 3: 4}
     drawn = [

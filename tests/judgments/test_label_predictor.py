@@ -332,6 +332,7 @@ def poor(T):
 
 
 @pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.filterwarnings("ignore:the judged documents of 1 topic all have one label")
 @pytest.mark.parametrize(
     ("one_class", "unjudged_topic", "one", "none"),
     [
@@ -341,6 +342,7 @@ def poor(T):
         ("copy", "pool", [1, 1], [1, 0]),
         ("leave", "pool", [NAN, NAN], [1, 0]),
         ("pool", "pool", [0, 1], [1, 0]),
+        ("auto", "pool", [NAN, NAN], [1, 0]),
     ],
 )
 def test_fallbacks(poor, one_class, unjudged_topic, one, none):
@@ -363,19 +365,36 @@ def test_fallbacks(poor, one_class, unjudged_topic, one, none):
 
 
 def test_rows_that_are_left_are_told(poor):
-    with pytest.warns(UserWarning, match="1 topics have no judged document, such as 'none'"):
+    with (
+        pytest.warns(UserWarning, match="1 topics have no judged document, such as 'none'"),
+        pytest.warns(UserWarning, match="documents of 1 topic all have .*'one': the others stay"),
+    ):
         predictor = LabelPredictor().fit(poor)
-    with pytest.warns(UserWarning, match="such as 'new'.*stay unjudged"):
-        found = predictor.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"]}))
+    new = pd.DataFrame({"qid": ["new"], "text": ["wing"]})
+    with pytest.warns(UserWarning, match="such as 'new'.*stay unjudged") as told:
+        found = predictor.transform(new)
+    assert len(told) == 1
     assert found["label"].isna().all()
     assert not found["imputed"].any()
     with pytest.raises(ValueError, match=r"1 topics have no judged document.*unjudged_topic="):
         LabelPredictor(unjudged_topic="raise").fit(poor)
-    fitted = LabelPredictor(unjudged_topic="raise").fit(poor[poor["qid"] != "none"])
+    fitted = LabelPredictor(one_class="copy", unjudged_topic="raise").fit(
+        poor[poor["qid"] != "none"]
+    )
     with pytest.raises(ValueError, match="such as 'none'"):
         fitted.transform(poor)
     # Nothing is asked about a topic of which every row is judged.
     fitted.transform(pd.DataFrame({"qid": ["new"], "text": ["wing"], "label": [1.0]}))
+
+
+def test_topics_of_one_label_are_left_where_there_are_texts_alone(poor):
+    """Numbers mean the same in every topic, and so the model of all topics is asked."""
+    poor = poor[poor["qid"] != "none"].assign(wings=poor["text"].str.count("wing"))
+    for columns in ({"features": ["wings"]}, {"text": None, "features": ["wings"]}):
+        found = LabelPredictor(**columns).fit_transform(poor)
+        pooled = LabelPredictor(one_class="pool", **columns).fit_transform(poor)
+        pd.testing.assert_frame_equal(found, pooled)
+        assert found["label"].notna().all()
 
 
 def test_a_table_of_one_label(T):
@@ -426,7 +445,8 @@ def test_query_asks_for_what_is_least_sure(T):
 
 @pytest.mark.filterwarnings("ignore:1 topics have no judged document")
 def test_query_in_topics_without_a_model(poor):
-    asked = LabelPredictor(selector="uncertainty").fit(poor).select(poor, 1)
+    predictor = LabelPredictor(one_class="pool", selector="uncertainty")
+    asked = predictor.fit(poor).select(poor, 1)
     assert asked[-5:].tolist() == [False, True, False, True, False]
 
 
@@ -531,9 +551,10 @@ def test_features_are_selected_by_in_any_unit(T):
 def test_only_what_a_strategy_asks_for_is_learned_from(T):
     full = T.assign(label=T["truth"])
     for budget, number in ((5, 5), (0.25, 6)):
-        predictor = LabelPredictor(selector=Longest(), n_select=budget).fit(full)
+        params = {"one_class": "pool"}
+        predictor = LabelPredictor(selector=Longest(), n_select=budget, **params).fit(full)
         asked = Longest().fit(T["text"], groups=T["qid"]).select(number)
-        hidden = LabelPredictor().fit(full.assign(label=T["truth"].where(asked)))
+        hidden = LabelPredictor(**params).fit(full.assign(label=T["truth"].where(asked)))
         np.testing.assert_array_equal(predictor.imputed_, ~asked)
         new = T.drop(columns=["label", "docno"])
         pd.testing.assert_frame_equal(predictor.transform(new), hidden.transform(new))
@@ -602,7 +623,7 @@ def test_rows_that_are_left_count_as_0(T):
 
 def test_score_where_nothing_varies(T):
     ones = T.assign(label=1.0)
-    assert LabelPredictor().fit(ones).score(ones) == 1.0
+    assert LabelPredictor(one_class="copy").fit(ones).score(ones) == 1.0
     with pytest.raises(ValueError, match=r"column 'label' of X has no label in any of 48 rows"):
         LabelPredictor().fit(T).score(T.assign(label=NAN))
 
@@ -612,7 +633,8 @@ def test_grid_search_tunes_the_predictor():
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     grid = {"n_select": [2, 6, None], "selector": [MaxRepSelector(0.3), RandomSelector()]}
     grid["selector"][1].set_params(random_state=0)
-    search = GridSearchCV(LabelPredictor(), grid, cv=folds, error_score="raise")
+    predictor = LabelPredictor(one_class="copy")
+    search = GridSearchCV(predictor, grid, cv=folds, error_score="raise")
     search.fit(T, T["qid"])
     scores = search.cv_results_["mean_test_score"].reshape(3, 2)
     assert (scores[0] < scores[2]).all()  # two labels a topic against all
@@ -621,11 +643,11 @@ def test_grid_search_tunes_the_predictor():
     assert search.best_params_["n_select"] != 2
     # The nested threshold of the strategy.
     inner = GridSearchCV(
-        LabelPredictor(selector=MaxRepSelector(), n_select=2),
+        LabelPredictor(one_class="copy", selector=MaxRepSelector(), n_select=2),
         {"selector__threshold": [0.05, 0.5]}, cv=folds, error_score="raise",
     ).fit(T, T["qid"])  # fmt: skip
     assert len(set(inner.cv_results_["mean_test_score"])) == 2
-    alone = cross_val_score(LabelPredictor(n_select=2), T, T["qid"], cv=folds)
+    alone = cross_val_score(LabelPredictor(one_class="copy", n_select=2), T, T["qid"], cv=folds)
     assert alone.shape == (3,)
 
 
@@ -907,8 +929,8 @@ def test_better_than_unjudged_is_not_relevant(data_dir):
             values.append(np.mean((found * precision).sum(axis=1) / np.maximum(n_relevant, 1)))
         return np.array(values)
 
-    predictor = LabelPredictor(document="docno")
-    predicted = predictor.fit_transform(T)["label"].to_numpy()
+    predictor = LabelPredictor(one_class="leave")
+    predicted = predictor.fit_transform(T)["label"].fillna(0.0).to_numpy()
     none = np.where(judged, truth, 0.0)
     errors = [np.sqrt(np.mean((maps(found) - maps(truth)) ** 2)) for found in (predicted, none)]
     assert errors[0] < errors[1]

@@ -59,10 +59,10 @@ def add_arguments(parser) -> None:
     )
     how.add_argument(
         "--one-class",
-        choices=("pool", "copy", "leave"),
-        default="pool",
-        help="topics whose judged labels are all the same: ask a model of all topics, copy it, or "
-        "leave their documents unjudged (default: pool)",
+        choices=("leave", "copy", "pool"),
+        default="leave",
+        help="topics whose judged labels are all the same: leave their other documents unjudged, "
+        "copy the label, or ask a model of all topics (default: leave)",
     )
     how.add_argument(
         "--unjudged-topic",

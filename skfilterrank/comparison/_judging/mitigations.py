@@ -13,7 +13,7 @@ from skfilterrank._core.measure_names import known_measure, parse_measure
 from skfilterrank._core.own_reading import OwnReading
 from skfilterrank.comparison._judging.pool import TEXT, over_runs
 from skfilterrank.comparison._judging.selections import named
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import LabelPredictor
 from skfilterrank.metrics import unjudged_bounds
 
@@ -154,6 +154,7 @@ def _completed(predictor, table, name):
         )
     predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
     with warnings.catch_warnings():
-        # Texts that are not there were told of when they were read.
+        # Texts that are not there were told of when they were read; of few labels many are alike.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
+        warnings.simplefilter("ignore", UnjudgedWarning)
         return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)

@@ -14,11 +14,13 @@ from skfilterrank.judgments._prediction.label_table import column_of
 class Vectors:
     """A matrix and, for each row of the table, its row in the matrix.
 
-    A document that is in many topics has one vector.
+    A document that is in many topics has one vector. What is made of texts alone means something
+    else in every topic.
     """
 
-    def __init__(self, matrix, numbers=None, is_empty=None):
+    def __init__(self, matrix, numbers=None, is_empty=None, *, of_texts=False):
         self.matrix = matrix
+        self.of_texts = of_texts
         self.numbers = np.arange(matrix.shape[0]) if numbers is None else numbers
         self.is_empty = np.zeros(len(self.numbers), dtype=bool) if is_empty is None else is_empty
 
@@ -126,4 +128,4 @@ def _with_empty(matrix, numbers, distinct):
     else:
         matrix = np.asarray(matrix)
         is_empty = np.array([not text.strip() for text in distinct])
-    return Vectors(matrix, numbers, is_empty[numbers])
+    return Vectors(matrix, numbers, is_empty[numbers], of_texts=True)

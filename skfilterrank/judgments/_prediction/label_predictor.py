@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state
+from skfilterrank._core.results import counted
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -89,9 +90,12 @@ class LabelPredictor(TableImputer):
         Whether one model of all topics' judged documents answers for every topic, in place of a
         model for each: for columns of numbers that mean the same in every topic, such as features
         of query and document or ranks in runs; terms of texts do not.
-    one_class : {"pool", "copy", "leave"}, default="pool"
+    one_class : {"auto", "pool", "copy", "leave"}, default="auto"
         Topics whose judged documents all have one label: ask a model of all topics' judged
-        documents, give it to the others too, as in [1]_, or leave the rows NaN.
+        documents ("pool"), give it to the others too, as in [1]_ ("copy"), or leave the rows NaN
+        ("leave"). "auto": "pool" where there are columns of numbers; with texts alone "leave", with
+        a warning, because what the model of all topics learns of terms says little of one: half of
+        Cranfield's pool judged, 3.4 % of the documents that it calls relevant are.
     unjudged_topic : {"leave", "pool", "raise"}, default="leave"
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
@@ -170,7 +174,7 @@ class LabelPredictor(TableImputer):
     Cranfield, 30 % judged, it expects 10.8 % of the unjudged documents to be relevant where 4.3 %
     are, and the logistic function 33.4 %; where the likeliest 10 % are judged, 18.7 % where 2.4 %
     are (``benchmarks/labels_needed.py``). It is fitted on the models of single topics, and too high
-    for the model of all topics that answers where a topic's judged documents have one label. Its
+    for a model of all topics that answers for a topic whose judged documents have one label. Its
     cost is up to five more fits per topic and label.
 
     .. warning::
@@ -199,10 +203,9 @@ class LabelPredictor(TableImputer):
     ...     "qid": ["wings"] * 5 + ["heat"] * 3,
     ...     "text": ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
     ...              "heat flow", "heat in slabs", "heat flow", "lift of a wing"],
-    ...     "label": [1, 1, 0, None, None, 1, None, None],
+    ...     "label": [1, 1, 0, None, None, 1, None, 0],
     ... })
-    >>> predictor = LabelPredictor()
-    >>> predictor.fit_transform(X)
+    >>> LabelPredictor().fit_transform(X)
          qid                  text  label  imputed  judged_by
     0  wings        lift of a wing    1.0    False     people
     1  wings  wing in a slipstream    1.0    False     people
@@ -210,10 +213,8 @@ class LabelPredictor(TableImputer):
     3  wings          a swept wing    1.0     True  predicted
     4  wings             heat flow    0.0     True  predicted
     5   heat         heat in slabs    1.0    False     people
-    6   heat             heat flow    0.0     True  predicted
-    7   heat        lift of a wing    1.0     True  predicted
-    >>> predictor.fallback_topics_
-    {'heat': 'judged labels all 1'}
+    6   heat             heat flow    1.0     True  predicted
+    7   heat        lift of a wing    0.0    False     people
     """
 
     def __init__(
@@ -231,7 +232,7 @@ class LabelPredictor(TableImputer):
         output="hard",
         calibration="auto",
         shared=False,
-        one_class="pool",
+        one_class="auto",
         unjudged_topic="leave",
         selector=None,
         n_select=None,
@@ -432,7 +433,8 @@ class LabelPredictor(TableImputer):
         >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
         >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
         >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
-        >>> search = GridSearchCV(LabelPredictor(), {"n_select": [2, None]}, cv=folds)
+        >>> predictor = LabelPredictor(one_class="copy")
+        >>> search = GridSearchCV(predictor, {"n_select": [2, None]}, cv=folds)
         >>> search.fit(table, table["qid"]).best_params_
         {'n_select': None}
         """
@@ -533,7 +535,7 @@ class LabelPredictor(TableImputer):
             index.query_ids.tolist(),
             models,
             lambda: fit_level_model(estimator, vectors.take(judged), labels[judged], seeds[-1]),
-            one_class=self.one_class,
+            one_class=_one_class(self, vectors),
             unjudged_topic=self.unjudged_topic,
         )
         if self.shared:
@@ -559,12 +561,11 @@ class LabelPredictor(TableImputer):
         """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
         topics = index.query_ids.tolist()
         is_asked = np.bincount(index.codes(), weights=unjudged) > 0
+        asked = [topic for topic, is_one in zip(topics, is_asked) if is_one and not self.shared]
         lone = [
             topic
-            for topic, asked in zip(topics, is_asked)
-            if asked
-            and not self.shared
-            and (topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL)
+            for topic in asked
+            if topic not in self.models_ or self.fallback_topics_.get(topic) == NO_LABEL
         ]
         if lone and self.unjudged_topic != "pool":
             text = (
@@ -577,6 +578,14 @@ class LabelPredictor(TableImputer):
                     "to do with them."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
+        left = [topic for topic in asked if topic not in lone and self.models_[topic] is None]
+        if left and self.one_class == "auto":
+            warn_user(
+                f"the judged documents of {counted(len(left), 'topic')} all have one label, such "
+                f"as those of {', '.join(map(brief, left[:_SHOWN]))}: the others stay unjudged. "
+                "Judge more, or say by one_class= what to do with them.",
+                UnjudgedWarning,
+            )
         unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],
@@ -592,6 +601,13 @@ class LabelPredictor(TableImputer):
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+
+
+def _one_class(predictor, vectors):
+    """What becomes of topics of one label, by what is known of the documents."""
+    if predictor.one_class != "auto":
+        return predictor.one_class
+    return "leave" if vectors.of_texts else "pool"
 
 
 def concordance(labels, predicted) -> float:

@@ -13,7 +13,7 @@ def check_parameters(predictor):
     check_choice(predictor.output, "output", ("hard", "soft"))
     check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
     check_flag(predictor.shared, "shared")
-    check_choice(predictor.one_class, "one_class", ("copy", "pool", "leave"))
+    check_choice(predictor.one_class, "one_class", ("auto", "pool", "copy", "leave"))
     check_choice(predictor.unjudged_topic, "unjudged_topic", ("leave", "pool", "raise"))
     check_selector(predictor.selector)
     features = predictor.features
