@@ -107,7 +107,7 @@ def main():
         "best single threshold for the held-out queries themselves. Whole lists have 10 documents",
         "(semeval2016-cqa) or 6 to 147 (mq2007); short ones 1 to 10 of them at random, by which",
         "also the scores of the training queries are cut down. Models are fitted to whole lists.",
-        "Two splits of mq2007 and five of semeval2016-cqa.",
+        f"{5 * args.repeats} splits of each.",
         "Warned: in how many splits `predict` warned that lists have other sizes (`tune`).",
         "",
         provenance("xgboost-cpu", "catboost"),
