@@ -189,7 +189,7 @@ def complete_qrels(
     Without the ranks it would be far too high wherever the best ranks were judged: the documents
     that are left stand lower. Without runs it holds only where judged documents are like the
     others, as after a random sample. With runs it is a model's guess, too: of pools of TREC 2019
-    and Cranfield it said up to 15 points too much and up to 33 too little, where held-out documents
+    and Cranfield it said up to 7 points too much and up to 33 too little, where held-out documents
     alone said up to 53 points too much (``benchmarks/completed_labels_precision.py``).
 
     With few judgments of a topic most predicted relevant documents are not, the more so where few
