@@ -55,16 +55,17 @@ KINDS = {
 
 
 def main():
-    default = Path(tempfile.gettempdir()) / "skfilterrank-letor"
-    options = arguments(__doc__.splitlines()[0], cache=default, samples=50, jobs=2)
+    options = arguments(__doc__.splitlines()[0], cache="", samples=50, jobs=2)
     begin = time.process_time()
+    scratch = tempfile.TemporaryDirectory()
+    cache = Path(options.cache or scratch.name)
     parts = load_parts(options.data / "mq2007", n_features=46)
-    full = predictions("mq2007", parts, options.cache, n_jobs=options.jobs)
-    small = predictions("mq2007-1000", sampled_parts(parts, 0), options.cache, n_jobs=options.jobs)
+    full = predictions("mq2007", parts, cache, n_jobs=options.jobs)
+    small = predictions("mq2007-1000", sampled_parts(parts, 0), cache, n_jobs=options.jobs)
     ohsumed_parts = load_parts(
         options.data / "ohsumed-letor", n_features=25, scale_within_queries=True
     )
-    ohsumed = predictions("ohsumed", ohsumed_parts, options.cache, n_jobs=options.jobs)
+    ohsumed = predictions("ohsumed", ohsumed_parts, cache, n_jobs=options.jobs)
     sections, complete = [about(full, small)], []
     for family in (DCG, SP):
         values = {

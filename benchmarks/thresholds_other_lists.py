@@ -1,6 +1,6 @@
 """Which threshold survives lists of other sizes than those it was chosen on?
 
-    python benchmarks/thresholds_other_lists.py [DATA] [--repeats 1] [--cache DIR] [--only-cached]
+    python benchmarks/thresholds_other_lists.py [DATA] [--repeats 2] [--cache DIR] [--only-cached]
 
 Out-of-fold scores of the training queries choose each threshold, on whole lists or on lists cut
 down at random to 1 to 10 documents; refitted models score the held-out queries, again as whole
