@@ -44,7 +44,12 @@ SETTINGS = {
     "rankboost": {},
     "random_forest": {"n_estimators": 100},
     "ranknet": TREES | {"max_depth": 4},
-    "coordinate_ascent": {"measure": "ndcg_f@3", "alpha": 3000.0, "penalty": 0.1, "max_iter": 4},
+    "coordinate_ascent": {
+        "measure": "ndcg_f@3",
+        "init_alpha": 3000.0,
+        "penalty": 0.1,
+        "max_iter": 4,
+    },
     "logistic": {},
     "lambdamart": TREES | {"num_leaves": 15},
 }
@@ -395,7 +400,7 @@ def main():
         "0.238 and 0.086 for Bad = -10.) Generator: "
         "`make_rank_and_filter()` by default, about half of the queries with one document; the "
         "best possible order and filter are its `bayes_scores`.",
-        "Settings, all else by default, fixed beforehand and the same on all data; alpha and "
+        "Settings, all else by default, fixed beforehand and the same on all data; init_alpha and "
         "penalty of coordinate ascent had the best cross-validated value on train-part2, with "
         "`filter=True` and Bad = -1, when they were fixed. ordinal and lambdarank+bce are those "
         "of `make_ranker`.",
