@@ -87,12 +87,12 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
 
     When to use it: leave unjudged rows out of the training first, and try this as one candidate of
     a search. From random samples the defaults lose a little (nDCG@10 of a ridge regression, 5 %
-    judged: OHSUMED 0.436 instead of 0.449, MQ2007 0.410 instead of 0.417). Where the rows were
-    selected as the best by some ranking it depends: 0.408 instead of 0.205 on OHSUMED, 0.407
+    judged: OHSUMED 0.431 instead of 0.454, MQ2007 0.410 instead of 0.417). Where the rows were
+    selected as the best by some ranking it depends: 0.411 instead of 0.186 on OHSUMED, 0.407
     instead of 0.428 on MQ2007. For features that mean the same in every topic and estimators that
     learn from expected labels, as regressors do, a shared model, ``LabelPredictor(
     HistGradientBoostingClassifier(), shared=True, output="soft")``, is ahead of leaving out from
-    random samples (by 0.008 to 0.011) and on OHSUMED's best rows (0.452), not on MQ2007's (0.411):
+    random samples (by 0.005 to 0.008) and on OHSUMED's best rows (0.445), not on MQ2007's (0.411):
     ``benchmarks/results/when_to_impute.md``.
 
     With the predictor's `n_select`, only the labels that its selector asks for first are learned
