@@ -82,7 +82,7 @@ class EarlyStoppedRanker(BaseEstimator):
             X[train],
             y[train],
             groups[train],
-            held_out=[(X[stop], y[stop], groups[stop])],
+            held_out=[(X[stop], y[stop], groups[stop], {})],
             fit_params=callbacks,
         )
         return self

@@ -48,7 +48,7 @@ def main():
         for number in range(options.runs):
             os.link(paths[number % len(paths)], folder / f"named{number:04}.txt.gz")
         named = sorted(folder.glob("named*"))
-        for n_runs in (options.runs // 100, options.runs // 10, options.runs):
+        for n_runs in sorted({max(1, options.runs // share) for share in (100, 10, 1)}):
             clock, cpu, peak = measured(qrels, named[:n_runs], options.jobs)
             lines.append(
                 f"| {n_runs:,} | {n_runs * 1_000_000:,} | {clock:.0f} | {cpu:.0f} | {peak:.0f} |"

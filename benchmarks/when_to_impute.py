@@ -315,8 +315,7 @@ which there are few: what is within them is noise.
   they order systems by how alike they are. Features help MQ2007 and mostly OHSUMED, where the
   systems are these features.
 * **What becomes of topics of one label** (`one_class`) matters little for the order. With texts
-  they are left by default: few of the labels that a model of all topics gives them are right
-  (completed_labels_precision.md).
+  they are left by default, which also makes what is expected of the others more exact.
 """
 
 

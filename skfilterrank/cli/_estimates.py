@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from skfilterrank._core.results import counted
-from skfilterrank.cli._label_gains import match_gains
+from skfilterrank.cli._label_gains import match_gains, with_other_labels
 from skfilterrank.cli._run_files import (
     STDIN,
     named_paths,
@@ -173,10 +173,7 @@ def _gains(sample, arguments):
     """Gains by label, those of labels that do not occur included."""
     path = arguments.prels or arguments.qrels
     gains = match_gains(arguments.gains, {path: sample["label"]})
-    if not isinstance(gains, dict):
-        return gains
-    # What people might have said counts for what they may say of the rest.
-    return gains | {float(label): gain for label, gain in arguments.gains.items()}
+    return with_other_labels(gains, arguments.gains)
 
 
 def _tell_of_pool(pool, arguments):

@@ -36,6 +36,13 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     return matched
 
 
+def with_other_labels(matched, given):
+    """Matched gains, and those of numbers that do not occur but might have been said."""
+    if not isinstance(matched, dict):
+        return matched
+    return matched | {float(label): gain for label, gain in given.items()}
+
+
 def _listed(labels, end="", comma=", "):
     """Labels as --gains takes them, the first of them where there are many."""
     text = comma.join(_texts(label)[0][:_LONGEST] + end for label in labels[:_MOST])

@@ -1,5 +1,6 @@
 """What the labels of a machine are worth, measured on a sample of people's."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import Estimates
 from skfilterrank.estimation._pool import judged_table, ranked_pool
 from skfilterrank.estimation._sums import SumOfLabels
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +63,7 @@ class MachineReport(Result):
 
     def _head(self):
         removed = ", ".join(f"{100 * s:.0f} % for {m}" for m, s in self.width_removed.items())
-        lines = [f"Machine labels remove of the width of intervals: {removed}"]
+        lines = [f"Share of the width of intervals that machine labels remove: {removed}"]
         for name, row in self.by_judge.iterrows():
             lines.append(
                 f"{name}: agreement {row['agreement']:.3f}, kappa {row['kappa']:.3f}, bias "
@@ -119,7 +120,9 @@ def machine_report(
     params = {"gains": gains, "confidence": confidence}
     estimates = estimate(ranked, qrels, measures, **params)
     alone = replace(ranked, machine={})
-    by_people = estimate(alone, qrels, measures, **params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # told of by the first
+        by_people = estimate(alone, qrels, measures, **params)
     table = judged_table(qrels)
     rows = ranked.rows_of(table.index, "qrels")
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")

@@ -213,9 +213,15 @@ def _gains_of(labels, gains):
     """Gains of one machine's labels; of a dict, between those of its labels."""
     known = [key for key in gains if isinstance(key, Real)] if isinstance(gains, Mapping) else []
     known = np.unique(known)
-    if len(known) and known[0] <= np.nanmin(labels) and np.nanmax(labels) <= known[-1]:
-        return np.interp(labels, known, as_gains(known, gains, name="gains"))
-    return as_gains(labels, gains, name="machine_qrels")
+    if not len(known):
+        return as_gains(labels, gains, name="machine_qrels")
+    outside = np.unique(labels[(labels < known[0]) | (labels > known[-1])])
+    if len(outside):
+        raise InputError(
+            f"machine_qrels holds labels outside those of gains, {known[0]:g} to {known[-1]:g}: "
+            f"{brief_list(outside.tolist())}. Add what they are worth to gains."
+        )
+    return np.interp(labels, known, as_gains(known, gains, name="gains"))
 
 
 def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:

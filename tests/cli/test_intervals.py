@@ -304,6 +304,24 @@ def test_grades_are_those_of_the_machine(
     assert message in err if message else "grades" not in err
 
 
+def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
+    """Also of labels that are no grade; their labels are the grades unless others are said."""
+    machine = world["machine"].assign(label=world["machine"]["label"] + 0.5)
+    write_qrels("soft.txt", machine)
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10"]
+    command += ["--machine-qrels", "soft.txt", "--strategy", "sample", "--n-select", "60"]
+    for best, options in ((1, []), (50, ["--grades", "0,1,2"])):
+        gains = {0: 0, 1: 1, 2: 2, 3: best}
+        text = ",".join(f"{label}={gain}" for label, gain in gains.items())
+        code, _, err = run(*command, "--gains", text, *options, "--out", f"{best}.prels")
+        assert code == 0, err
+        assert options or "grades 0,1,2,3, as in --gains" in err
+        drawn = draw_sample(world["runs"], machine, "dcg@10", n_select=60, gains=gains)
+        found = read_prels(f"{best}.prels")
+        pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
+    assert not read_prels("1.prels")[["qid", "docno"]].equals(found[["qid", "docno"]])
+
+
 def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assessor, world):
     before = world["people"].head(40)
     write_qrels("before.txt", before.assign(judged_by=["people"] * 25 + ["large"] * 15))

@@ -126,7 +126,7 @@ def test_a_machine_may_say_what_lies_between_two_labels(data):
         for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
     ]
     pd.testing.assert_frame_equal(*drawn)
-    with pytest.raises(InputError, match="machine_qrels holds labels with no entry in gains"):
+    with pytest.raises(InputError, match="holds labels outside those of gains, 0 to"):
         draw_sample(runs, soft, "dcg@10", n_select=20, gains={0: 0, 0.5: 1})
 
 

@@ -159,7 +159,7 @@ def test_a_model_of_all_topics_answers_for_topics_without_judgments(collection, 
     assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
     assert found.qrels["label"].notna().all()
     assert (found.qrels.query("qid >= '3'")["judged_by"] == "predicted").all()
-    with pytest.raises(ValueError, match="2 topics have no judged document, such as '3', '4'"):
+    with pytest.raises(ValueError, match="no document is judged of 2 topics, such as '3', '4'"):
         complete_qrels(runs, few, texts, predictor=LabelPredictor(unjudged_topic="raise"))
 
 
@@ -259,9 +259,17 @@ def test_few_judgments_say_nothing(collection):
     runs, qrels, texts, _ = collection
     with pytest.warns(DataWarning, match="nothing says how many are: too few are judged"):
         found = complete_qrels(
-            runs, qrels.groupby("qid").head(2), texts, predictor=LabelPredictor(one_class="copy")
+            runs, qrels.groupby("qid").head(1), texts, predictor=LabelPredictor(one_class="copy")
         )
     assert np.isnan(found.expected_precision)
+
+
+def test_judgments_that_name_relevant_documents_alone(collection):
+    runs, qrels, texts, _ = collection
+    few = pd.concat([qrels[qrels["label"] > 0], qrels[qrels["label"] == 0].head(2)])
+    message = rf"how many are: 2 of {len(few)} judged documents are not relevant, too few"
+    with pytest.warns(DataWarning, match=message):
+        complete_qrels(runs, few, texts, predictor=LabelPredictor(one_class="copy"))
 
 
 def test_random_labels_are_worth_what_chance_is(collection):

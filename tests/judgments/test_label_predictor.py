@@ -331,7 +331,7 @@ def poor(T):
     return pd.concat([T, pd.DataFrame(rows, columns=["qid", "text", "label"])], ignore_index=True)
 
 
-@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 @pytest.mark.filterwarnings("ignore:the judged documents of 1 topic all have one label")
 @pytest.mark.parametrize(
     ("one_class", "unjudged_topic", "one", "none"),
@@ -366,7 +366,7 @@ def test_fallbacks(poor, one_class, unjudged_topic, one, none):
 
 def test_rows_that_are_left_are_told(poor):
     with (
-        pytest.warns(UserWarning, match="1 topics have no judged document, such as 'none'"),
+        pytest.warns(UserWarning, match="no document is judged of 1 topic, such as 'none'"),
         pytest.warns(UserWarning, match="documents of 1 topic all have .*'one': the others stay"),
     ):
         predictor = LabelPredictor().fit(poor)
@@ -376,7 +376,7 @@ def test_rows_that_are_left_are_told(poor):
     assert len(told) == 1
     assert found["label"].isna().all()
     assert not found["imputed"].any()
-    with pytest.raises(ValueError, match=r"1 topics have no judged document.*unjudged_topic="):
+    with pytest.raises(ValueError, match=r"no document is judged of 1 topic.*unjudged_topic="):
         LabelPredictor(unjudged_topic="raise").fit(poor)
     fitted = LabelPredictor(one_class="copy", unjudged_topic="raise").fit(
         poor[poor["qid"] != "none"]
@@ -395,6 +395,16 @@ def test_topics_of_one_label_are_left_where_there_are_texts_alone(poor):
         pooled = LabelPredictor(one_class="pool", **columns).fit_transform(poor)
         pd.testing.assert_frame_equal(found, pooled)
         assert found["label"].notna().all()
+
+
+def test_a_shared_model_of_one_label_gives_it_to_all(T):
+    ones = T.assign(label=T["label"] * 0)
+    assert (LabelPredictor(shared=True).fit_transform(ones)["label"] == 0).all()
+
+
+def test_labels_that_were_hidden_are_not_called_alike(T):
+    """With n_select=1 every topic that is learned from has one label: nothing to warn of."""
+    assert LabelPredictor(n_select=1).fit(T).n_left_ > 0
 
 
 def test_a_table_of_one_label(T):
@@ -443,7 +453,7 @@ def test_query_asks_for_what_is_least_sure(T):
     np.testing.assert_array_equal(predictor.select(T, 1000), T["label"].isna())
 
 
-@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 def test_query_in_topics_without_a_model(poor):
     predictor = LabelPredictor(one_class="pool", selector="uncertainty")
     asked = predictor.fit(poor).select(poor, 1)
@@ -609,7 +619,7 @@ def test_score_of_expected_labels_by_hand(T):
     assert soft.score(full) == pytest.approx(lin, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 def test_rows_that_are_left_count_as_0(T):
     only = T[T["qid"] == "heat"]
     predictor = LabelPredictor().fit(only)
@@ -675,7 +685,7 @@ def test_labels_of_machines_are_not_learned_from(T, kind):
     assert list(found.columns) == list(predictor.get_feature_names_out())
 
 
-@pytest.mark.filterwarnings("ignore:1 topics have no judged document")
+@pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
 def test_the_mark_survives_a_file(poor, tmp_path):
     poor["docno"] = [f"d{row}" for row in range(len(poor))]
     found = LabelPredictor(one_class="leave").fit_transform(poor)

@@ -21,9 +21,10 @@ what it is worth:
   a topic it may be a few in a hundred.
 
 what is left:
-  Documents without text, and documents of topics without a judged one. They are
-  counted and listed, and written with the label of --unjudged-label (-1 for
-  trec), or not at all without that option.
+  Documents without text, and documents of topics without a judged one, or whose
+  judged ones all have one label (--one-class). They are counted and listed, and
+  written with the label of --unjudged-label (-1 for trec), or not at all without
+  that option.
 
 examples:
   skfilterrank complete qrels.txt --docs docs.jsonl.gz --runs runs/* --depth 100 \\

@@ -121,10 +121,12 @@ def _settle_grades(arguments):
         machines = read_machines(arguments)
         found = machine_grades(machines)
     if arguments.grades is None:
+        whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
+        if isinstance(arguments.gains, dict):
+            found, whose = grades(",".join(arguments.gains)), "as in --gains"
         arguments.grades = found or grades(GRADES)
         if machines:
             shown = ",".join(f"{grade:g}" for grade in arguments.grades)
-            whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
             tell(f"grades {shown}, {whose}; --grades chooses others")
     return machines
 

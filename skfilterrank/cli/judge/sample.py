@@ -12,7 +12,7 @@ from skfilterrank import judgments
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import counted
 from skfilterrank.cli._documents import read_pool
-from skfilterrank.cli._label_gains import match_gains
+from skfilterrank.cli._label_gains import match_gains, with_other_labels
 from skfilterrank.cli._run_files import named_paths, read_named_runs
 from skfilterrank.cli._streams import tell
 from skfilterrank.cli.judge.options import DEPTH, MEASURES
@@ -163,7 +163,7 @@ def drawn_sample(arguments, judged, machines) -> DrawnSample:
         parse_measures(arguments.measures or MEASURES),
         unit=arguments.unit,
         judged=known if len(known) else None,
-        gains=match_gains(arguments.gains, grades),
+        gains=with_other_labels(match_gains(arguments.gains, grades), arguments.gains),
         random_state=arguments.seed,
     )
     sample = DrawnSample(draw(n_select=arguments.n_select), draw, arguments.unit)

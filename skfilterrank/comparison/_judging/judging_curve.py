@@ -178,10 +178,11 @@ default=("pooling", "random")
 default=("none", "condensed")
         What is made of the documents whose label is hidden. "none" takes them as unjudged,
         "condensed" out of the lists, "bounds" the middle of the least and the highest value they
-        allow (slow for long lists), "completed" predicts their labels by a LabelPredictor. The
-        name of a measure, such as "infap", "bpref", "induced_ap" or "stat_ap", estimates `measure`
-        by that one. Of a dict also LabelPredictors, and functions that take the table above with
-        columns "qid", "docno" and "label", NaN where hidden, and return all labels.
+        allow (slow for long lists), "completed" predicts their labels by a LabelPredictor, which
+        leaves topics whose kept labels are all alike as they are where it has texts. The name of a
+        measure, such as "infap", "bpref", "induced_ap" or "stat_ap", estimates `measure` by that
+        one. Of a dict also LabelPredictors, and functions that take the table above with columns
+        "qid", "docno" and "label", NaN where hidden, and return all labels.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5)
         Shares, in (0, 1], of each topic's judged documents that keep their label, rounded half
         up, but at least one document.

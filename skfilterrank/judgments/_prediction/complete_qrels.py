@@ -20,7 +20,7 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._prediction.complete_labels import check_predictor
-from skfilterrank.judgments._prediction.expected_precision import expected_precision
+from skfilterrank.judgments._prediction.expected_precision import MIN_ROWS, expected_precision
 from skfilterrank.judgments._prediction.held_out_labels import dealt_folds, held_out_labels
 from skfilterrank.judgments._prediction.label_predictor import LabelPredictor
 from skfilterrank.judgments._prediction.label_table import (
@@ -66,7 +66,8 @@ class CompletedQrels(Result):
         Topics of the runs without judgments that are left out.
     is_doubtful : bool
         Whether less than half of the documents predicted relevant are expected to be, or nothing
-        says how many, or all judged labels are the same one: then :func:`complete_qrels` warns.
+        says how many, or all judged labels are the same one, which was copied: then
+        :func:`complete_qrels` warns.
 
     See Also
     --------
@@ -108,8 +109,19 @@ class CompletedQrels(Result):
             return "none is predicted to be relevant"
         text = f"of {counted(self.n_predicted_relevant, 'document')} predicted relevant "
         if np.isnan(self.expected_precision):
-            return text + "nothing says how many are: too few are judged"
+            return text + f"nothing says how many are: {self._too_few()}"
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
+
+    def _too_few(self):
+        """What there is too little of to tell."""
+        judged = self.quality["n_judged"]
+        n_others, n_relevant = (
+            int(judged[is_one].sum()) for is_one in (judged.index <= 0, judged.index > 0)
+        )
+        if n_others < MIN_ROWS <= n_relevant:
+            of_all = f"of {n_others + n_relevant:,} judged documents"
+            return f"{n_others} {of_all} are not relevant, too few"
+        return "too few are judged"
 
 
 def complete_qrels(
@@ -169,8 +181,8 @@ def complete_qrels(
     -----
     DataWarning
         If less than half of the documents predicted relevant are expected to be, or too few are
-        judged to say; if all judged labels are the same one; of labels that machines gave; of
-        topics of the runs that are left out.
+        judged to say; if all judged labels are the same one and it is copied; of labels that
+        machines gave; of topics of the runs that are left out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
 
@@ -190,7 +202,7 @@ def complete_qrels(
     that are left stand lower. Without runs it holds only where judged documents are like the
     others, as after a random sample. With runs it is a model's guess, too: of pools of TREC 2019
     and Cranfield it said up to 7 points too much and up to 33 too little, where held-out documents
-    alone said up to 53 points too much (``benchmarks/completed_labels_precision.py``).
+    alone said up to 82 points too much (``benchmarks/completed_labels_precision.py``).
 
     With few judgments of a topic most predicted relevant documents are not, the more so where few
     are relevant at all: use the labels to rank systems or to choose what to judge next, not as if

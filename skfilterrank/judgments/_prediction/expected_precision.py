@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 # Judged documents of either kind, and of those said to be relevant, that are needed to tell.
-_MIN_ROWS = 5
+MIN_ROWS = 5
 
 
 def expected_precision(relevant, said, places, said_places) -> float:
@@ -26,7 +26,7 @@ def expected_precision(relevant, said, places, said_places) -> float:
         to be relevant.
     """
     counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
-    if min(counts) < _MIN_ROWS:
+    if min(counts) < MIN_ROWS:
         return np.nan
     if said_places is None:
         places, said_places = np.zeros(len(said)), np.zeros(1)

@@ -113,7 +113,7 @@ def _machine(report: MachineReport):
         f"{100 * share:.0f} % for {isolated(measure)}"
         for measure, share in report.width_removed.items()
     )
-    yield element("p", f"Machine labels remove of the width of intervals: {removed}.")
+    yield element("p", f"Share of the width of intervals that machine labels remove: {removed}.")
     yield _frame(
         "Agreement of each judge with people, estimated from the sample",
         report.by_judge,
