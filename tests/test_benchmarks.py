@@ -40,6 +40,30 @@ def test_every_result_is_in_the_index_once():
     assert sorted(linked) == sorted(path.name for path in (BENCHMARKS / "results").iterdir())
 
 
+def _git(*words):
+    return subprocess.run(
+        ["git", "-C", BENCHMARKS, *words], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_commits_of_results_are_in_the_history():
+    if _git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("no whole history")
+    pages = (BENCHMARKS / "results").glob("*.md")
+    named = {
+        commit: path.name
+        for path in pages
+        for commit in re.findall(r"Commit: (?:the one before )?([0-9a-f]{7,})", path.read_text())
+    }
+    assert len(named) > 20
+    lost = {
+        commit: name
+        for commit, name in named.items()
+        if _git("merge-base", "--is-ancestor", commit, "HEAD").returncode
+    }
+    assert not lost
+
+
 def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
     common = make("_common")
     monkeypatch.setattr(common, "RESULTS", tmp_path)
