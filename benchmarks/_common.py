@@ -70,12 +70,12 @@ def provenance(*more) -> str:
 
 
 def _without_data(argv):
-    """Arguments but `--data FOLDER`."""
+    """Arguments but the folders of `--data` and `--cache`."""
     rest = iter(argv[1:])
     for word in rest:
-        if word == "--data":
+        if word in ("--data", "--cache"):
             next(rest, None)
-        elif not word.startswith("--data="):
+        elif not word.startswith(("--data=", "--cache=")):
             yield word
 
 

@@ -67,7 +67,7 @@ def test_the_commits_of_results_are_in_the_history():
 def test_a_report_says_what_made_it(make, tmp_path, monkeypatch, capsys):
     common = make("_common")
     monkeypatch.setattr(common, "RESULTS", tmp_path)
-    folder = ["--data", "/somebody/s folder", "--data=other"]
+    folder = ["--data", "/somebody/s folder", "--cache=other"]
     monkeypatch.setattr(sys, "argv", ["/x/streams.py", "--rows", "10", *folder, "--quick"])
     common.write_report("streams", "Streams", "text")
     title, made, text = (tmp_path / "streams.md").read_text().strip().split("\n\n")

@@ -1,5 +1,6 @@
 """Gains of labels, as a command line writes them."""
 
+import numpy as np
 import pandas as pd
 
 from skfilterrank.exceptions import InputError
@@ -36,11 +37,23 @@ def match_gains(gains, labels: dict[str, pd.Series]):
     return matched
 
 
+def numbered_gains(gains: dict) -> dict:
+    """Gains by numbers, which the labels of a sample are."""
+    try:
+        numbered = {float(label): gain for label, gain in gains.items()}
+    except ValueError:
+        numbered = {np.nan: 0.0}
+    if not np.isfinite(list(numbered)).all():
+        raise InputError(
+            f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
+            f"numbers, got {_listed(list(gains))}."
+        )
+    return numbered
+
+
 def with_other_labels(matched, given):
     """Matched gains, and those of numbers that do not occur but might have been said."""
-    if not isinstance(matched, dict):
-        return matched
-    return matched | {float(label): gain for label, gain in given.items()}
+    return matched | numbered_gains(given) if isinstance(matched, dict) else matched
 
 
 def _listed(labels, end="", comma=", "):

@@ -52,7 +52,8 @@ def fetch_cranfield(
     DownloadError
         An OSError: there is no connection, or what came is not the published archive.
     FileFormatError
-        A ValueError: a file on this machine is damaged.
+        A ValueError: a file on this machine is cut off or cannot be read. What was changed within
+        lines is not noticed: only the download has a digest.
     TypeError, ValueError
         An argument of another type.
 

@@ -4,11 +4,13 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from keyword import iskeyword
 from numbers import Real
 
 import numpy as np
 
+from skfilterrank._core.additive import Additive
 from skfilterrank._core.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._core.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._core.measure import Measure, declare_measure, origin
@@ -39,6 +41,8 @@ _ORDERS = ("always", "with k", "never")
 _NO_NAMES = {"na", "nan", "none", "null", "qid", "run", "runid"}
 # Parameters of every measure, and options of every name.
 _TAKEN = {*inspect.signature(Measure.score).parameters, "y_true", "y_score", "measure", *OF_ALL}
+
+_FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def register_measure(
@@ -221,7 +225,10 @@ def register_measure(
             range_holds_for=range_holds_for,
             greater_is_better=greater_is_better,
             takes_k=takes_k,
-            options={option: known_checks.get(option, _as_given) for option in parameters},
+            options={
+                option: known_checks.get(option, functools.partial(_as_default, default))
+                for option, default in parameters.items()
+            },
             ties=TIES if of == "block" and ties != "worst" else WHOLE_ORDERS,
             additive=additive and functools.partial(_sum_of, _name=name, _additive=additive),
             reads_unjudged=reads_unjudged,
@@ -256,7 +263,7 @@ def _is_bound(end):
 
 
 def _checked_parameters(function, of):
-    """Names of the function's options."""
+    """The function's options and their defaults."""
     # An object that can be called has no place by which it would be found again.
     if not callable(function) or not hasattr(function, "__qualname__"):
         raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
@@ -288,7 +295,7 @@ def _checked_parameters(function, of):
             f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
             "them something else."
         )
-    return names
+    return {option.name: option.default for option in options}
 
 
 def _check_not_taken(names, name, function):
@@ -317,8 +324,18 @@ def _checked_checks(checks, parameters):
     return dict(checks or {})
 
 
-def _as_given(value, name):
-    """The function checks its options itself."""
+def _as_default(default, value, name):
+    """An option of the kind of its default; the function checks the rest itself."""
+    if isinstance(default, bool):
+        found = _FLAGS.get(str(value).lower())
+        if found is None:
+            raise InputError(f"{name} must be True or False, got {brief(value)}.")
+        return found
+    if isinstance(value, str) and not isinstance(default, str | None):
+        raise InputError(
+            f"{name} must be like its default, {brief(default)}, got the text {brief(value)}. "
+            "Where texts are meant too, say so by checks= of register_measure."
+        )
     return value
 
 
@@ -346,7 +363,25 @@ def _saying(name):
 def _sum_of(facts, _name, _additive):
     """The measure as a sum, by somebody's function."""
     with _saying(_name):
-        return _additive(facts)
+        form = _additive(facts)
+    if not isinstance(form, Additive):
+        return form
+    wanted = None
+    if np.shape(form.weights) != facts.gains.shape:
+        got = f"weights of the shape {np.shape(form.weights)}"
+        wanted = f"a weight for each document, in the shape of facts.gains, {facts.gains.shape}"
+    elif not callable(form.worth):
+        got = brief(form.worth)
+        wanted = "what a place is worth, such as facts.by_place(lambda place: 1 / place), second"
+    if wanted:
+        raise InputError(f"additive of {brief(_name)} must give Additive {wanted}, got {got}.")
+    return replace(form, worth=functools.partial(_worth_of, _name=_name, _worth=form.worth))
+
+
+def _worth_of(place, level, query, _name, _worth):
+    """What places are worth, by somebody's function."""
+    with _saying(_name):
+        return _worth(place, level, query)
 
 
 def _of_list(block: ListBlock, k, _name, _measure, **options):

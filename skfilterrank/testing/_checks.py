@@ -44,7 +44,7 @@ def check_measure(
         function of a measure, such as what :func:`skfilterrank.metrics.register_measure` makes; or
         what :func:`skfilterrank.metrics.get_measure` returns. Without a cut-off of its own it is
         checked with several.
-    labels : sequence of float, default=(-2, -1, 0, 1, 3, nan)
+    labels : sequence of float, default=(-2, -1, 0, 1, 2.5, nan)
         Labels that rows have, NaN where unjudged. Give others for a measure that takes no labels
         below 0.
     expected_failed_checks : dict of str to str, default=None
@@ -146,7 +146,7 @@ def parametrize_with_checks(
     ----------
     things : list of measures and rankers
         As in :func:`check_measure` and :func:`check_ranker`; what has a `fit` is a ranker.
-    labels : sequence of float, default=(-2, -1, 0, 1, 3, nan)
+    labels : sequence of float, default=(-2, -1, 0, 1, 2.5, nan)
         As in :func:`check_measure`.
     data : (X, y, groups), default=None
         As in :func:`check_ranker`.

@@ -109,7 +109,7 @@ def check_queries_alone(measure, rows):
         mine = rows.groups == query
         given = {"y_true": rows.y_true[mine], "y_score": rows.y_score[mine]}
         alone.append(score(measure, rows, **given, groups=rows.groups[mine])[0])
-    same(score(measure, rows)[: len(alone)], alone)
+    same(score(measure, rows)[: len(alone)], alone, "the queries at once instead of one by one")
 
 
 def check_further_queries(measure, rows):
@@ -177,7 +177,7 @@ def check_cut_off_beyond_the_list(measure, rows):
         expected = score(measure, rows, k=None)
         longest = int(np.bincount(rows.groups).max())
         for k in (longest, longest + 1, 10**6):
-            same(score(measure, rows, k=k), expected)
+            same(score(measure, rows, k=k), expected, f"k={k} instead of none, beyond every list")
 
 
 def check_worst_and_best_ties(measure, rows):
@@ -187,7 +187,11 @@ def check_worst_and_best_ties(measure, rows):
         rules.reverse()
     values = [score(measure, rows, ties=rule) for rule in rules]
     for (lower, higher), names in zip(pairwise(values), pairwise(rules)):
-        assert not (lower > higher + 1e-12).any(), "ties={!r} is above ties={!r}".format(*names)
+        assert not (lower > higher + 1e-12).any(), (
+            "ties={!r} is above ties={!r}: better documents further up are to be no worse. "
+            "Look at the sign of the value, at greater_is_better=, and at what "
+            "the function keeps from call to call".format(*names)
+        )
 
 
 def check_average_of_ties(measure, rows):
@@ -243,7 +247,11 @@ def check_range(measure, rows):
         values = score(measure, rows, y_true=gains, unjudged=unjudged)
         values = values[~np.isnan(values)]
         outside = values[(values < low - 1e-12) | (values > high + 1e-12)]
-        assert not outside.size, f"{outside[0]} lies outside of the range {low}, {high}"
+        assert not outside.size, (
+            f"{outside[0]} lies outside of the range {low}, {high}, with gains that "
+            f"range_holds_for={known!r} allows: give "
+            "register_measure another value_range= or range_holds_for="
+        )
 
 
 def check_filtered_rows(measure, rows):

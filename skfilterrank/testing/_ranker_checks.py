@@ -101,8 +101,13 @@ def check_order_of_groups(ranker, data):
     place = pd.Series(groups).groupby(groups).cumcount().to_numpy()
     mixed = np.argsort(place, kind="stable")
     alternating = clone(ranker).fit(X[mixed], y[mixed], groups=groups[mixed])
+    scores = predicted(_fitted(ranker, data), X, groups)
+    np.testing.assert_allclose(predicted(alternating, X, groups), scores, rtol=1e-6)
     np.testing.assert_allclose(
-        predicted(alternating, X, groups), predicted(_fitted(ranker, data), X, groups), rtol=1e-6
+        predicted(alternating, X[mixed], groups[mixed]),
+        scores[mixed],
+        rtol=1e-6,
+        err_msg="predict must give one score per row in the order of the rows, not query by query",
     )
 
 

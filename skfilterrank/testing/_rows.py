@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 NO = -np.inf
-LABELS = (-2, -1, 0, 1, 3, np.nan)
+LABELS = (-2, -1, 0, 1, 2.5, np.nan)
 _CUT_OFFS = (None, 1, 2, 3, 5, 20)
 
 

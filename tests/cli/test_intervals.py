@@ -322,6 +322,17 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
     assert not read_prels("1.prels")[["qid", "docno"]].equals(found[["qid", "docno"]])
 
 
+@pytest.mark.parametrize("gains", ["0=0,Bad=-1", "nan=1,0=0"])
+def test_gains_of_a_sample_are_of_numbers(run, runs, assessor, gains):
+    command = ["judge", "--runs", *runs, "--docs", "docs.csv", "--machine-qrels", "llm.txt"]
+    command += ["--strategy", "sample", "--n-select", "60", "--out", "own", "--gains", gains]
+    evaluated = ["evaluate", "people.txt", *runs, *SAMPLED, "--gains", f"{gains},1=1,2=2,3=3"]
+    for words in (command, evaluated):
+        code, _, err = run(*words)
+        assert code == 2
+        assert "--gains must name numbers here" in err
+
+
 def test_what_was_judged_before_is_kept_and_a_machines_is_not(run, runs, assessor, world):
     before = world["people"].head(40)
     write_qrels("before.txt", before.assign(judged_by=["people"] * 25 + ["large"] * 15))

@@ -194,6 +194,16 @@ def test_what_is_no_whole_run_is_not_kept(server, track, tmp_path, monkeypatch, 
     assert not (tmp_path / "trec-covid-round1" / "runs").exists()
 
 
+@pytest.mark.parametrize("content", [RUN[: len(RUN) // 2], b""])
+def test_a_run_that_was_cut_is_told_of(server, track, tmp_path, monkeypatch, content):
+    server.put("BERT", RUN)
+    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    path = fetch_trec_covid(["BERT"], data_home=tmp_path).runs["BERT"]
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(FileFormatError, match=r"BERT.txt.gz.* remove the file, and it will be fet"):
+        fetch_trec_covid(["BERT"], data_home=tmp_path)
+
+
 @pytest.mark.parametrize("runs", ["BERT", ["BERT", "nobody's"], [3]])
 def test_runs_that_did_not_take_part(runs, tmp_path):
     with pytest.raises(InputError, match="runs must be None or a list of names"):

@@ -9,7 +9,7 @@ import pytest
 import sklearn
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -22,9 +22,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import estimator_checks
 
 from skfilterrank.datasets import fetch_cranfield
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning
 from skfilterrank.io import read_qrels, write_qrels
 from skfilterrank.judgments import (
+    CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
     PoolingSelector,
@@ -332,7 +333,7 @@ def poor(T):
 
 
 @pytest.mark.filterwarnings("ignore:no document is judged of 1 topic")
-@pytest.mark.filterwarnings("ignore:the judged documents of 1 topic all have one label")
+@pytest.mark.filterwarnings("ignore:all labels to learn from are the same one in 1 topic")
 @pytest.mark.parametrize(
     ("one_class", "unjudged_topic", "one", "none"),
     [
@@ -367,7 +368,7 @@ def test_fallbacks(poor, one_class, unjudged_topic, one, none):
 def test_rows_that_are_left_are_told(poor):
     with (
         pytest.warns(UserWarning, match="no document is judged of 1 topic, such as 'none'"),
-        pytest.warns(UserWarning, match="documents of 1 topic all have .*'one': the others stay"),
+        pytest.warns(UserWarning, match="same one in 1 topic, such as 'one': the other documents"),
     ):
         predictor = LabelPredictor().fit(poor)
     new = pd.DataFrame({"qid": ["new"], "text": ["wing"]})
@@ -402,9 +403,22 @@ def test_a_shared_model_of_one_label_gives_it_to_all(T):
     assert (LabelPredictor(shared=True).fit_transform(ones)["label"] == 0).all()
 
 
-def test_labels_that_were_hidden_are_not_called_alike(T):
-    """With n_select=1 every topic that is learned from has one label: nothing to warn of."""
-    assert LabelPredictor(n_select=1).fit(T).n_left_ > 0
+def test_labels_that_were_hidden_are_none_to_learn_from(T):
+    with pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in 2 topics, such"):
+        assert LabelPredictor(n_select=1).fit(T).n_left_ > 0
+
+
+def test_other_documents_of_topics_of_one_label_are_told_of(poor):
+    """By whatever leaves them unjudged."""
+    message = "the same one in 1 topic, such as 'one'"
+    poor = poor[poor["qid"] != "none"]
+    with pytest.warns(UnjudgedWarning, match=message):
+        fitted = LabelPredictor().fit(poor)
+    with pytest.warns(UnjudgedWarning, match=message):
+        assert fitted.transform(poor.assign(label=NAN)[poor["qid"] == "one"])["label"].isna().all()
+    completed = CompletedLabels(DummyRegressor())
+    with pytest.warns(UnjudgedWarning, match=message):
+        completed.fit(poor["text"].to_numpy(), poor["label"], groups=poor["qid"])
 
 
 def test_a_table_of_one_label(T):

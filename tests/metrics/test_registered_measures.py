@@ -235,6 +235,43 @@ def test_a_sum_that_is_none(measure_table):
         threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
+@pytest.mark.parametrize(
+    ("additive", "message"),
+    [
+        (lambda f: Additive(f.gains, lambda p: 1 / p), "'mine' failed: TypeError: .* 3 were"),
+        (lambda f: Additive(f.gains, f.over(f.n)), "'mine' must .*by_place.* got arr"),
+        (lambda f: Additive(f.n, f.by_place(np.sqrt)), r"gains, \(1, 2\), got .* \(1,\)"),
+    ],
+)
+def test_a_sum_that_is_wrong(measure_table, additive, message):
+    made = register_measure("mine", of="block", additive=additive)(
+        lambda block, k: np.zeros(len(block.sizes))
+    )
+    with pytest.raises(InputError, match=message):
+        threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
+
+
+def test_options_are_of_the_kind_of_their_default(measure_table):
+    @register_measure("mine")
+    def mine(ranked, pool, *, strict=True, least=1, ends=(0, 1), word="a"):
+        return float(strict) + len(word) / 8
+
+    def value(name):
+        return evaluate([1], [1], [name], groups=["q"]).iloc[0, 0]
+
+    for word in ("False", "false", "0"):
+        assert value(f"mine(strict={word})") == 0.125
+    assert value("mine(strict=True,word=abcd)") == 1.5
+    assert mine([1], [1], groups=["q"], strict=False) == 0.125
+    for name, message in {
+        "mine(strict=no)": "strict must be True or False, got 'no'",
+        "mine(least=few)": "least must be like its default, 1, got the text 'few'",
+        "mine(ends=(1,3))": r"ends must be like its default, \(0, 1\), got the text",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            value(name)
+
+
 class TestObjects:
     @pytest.mark.parametrize(
         "text",

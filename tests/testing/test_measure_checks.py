@@ -195,7 +195,7 @@ def test_all_that_fails_is_told():
     text = str(error.value)
     assert text.startswith("check_filtered_rows: Unjudged documents that are filtered are as good")
     assert "\n\ncheck_dropped_unjudged_rows: With" in text
-    assert text.count("of lexirecall with Rows.random(0, (-2.0, -1.0, 0.0, 1.0, 3.0, nan))") == 2
+    assert text.count("of lexirecall with Rows.random(0, (-2.0, -1.0, 0.0, 1.0, 2.5, nan))") == 2
     reasons = dict.fromkeys(["check_filtered_rows", "check_dropped_unjudged_rows"], "counts rows")
     check_measure("lexirecall", expected_failed_checks=reasons)
     with pytest.raises(AssertionError, match="check_range passes, though it"):

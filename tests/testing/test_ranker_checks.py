@@ -55,6 +55,12 @@ class ContiguousRows(Ranker):
         return self.factor_ * super().predict(X, groups)
 
 
+class QueryByQuery(Ranker):
+    def predict(self, X, groups=None):
+        scores = super().predict(X, groups)
+        return scores if groups is None else scores[np.argsort(groups, kind="stable")]
+
+
 class NotRouted(Ranker):
     __metadata_request__fit = {"groups": None}  # noqa: RUF012
 
@@ -220,6 +226,11 @@ BROKEN = {
 
 def test_every_check_is_tried():
     assert list(BROKEN) == list(_ranker_cases(Ranker(Ridge()), None))
+
+
+def test_scores_query_by_query_are_none_by_row():
+    with pytest.raises(AssertionError, match="in the order of the rows, not query by query"):
+        _ranker_cases(QueryByQuery(Ridge()), None)["check_order_of_groups"]()
 
 
 @pytest.mark.parametrize("name", BROKEN)

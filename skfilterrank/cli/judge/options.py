@@ -90,8 +90,8 @@ def add_arguments(parser) -> None:
         "--grades",
         type=grades,
         metavar="LABEL[=NAME],...",
-        help="labels to choose from, below 0 for forbidden (default: those of --machine-qrels, or "
-        f"{GRADES})",
+        help="labels to choose from, below 0 for forbidden (default: those of --gains, or of "
+        f"--machine-qrels, or {GRADES})",
     )
     parser.add_argument(
         "--assessor", metavar="NAME", help="who judges; the log keeps it with each answer"

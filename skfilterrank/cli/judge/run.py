@@ -14,6 +14,7 @@ from skfilterrank import judgments
 from skfilterrank._core.results import counted
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
+from skfilterrank.cli._label_gains import numbered_gains
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import progress, tell
 from skfilterrank.cli.judge.judged import read_judged
@@ -122,10 +123,11 @@ def _settle_grades(arguments):
         found = machine_grades(machines)
     if arguments.grades is None:
         whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
-        if isinstance(arguments.gains, dict):
-            found, whose = grades(",".join(arguments.gains)), "as in --gains"
+        if is_said := isinstance(arguments.gains, dict):
+            found = dict.fromkeys(sorted(numbered_gains(arguments.gains)), "")
+            whose = "as in --gains"
         arguments.grades = found or grades(GRADES)
-        if machines:
+        if machines or is_said:
             shown = ",".join(f"{grade:g}" for grade in arguments.grades)
             tell(f"grades {shown}, {whose}; --grades chooses others")
     return machines

@@ -1,5 +1,6 @@
 """From runs, judgments and texts to completed judgments, and how far to trust them."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
     SkfilterrankError,
+    SkfilterrankWarning,
     brief,
 )
 from skfilterrank.io import read_qrels
@@ -66,7 +68,7 @@ class CompletedQrels(Result):
         Topics of the runs without judgments that are left out.
     is_doubtful : bool
         Whether less than half of the documents predicted relevant are expected to be, or nothing
-        says how many, or all judged labels are the same one, which was copied: then
+        says how many, or all judged labels are the same one and others got it: then
         :func:`complete_qrels` warns.
 
     See Also
@@ -181,7 +183,7 @@ def complete_qrels(
     -----
     DataWarning
         If less than half of the documents predicted relevant are expected to be, or too few are
-        judged to say; if all judged labels are the same one and it is copied; of labels that
+        judged to say; if all judged labels are the same one and others got it; of labels that
         machines gave; of topics of the runs that are left out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
@@ -394,7 +396,9 @@ def _quality(predictor, table, fitted, places, random_state):
     if predictor.output != "hard":
         found = np.full(len(table), np.nan)
         is_there = predictor.imputed_
-        found[is_there] = hard.fit_vectors(vectors, read.index, read.labels)[is_there]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SkfilterrankWarning)  # told of by the first
+            found[is_there] = hard.fit_vectors(vectors, read.index, read.labels)[is_there]
     is_new = np.isnan(read.labels) & ~np.isnan(found)
     is_known = ~np.isnan(held_out)
     relevant = is_new & (found > 0)

@@ -93,8 +93,9 @@ class LabelPredictor(TableImputer):
     one_class : {"auto", "pool", "copy", "leave"}, default="auto"
         Topics whose judged documents all have one label: ask a model of all topics' judged
         documents ("pool"), give it to the others too, as in [1]_ ("copy"), or leave the rows NaN
-        ("leave"). "auto": "pool" where there are columns of numbers; with texts alone "leave", with
-        a warning, because what the model of all topics learns of terms says little of one.
+        ("leave"). "auto": "pool" where there are columns of numbers, and for ``shared=True``; with
+        texts alone "leave", with a warning, because what the model of all topics learns of terms
+        says little of one.
     unjudged_topic : {"leave", "pool", "raise"}, default="leave"
         Topics without a judged document, and topics that `fit` has not seen: leave the rows NaN,
         with a warning, ask the model of all topics, or raise a ValueError.
@@ -471,27 +472,7 @@ class LabelPredictor(TableImputer):
         if self.n_select is not None:
             documents = selectable_documents(X, self.text, self.features)
             labels = asked_labels(self.selector, documents, table.index, labels, self.n_select)
-        found = self.fit_vectors(vectors, table.index, labels)
-        self._warn_of_left(table.index, np.isnan(table.labels) & np.isnan(found))
-        return table, found
-
-    def _warn_of_left(self, index, is_left):
-        """Tell of topics of one label whose other documents stay unjudged unasked."""
-        if self.one_class != "auto" or self.n_select is not None:
-            return
-        some = np.bincount(index.codes(), weights=is_left) > 0
-        left = [
-            topic
-            for topic in index.query_ids[some].tolist()
-            if self.fallback_topics_.get(topic, NO_LABEL) != NO_LABEL
-        ]
-        if left:
-            warn_user(
-                f"the judged documents of {counted(len(left), 'topic')} all have one label, such "
-                f"as those of {', '.join(map(brief, left[:_SHOWN]))}: the others stay unjudged. "
-                "Judge more, or say by one_class= what to do with them.",
-                UnjudgedWarning,
-            )
+        return table, self.fit_vectors(vectors, table.index, labels)
 
     def _certainty(self, X, index, unjudged):
         """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
@@ -600,6 +581,15 @@ class LabelPredictor(TableImputer):
                     "to do with them."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
+        left = [topic for topic in asked if topic not in lone and self.models_[topic] is None]
+        if left and self.one_class == "auto":
+            # Also where there are more labels, which n_select hides.
+            warn_user(
+                f"all labels to learn from are the same one in {counted(len(left), 'topic')}, such "
+                f"as {', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
+                "Judge more, or say by one_class= what to do with them.",
+                UnjudgedWarning,
+            )
         unknown = self.pool_model_ if self.shared or self.unjudged_topic == "pool" else None
         return predict_topics(
             [self.models_.get(topic, unknown) for topic in topics],
