@@ -1,7 +1,6 @@
 """What of each list is shown: a cut, queries that are not answered, and caps."""
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
@@ -158,24 +157,30 @@ def held_out_shown(make, lists, parsed, units) -> np.ndarray:
 
     `units` numbers the queries of the lists: two lists may be of one query.
     """
-    units = units[lists.index.codes()]
-    shown = np.zeros(len(units), dtype=bool)
-    n_units = np.count_nonzero(np.bincount(units))
-    folds = GroupKFold(min(_FOLDS, n_units), shuffle=True, random_state=0)
-    for train, test in folds.split(units, groups=units):
-        part = lists_of(lists, train)
-        shown[test] = make().fit(part, parsed).shown(*_of_rows(lists, test))
+    codes = lists.index.codes()
+    shown = np.zeros(len(codes), dtype=bool)
+    known = np.flatnonzero(np.bincount(units))
+    fold = np.empty(units.max() + 1, dtype=np.int8)
+    parts = np.array_split(np.random.RandomState(0).permutation(known), min(_FOLDS, len(known)))
+    for number, part in enumerate(parts):
+        fold[part] = number
+    fold = fold[units][codes]
+    for number in range(len(parts)):
+        rest, held_out = (
+            _lists_of(lists, codes, np.flatnonzero(rows))
+            for rows in (fold != number, fold == number)
+        )
+        found = make().fit(rest, parsed)
+        shown[fold == number] = found.shown(held_out.scores, held_out.index)
     return shown
 
 
-def lists_of(lists, rows) -> RankedLists:
+def _lists_of(lists, codes, rows) -> RankedLists:
     """Some queries of the lists, by their rows."""
-    scores, index = _of_rows(lists, rows)
-    part = RankedLists(lists.gains[rows], scores, groups=index)
+    codes = codes[rows]
+    part = RankedLists(
+        lists.gains[rows], lists.scores[rows], groups=type(lists.index).from_groups(codes)
+    )
     if lists.weights is not None:
-        part.weights = lists.weights[np.unique(lists.index.codes()[rows])]
+        part.weights = lists.weights[np.unique(codes)]
     return part
-
-
-def _of_rows(lists, rows):
-    return lists.scores[rows], type(lists.index).from_groups(lists.index.codes()[rows])
