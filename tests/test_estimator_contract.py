@@ -92,7 +92,8 @@ def expected_failures(ranker):
     if isinstance(ranker, LinearRankFusion) or getattr(ranker, "threshold", None) == "surprise":
         return WHOLE_LISTS
     if isinstance(ranker, FilterOnly):
-        reasons = {"check_batches": "What is kept has scores by chance."}
+        by_chance = "What is kept has scores by chance."
+        reasons = {"check_order_of_groups": by_chance, "check_batches": by_chance}
         if not isinstance(ranker.estimator, RankAndFilter):
             reasons["check_learning"] = "All is kept, with scores by chance."
         return reasons
