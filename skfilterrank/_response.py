@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from skfilterrank._core.checks import check_container, check_scores
+from skfilterrank._core.checks import check_container, check_scores, count_rows
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.inside import final_step, first_step
 from skfilterrank._library_forms import in_library_form, is_model
@@ -25,6 +25,9 @@ def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> 
     """
     if not checked:
         check_columns(estimator, X)
+    if not count_rows(X):
+        # Most estimators refuse to predict for no row, each with a message of its own.
+        return np.empty(0)
     if groups is not None:
         estimator, X = last_step(estimator, X, groups)
     X = in_library_form(estimator, X)

@@ -5,7 +5,9 @@ from types import FrameType
 
 import joblib
 import numpy as np
+import pandas as pd
 import sklearn
+from pandas.api.extensions import ExtensionArray
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter
@@ -45,7 +47,9 @@ def feature_names(X) -> np.ndarray | None:
 
 def safe_indexing(X, rows):
     """Rows of X by their numbers or a mask, of Arrow's too, of which the oldest takes none."""
-    if type(X).__module__.partition(".")[0] == "pyarrow":
+    # scikit-learn cannot index what pandas holds in Arrow's form either.
+    is_pandas = isinstance(X, pd.Index | ExtensionArray)
+    if is_pandas or type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(np.arange(len(X))[rows])
     return _safe_indexing(X, rows)
 

@@ -8,6 +8,7 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
+from skfilterrank._core.check_features import refuse_dates
 from skfilterrank._core.checks import check_container
 from skfilterrank._core.inside import first_step, fitted_end
 from skfilterrank._sklearn_compat import (
@@ -57,6 +58,8 @@ class WrapsEstimator(_Wraps):
         vars(self).pop("n_features_in_", None)
         if _takes_one_column(self._unfitted_inner()):
             return
+        if not self._chooses_columns():
+            refuse_dates(X)
         check_feature_names(self, X, reset=True)
         check_n_features(self, X, reset=True)
         self._unnamed_columns = _unnamed_columns(X)
@@ -71,6 +74,7 @@ class WrapsEstimator(_Wraps):
         """Raise for other columns than `fit` was given, whatever the estimator makes of them."""
         check_container(X)
         if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
+            refuse_dates(X)
             check_feature_names(self, X, reset=False)
             _check_unnamed_columns(getattr(self, "_unnamed_columns", None), _unnamed_columns(X))
             if hasattr(self, "n_features_in_"):

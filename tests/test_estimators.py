@@ -257,3 +257,69 @@ def test_a_fit_goes_through_its_decorator_unseen():
     assert list(inspect.signature(fit).parameters)[:4] == ["self", "X", "y", "groups"]
     assert fit.__doc__.startswith("Fit the estimator and find the threshold.")
     assert fit.__module__ == "skfilterrank.ranking._filtering.rank_and_filter"
+
+
+RANKERS = {
+    name: case for name, case in CASES.items() if case.kind in ("rows", "segments", "few rows")
+}
+every_ranker = pytest.mark.parametrize("case", RANKERS.values(), ids=RANKERS)
+PREDICTIONS = ("predict", "predict_proba", "predict_level_proba", "decision_function", "rank")
+
+
+def predictions(estimator):
+    """Yield the methods that give each row of X a value."""
+    for name in PREDICTIONS:
+        if hasattr(type(estimator), name) and hasattr(estimator, name):
+            yield getattr(estimator, name)
+
+
+@every_ranker
+def test_predictions_without_rows(case):
+    data = DATA[case.kind][0]
+    X, groups = data.args[0], data.kwargs["groups"]
+    fitted = quietly(case.fit, fresh(case.estimator), data)
+    for method in predictions(fitted):
+        if case.kind == "few rows":
+            with pytest.raises(InputError, match="X has no rows: predict needs at least one"):
+                method(X[:0])
+            continue
+        shape = (0, *method(X, groups=groups).shape[1:])
+        assert method(X[:0]).shape == method(X[:0], groups=groups[:0]).shape == shape
+
+
+@every_ranker
+def test_predictions_before_fit(case):
+    X = DATA[case.kind][0].args[0]
+    for method in predictions(fresh(case.estimator)):
+        if not isinstance(case.estimator, FilterAll):  # which learns nothing
+            with pytest.raises(NotFittedError):
+                method(X)
+
+
+@every_ranker
+@pytest.mark.parametrize("value", [pd.Timestamp("2024-02-29"), pd.Timedelta("1D")])
+def test_dates_are_no_features(case, value):
+    if isinstance(case.estimator, FilterAll):
+        return
+    (X, y), params = DATA[case.kind][0].args, DATA[case.kind][0].kwargs
+    X = pd.DataFrame(X).rename(columns=str)
+    estimator = fresh(case.estimator)
+    kind = "datetime64" if isinstance(value, pd.Timestamp) else "timedelta64"
+    expected = rf"X has 1 column of dates or durations, such as '\w+' of dtype {kind}"
+    with pytest.raises(InputError, match=expected):
+        quietly(lambda: estimator.fit(X.assign(when=value), y, **params))
+    quietly(lambda: estimator.fit(X, y, **params))
+    with pytest.raises(InputError, match=expected):
+        estimator.predict(X.assign(**{X.columns[0]: value}))
+
+
+@pytest.mark.parametrize("name", ["QueryRanker", "AdaRankRanker"])
+def test_dates_in_a_held_out_set(name):
+    (X, y), params = DATA["rows"][0].args, DATA["rows"][0].kwargs
+    held_out = {"eval_set": [(X.assign(a=pd.Timestamp("2024-02-29")), y)]}
+    with pytest.raises(InputError, match=r"dates or durations, such as 'a' of dtype datetime64"):
+        quietly(
+            lambda: fresh(CASES[name].estimator).fit(
+                X, y, **params, **held_out, eval_groups=[params["groups"]]
+            )
+        )

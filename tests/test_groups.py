@@ -354,9 +354,9 @@ class TestCheckGroups:
 
     def test_carriers_in_turn(self):
         first = pd.Series([0, 0], index=pd.Index(["a", "b"], name="qid"))
-        second = pd.DataFrame({"x": [0, 0]}, index=pd.Index(["c", "d"], name="qid"))
+        second = pd.DataFrame({"x": [0, 0]}, index=pd.Index([1, 2], name="qid"))
         assert check_groups(None, first, second, n_rows=2).query_ids.tolist() == ["a", "b"]
-        assert check_groups(None, [0, 0], second, n_rows=2).query_ids.tolist() == ["c", "d"]
+        assert check_groups(None, [0, 0], second, n_rows=2).query_ids.tolist() == [1, 2]
         assert check_groups(["e", "f"], first, n_rows=2).query_ids.tolist() == ["e", "f"]
 
     @given(
@@ -375,6 +375,12 @@ class TestCheckGroups:
         else:
             with pytest.raises(InputError, match="name different queries"):
                 find_groups(groups, *carriers)
+
+    def test_sizes_of_queries(self):
+        with pytest.raises(InputError, match=r"3 entries but there are 6 rows.*np\.repeat\(np\."):
+            check_groups([1, 2, 3], n_rows=6)
+        with pytest.raises(InputError, match=r"one query id per row\.$"):
+            check_groups([1, 2, 4], n_rows=6)
 
     def test_a_level_of_several(self):
         index = pd.MultiIndex.from_product([["x", "y"], [7, 8]], names=["docno", "qid"])

@@ -89,7 +89,7 @@ def test_split_by_segment_and_score_by_query(ranker):
 
 @every_ranker
 def test_segments_for_queries_are_an_error(ranker):
-    with pytest.raises(InputError, match="groups and the index level 'qid' of y or X name diff"):
+    with pytest.raises(InputError, match="groups and the index level 'qid' of y name diff"):
         clone(ranker).fit(X, BY_QID, groups=SEGMENT)
     fitted = clone(ranker).fit(X, BY_QID, groups=QID.astype(str))
     with pytest.raises(InputError, match=r"set_score_request\(groups='qid'\)"):

@@ -1,11 +1,34 @@
 """Features that are not numbers: which column they stand in."""
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
+from skfilterrank._core.results import counted
 from skfilterrank.exceptions import InputError, brief
 
 _NAMED = 5
+
+
+def refuse_dates(X) -> None:
+    """Raise an error that names the columns of X that hold dates or durations."""
+    columns = X.dtypes.items() if isinstance(X, pd.DataFrame) else ()
+    found = [
+        (name, dtype)
+        for name, dtype in columns
+        if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype)
+    ]
+    if found:
+        name, dtype = found[0]
+        what = f"{counted(len(found), 'column')} of dates or durations, such as {brief(name)}"
+    elif getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        what, dtype = "dates or durations", X.dtype
+    else:
+        return
+    raise InputError(
+        f"X has {what} of dtype {dtype}, and features are numbers: make numbers of them, such as "
+        "days since some date, or leave them out."
+    )
 
 
 def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:

@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Mapping
 from functools import partial
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import overload
 
@@ -21,55 +22,103 @@ _LARGEST_COUNT = 2**53
 
 def query_ids_of_index(data):
     """The index level named "qid" of a pandas object, or None."""
-    index = data if isinstance(data, pd.Index) else getattr(data, "index", None)
+    index = _index_of(data)
     if isinstance(index, pd.Index) and QID in index.names:
         return index.get_level_values(QID)
     return None
 
 
-def find_groups(groups, *carriers):
-    """The given query ids, else those an index of the carriers holds, else None.
+def find_groups(groups, *carriers, names=("y", "X")):
+    """Find the query ids of the rows: those given, else those an index holds, else None.
 
-    Where they come from several places, they must tell the same rows apart.
+    Ids that come from several places must agree row by row. Other names for the same queries,
+    such as codes, are allowed in `groups`: they must put the same rows together. `names` are
+    those of the carriers.
     """
-    held = [ids for each in carriers if (ids := query_ids_of_index(each)) is not None]
+    held = [
+        (ids, index, f"the index level 'qid' of {name}")
+        for each, name in zip(carriers, names)
+        if (ids := query_ids_of_index(index := _index_of(each))) is not None
+    ]
+    for (left, index, name), (right, other, where) in pairwise(held):
+        _check_same_rows(left, right, name, where, one_naming=True)
+        _check_same_labels(index, other)
     if groups is None:
-        if not held:
-            return None
-        groups, *held = held
-        name, others = "the index level 'qid' of y", "X"
-    else:
-        name, others = "groups", "y or X"
-    for ids in held:
-        if not _same_queries(groups, ids):
-            raise InputError(
-                f"{name} and the index level 'qid' of {others} name different queries: give query "
-                "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
-                "by, such as segments, are for the splitter alone; where metadata routing hands "
-                "them on, .set_fit_request(groups='qid') of the estimator and "
-                ".set_score_request(groups='qid') of the scorer take the query ids from "
-                "params={'groups': segments, 'qid': query_ids}."
-            )
+        return held[0][0] if held else None
+    for ids, _, where in held[:1]:
+        _check_same_rows(groups, ids, "groups", where)
     return groups
 
 
-def _same_queries(left, right):
-    """Whether two arrays of query ids put the same rows together."""
+def _index_of(data):
+    """Return the index of a pandas object, None of anything else."""
+    return data if isinstance(data, pd.Index) else getattr(data, "index", None)
+
+
+def _check_same_rows(left, right, name, where, *, one_naming=False):
+    """Raise where two arrays of query ids do not agree on the rows of queries."""
     try:
-        if not isinstance(left, GroupIndex):
-            left = np.asarray(left)
-            # Other lengths are told where they are compared with the rows.
-            if left.shape != right.shape or bool((left == np.asarray(right)).all()):
-                return True
-            left = GroupIndex.from_groups(left)
+        is_index = isinstance(left, GroupIndex)
+        values = None if is_index else np.asarray(left)
+        # The caller compares lengths with the number of rows.
+        if not is_index and (
+            values.shape != right.shape or bool((values == np.asarray(right)).all())
+        ):
+            return
+        left = left if is_index else GroupIndex.from_groups(values)
         right = GroupIndex.from_groups(right)
-        if left.n_rows != right.n_rows:
-            return True
     except (InputError, TypeError, ValueError):
-        # What is no query ids at all is told where they are numbered.
-        return True
-    pairs = left.codes() * np.int64(right.n_queries) + right.codes()
-    return left.n_queries == right.n_queries == len(np.unique(pairs))
+        # The caller refuses arrays that hold no query ids.
+        return
+    if left.n_rows != right.n_rows:
+        return
+    left_codes, right_codes = left.codes(), right.codes()
+    is_one_set = np.array_equal(left.query_ids, right.query_ids)
+    if is_one_set or (one_naming and _kind(left.query_ids) == _kind(right.query_ids)):
+        if is_one_set:
+            differs = left_codes != right_codes
+        else:
+            differs = left.query_ids[left_codes] != right.query_ids[right_codes]
+        if differs.any():
+            row = int(differs.argmax())
+            ids = (
+                brief(index.query_ids[codes[row : row + 1]].tolist()[0])
+                for index, codes in ((left, left_codes), (right, right_codes))
+            )
+            raise InputError(
+                f"{name} and {where} name different queries in {np.count_nonzero(differs)} of "
+                f"{len(differs)} rows, the first {' and '.join(ids)} at row {row}: rows are "
+                "matched by position, so bring all arguments into one order first."
+            )
+        return
+    pairs = left_codes * np.int64(right.n_queries) + right_codes
+    if not left.n_queries == right.n_queries == len(np.unique(pairs)):
+        raise InputError(
+            f"{name} and {where} name different queries: give query "
+            "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
+            "by, such as segments, are for the splitter alone; where metadata routing hands "
+            "them on, .set_fit_request(groups='qid') of the estimator and "
+            ".set_score_request(groups='qid') of the scorer take the query ids from "
+            "params={'groups': segments, 'qid': query_ids}."
+        )
+
+
+def _kind(ids):
+    """Name the kind of query ids; ids of one kind can be compared."""
+    return "number" if ids.dtype.kind in "biuf" else type(ids.tolist()[0])
+
+
+def _check_same_labels(left, right):
+    """Raise where two indexes hold the same labels in different orders."""
+    if left.nlevels == 1 or left.names != right.names or left.equals(right):
+        return
+    if left.is_unique and right.is_unique and right.isin(left).all():
+        row = int(np.asarray(left != right).argmax())
+        raise InputError(
+            "two arguments with an index level 'qid' hold the same labels in different orders, "
+            f"the first {brief(left[row])} and {brief(right[row])} at row {row}: rows are matched "
+            "by position, so bring them into one order first, as by y = y.loc[X.index]."
+        )
 
 
 def check_groups(
@@ -93,9 +142,15 @@ def check_groups(
     is_index = isinstance(query_ids, GroupIndex)
     index = query_ids if is_index else GroupIndex.from_groups(query_ids, name)
     if index.n_rows != n_rows:
+        remedy = ""
+        if index.query_ids.dtype.kind in "iu" and index.query_ids @ index.sizes == n_rows:
+            remedy = (
+                f" If {name} holds the sizes of consecutive queries, pass "
+                "np.repeat(np.arange(len(sizes)), sizes)."
+            )
         raise InputError(
             f"{name} has {index.n_rows} entries but there are {n_rows} rows: expected one query "
-            "id per row."
+            f"id per row.{remedy}"
         )
     return index
 
@@ -215,8 +270,10 @@ def count_rows(X, name: str = "X") -> int:
         raise InputTypeError(f"{name} must have rows and is {brief(X)}: {error}") from error
 
 
-def check_same_index(y_true, y_score) -> None:
+def check_same_index(y_true, y_score, groups=None) -> None:
     """Two Series that both carry query ids must carry the same ones, in the same order."""
+    if groups is not None:
+        find_groups(groups, y_score, names=("y_score",))
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
     if left is not None and right is not None and not y_true.index.equals(y_score.index):
         raise InputError(

@@ -60,7 +60,7 @@ class RankedLists:
         if y_score is _NO_SCORES:
             y_score = None
         else:
-            check_same_index(y_true, y_score)
+            check_same_index(y_true, y_score, groups)
             y_score = _exact(check_scores(y_score, n_rows=n_rows))
             y_score = self._without_unjudged(y_score)
         self.scores = y_score

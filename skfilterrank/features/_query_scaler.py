@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._all_or_nothing import all_or_nothing
-from skfilterrank._core.check_features import check_finite_columns
+from skfilterrank._core.check_features import check_finite_columns, refuse_dates
 from skfilterrank._core.checks import check_choice, check_container, check_groups, find_groups
 from skfilterrank.exceptions import InputError
 
@@ -103,7 +103,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X, y=None, groups=None) -> np.ndarray:
         """Fit, and scale X, as :meth:`transform` does; query ids may stand in the index of y."""
-        return self.fit(X).transform(X, groups=find_groups(groups, X, y))
+        return self.fit(X).transform(X, groups=find_groups(groups, X, y, names=("X", "y")))
 
     def transform(self, X, groups=None) -> np.ndarray:
         """Scale each feature within each query.
@@ -134,6 +134,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _check_features(self, X, *, reset):
         """A dense matrix of float64, NaN where missing."""
         check_container(X)
+        refuse_dates(X)
         if hasattr(X, "tocsr"):
             raise InputError(
                 "X is sparse, and scaling within queries moves its zeros: pass X.toarray(), or "

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skfilterrank._core.arrays import as_column, as_number_array, is_missing
-from skfilterrank._core.checks import check_count, check_numbers
+from skfilterrank._core.checks import check_count, check_numbers, find_groups
 from skfilterrank._files.files import check_target, iter_line_chunks, open_for_writing, source_name
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
@@ -351,6 +351,7 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     2 qid:q1 1:0.5 2:0.0 #docid = d7
     """
     check_target(path, "write_letor(path, X, y, groups)")
+    find_groups(groups, y, X)
     X = X.tocsr() if sp.issparse(X) else as_number_array(X, "X")
     if X is None:
         raise InputError("X must hold numbers, one row of features per document.")

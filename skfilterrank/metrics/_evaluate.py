@@ -184,7 +184,7 @@ def values_of_queries(
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
-    check_same_index(y_true, y_score)
+    check_same_index(y_true, y_score, groups)
     y_score = check_scores(y_score, n_rows=len(gained))
     index = check_groups(groups, y_true, n_rows=len(gained)) if len(gained) else None
     shared: dict[tuple, tuple[RankedLists, dict]] = {}

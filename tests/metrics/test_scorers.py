@@ -519,7 +519,7 @@ class TestMaking:
 
     def test_groups_that_contradict_the_index_are_an_error(self):
         one_query = series(Y, np.zeros(len(Y)))
-        with pytest.raises(ValueError, match=r"groups and the index level 'qid' of y or X name"):
+        with pytest.raises(ValueError, match=r"groups and the index level 'qid' of y name"):
             SCORER(self.model, X, one_query, groups=QID)
 
     def test_lower_is_better(self):

@@ -72,6 +72,14 @@ def test_it_earns_its_keep_where_scores_mean_other_things():
     assert several > one + 0.01
 
 
+def test_text_is_left_out_without_segments(data):
+    X, y, groups = data
+    model = SegmentedFilter(RankAndFilter(Ridge(), k=3))
+    alone = model.fit(X[["score"]], y, groups=groups).predict(X[["score"]])
+    text = X.assign(language=X["language"].astype(str))
+    np.testing.assert_array_equal(model.fit(text, y, groups=groups).predict(text), alone)
+
+
 @pytest.mark.parametrize("form", ["index level", "series", "polars"])
 def test_where_the_segment_stands(data, form):
     X, y, groups = data

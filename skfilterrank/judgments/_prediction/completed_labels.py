@@ -174,6 +174,8 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
             raise InputError(f"y has {num_samples(y)} labels but X has {count_rows(X)} rows.")
         group_ids = find_groups(groups, y, X)
         if group_ids is not None:
+            # scikit-learn cannot cut an index of Arrow's text.
+            group_ids = np.asarray(group_ids)
             check_groups(group_ids, n_rows=count_rows(X))
         if metadata_routing_enabled():
             fit_params = process_routing(self, "fit", groups=group_ids, **fit_params).estimator.fit
@@ -275,6 +277,9 @@ class CompletedLabels(WrapsEstimator, RankerMixin, MetaEstimatorMixin, BaseEstim
         """Call a method of the fitted estimator, with the topics where it wants them."""
         check_is_fitted(self)
         self._check_columns(data[0])
+        find_groups(groups, *reversed(data), names=("y", "X")[-len(data) :])
+        if not count_rows(data[0]):
+            raise InputError(f"X has no rows: {method} needs at least one.")
         call = getattr(self.estimator_, method)
         final = getattr(final_step(self.estimator_), method)
         takes_groups = "groups" in inspect.signature(final).parameters

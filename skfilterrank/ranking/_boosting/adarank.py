@@ -255,7 +255,7 @@ class AdaRankRanker(BoostedRanker):
             Scores, higher is better.
         """
         check_is_fitted(self)
-        X = self._check_features(X)
+        X = self._check_features(X, groups=groups)
         scores = np.zeros(X.shape[0])
         # A matrix product may round equal rows differently, which would break their tie.
         for feature in np.flatnonzero(self.coef_):

@@ -242,7 +242,7 @@ class RankBoostRanker(BoostedRanker):
             Scores, higher is better.
         """
         check_is_fitted(self)
-        X = self._check_features(X)
+        X = self._check_features(X, groups=groups)
         scores = np.zeros(X.shape[0])
         for round_ in self._rounds()[: self.best_iteration_]:
             scores += _contribution(round_, X)

@@ -301,7 +301,7 @@ class CoordinateAscentRanker(FeatureRanker):
             be filtered.
         """
         check_is_fitted(self)
-        return Columns(self._check_features(X)).scores(self.coef_) - self.threshold_
+        return Columns(self._check_features(X, groups=groups)).scores(self.coef_) - self.threshold_
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -115,6 +115,7 @@ class FilteringRanker(WrappingRanker):
         ValueError
             If there are no query ids.
         """
+        check_is_fitted(self)
         if not count_rows(X):
             return np.empty(0, dtype=np.int64)
         index = check_groups(groups, X, n_rows=count_rows(X), carrier="X as a DataFrame")

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import (
@@ -33,7 +36,8 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
     segment : str, hashable or None, default=None
         Column of X, or level of its index, that names the segment of each row; all rows of a query
         must be in one. A column is taken out of X. None makes one segment of all rows, so that
-        a search over ``[None, "language"]`` says whether segments earn their keep.
+        a search over ``[None, "language"]`` says whether segments earn their keep; columns of text
+        are then left out of X, unless the estimator takes text.
     min_queries : int, default=10
         Fewer queries with a judged row in any segment are an error.
 
@@ -118,6 +122,8 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
         if self.segment is None:
             if groups is not None:
                 check_groups(groups, n_rows=n_rows)
+            self._text = self._text_columns(X)
+            X = X.drop(columns=self._text) if self._text else X
             self.filters_ = {"all": fit_clone(self.estimator, X, y, groups, fit_params)}
         else:
             if count_rows(y, "y") != n_rows:
@@ -187,10 +193,14 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
 
     def _each(self, ask, X, groups, dtype):
         """What `ask(filter, X, groups=groups)` says of the rows of each filter."""
+        check_is_fitted(self)
         fitted = self._fitted_inner()
         self._check_columns(X)
         groups = find_groups(groups, X)
+        if not count_rows(X):
+            return np.empty(0, dtype=dtype)
         if self._segment is None:
+            X = X.drop(columns=self._text) if self._text else X
             return ask(fitted, X, groups=groups)
         X, codes, names = self._read(X, groups)
         if unseen := [name for name in names if name not in self.filters_]:
@@ -204,6 +214,13 @@ class SegmentedFilter(MeasuredAsInside, BaseEstimator):
             own = None if groups is None else safe_indexing(groups, rows)
             said[rows] = ask(self.filters_[name], safe_indexing(X, rows), groups=own)
         return said
+
+    def _text_columns(self, X):
+        """Names of columns that can only name segments: text for an estimator that takes none."""
+        takes_text = get_tags(self.estimator).input_tags.string or self._chooses_columns()
+        if takes_text or not isinstance(X, pd.DataFrame):
+            return []
+        return [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
 
     def _read(self, X, groups):
         """X without the segments, the number of each row's segment, and their names."""

@@ -6,7 +6,7 @@ from pandas.api.types import is_string_dtype
 from scipy import sparse
 from sklearn.utils import check_array, get_tags
 
-from skfilterrank._core.check_features import check_finite_columns
+from skfilterrank._core.check_features import check_finite_columns, refuse_dates
 from skfilterrank._core.inside import final_step, first_step
 from skfilterrank._core.results import counted
 from skfilterrank._sklearn_compat import feature_names
@@ -38,6 +38,7 @@ def raise_for_bad_columns(X, estimator, error):
 
 def _raise_for_text(X, owner, error):
     """Raise an error that names the columns of a table which hold no numbers, if any."""
+    refuse_dates(X)
     if isinstance(X, pd.DataFrame):
         names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
         if names:

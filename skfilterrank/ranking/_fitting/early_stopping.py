@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skfilterrank._core.checks import check_count, check_groups, count_rows
+from skfilterrank._core.checks import check_count, check_groups, count_rows, find_groups
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
@@ -183,7 +183,7 @@ def xgboost_early_stopping(
     from skfilterrank.ranking._fitting.xgboost_stopping import MeasureStopping
 
     rounds = check_count(early_stopping_rounds, "early_stopping_rounds")
-    held_out = _HeldOut(measure, y, groups, gains)
+    held_out = _HeldOut(measure, y, find_groups(groups, y, X), gains)
     n_rows = X.num_row() if isinstance(X, xgboost.DMatrix) else count_rows(X)
     if n_rows != len(held_out.y):
         raise InputError(f"y has {len(held_out.y)} labels but X has {n_rows} rows.")

@@ -7,8 +7,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.check_features import check_finite_columns
-from skfilterrank._core.checks import check_container, check_groups, refuse_query_column
+from skfilterrank._core.check_features import check_finite_columns, refuse_dates
+from skfilterrank._core.checks import (
+    check_container,
+    check_groups,
+    find_groups,
+    refuse_query_column,
+)
 from skfilterrank._core.gains import as_gains
 from skfilterrank._ranker import RankerMixin
 from skfilterrank._warnings import warn_user
@@ -41,9 +46,11 @@ class FeatureRanker(RankerMixin, BaseEstimator):
     # Whether NaN is a missing value of a feature, or an error.
     _takes_nan = False
 
-    def _check_features(self, X, *, reset=False):
-        """A float matrix, dense or sparse; what is not a number is an error naming the column."""
+    def _check_features(self, X, *, groups=None, reset=False):
+        """Return a float matrix, dense or sparse; an error names the column of other values."""
         check_container(X)
+        refuse_dates(X)
+        find_groups(groups, X, names=("X",))
         X = validate_data(
             self,
             X,
@@ -51,6 +58,8 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             accept_sparse=self._sparse_format,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
+            # A query may have no documents to score.
+            ensure_min_samples=int(reset),
         )
         names = getattr(self, "feature_names_in_", None)
         refuse_query_column(names)

@@ -72,7 +72,7 @@ class TrainingRows(NamedTuple):
             )
         try:
             fit_with_groups(estimator, X, target, groups, held_out=self.held_out, fit_params=params)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             for each in (X, *(held_out[0] for held_out in self.held_out)):
                 raise_for_bad_columns(each, estimator, error)
             raise

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from skfilterrank._core.check_features import check_finite_columns
+from skfilterrank._core.check_features import check_finite_columns, refuse_dates
 from skfilterrank._core.checks import check_container
 from skfilterrank._files.named_runs import are_runs
 from skfilterrank.exceptions import InputError
@@ -15,13 +15,21 @@ class FusionMixin:
     def _check_X(self, X, *, reset):
         """Scores, -inf where not retrieved."""
         check_container(X)
+        refuse_dates(X)
         if are_runs(X):
             raise InputError(
                 "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "
                 f"fuse_learned(runs, qrels, fusion={type(self).__name__}(...)) learns from runs "
                 "and fuses them."
             )
-        scores = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
+        scores = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=int(reset),
+        )
         retrieved = scores > -np.inf
         names = getattr(self, "feature_names_in_", None)
         finite = np.where(retrieved, scores, 0.0)

@@ -156,7 +156,7 @@ def fuse_scores(
     array([1.   , 1.375,  -inf,  -inf])
     """
     settings = check_fusion(method, normalize, rrf_k, persistence, filtered)
-    matrix = as_score_matrix(y_scores)
+    matrix = as_score_matrix(y_scores, groups)
     index = check_groups(
         groups, y_scores, n_rows=len(matrix.values), carrier="y_scores as a DataFrame"
     )

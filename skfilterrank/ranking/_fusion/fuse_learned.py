@@ -128,7 +128,7 @@ def fuse_learned(
             fusion.set_params(random_state=random_state)
     how = {"cv": cv, "unjudged": unjudged, "n_jobs": n_jobs, "verbose": verbose}
     if not are_runs(systems):
-        matrix = as_score_matrix(systems)
+        matrix = as_score_matrix(systems, groups, y_true)
         n_rows = len(matrix.values)
         index = check_groups(groups, y_true, systems, n_rows=n_rows)
         return _fused(fusion, matrix.values, y_true, index, **how)

@@ -192,6 +192,8 @@ class LinearRankFusion(FusionMixin, RankerMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._check_X(X, reset=False)
         groups = find_groups(groups, X)
+        if not len(scores):
+            return np.empty(0)
         if groups is None and self._normalize is None:
             groups = np.arange(len(scores))
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")

@@ -13,6 +13,7 @@ from skfilterrank._core.checks import (
     check_scores,
     check_share,
     columns_of,
+    find_groups,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._fusion.methods import METHODS, Settings
@@ -28,9 +29,14 @@ class ScoreMatrix(NamedTuple):
     names: list
 
 
-def as_score_matrix(y_scores) -> ScoreMatrix:
-    """One column per system, of a dict, a data frame or a 2-D array."""
+def as_score_matrix(y_scores, groups=None, y_true=None) -> ScoreMatrix:
+    """Make one column per system of a dict, a data frame or a 2-D array.
+
+    Query ids of `groups`, and of indexes, must agree row by row.
+    """
     columns = columns_of(y_scores, "y_scores")
+    carriers = [y_true, *(columns.values() if isinstance(y_scores, Mapping) else [y_scores])]
+    find_groups(groups, *carriers, names=("y_true", *["y_scores"] * (len(carriers) - 1)))
     if not columns:
         raise InputError("y_scores holds no system: expected at least one column of scores.")
     checked = []

@@ -157,5 +157,7 @@ class RankFusion(FusionMixin, RankerMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._check_X(X, reset=False)
         groups = find_groups(groups, X)
+        if not len(scores):
+            return np.empty(0)
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         return fuse(scores, self.weights_, index, **self._how)

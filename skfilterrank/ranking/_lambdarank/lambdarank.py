@@ -289,7 +289,9 @@ class LambdaRankRanker(FeatureRanker):
             Scores, higher is better; all 0 where no tree could be grown.
         """
         check_is_fitted(self)
-        X = _lightgbm_matrix(self._check_features(X))
+        X = _lightgbm_matrix(self._check_features(X, groups=groups))
+        if not X.shape[0]:
+            return np.empty(0)
         return np.asarray(self.booster_.predict(X, num_threads=self._n_threads()))
 
     @property

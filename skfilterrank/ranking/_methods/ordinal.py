@@ -232,6 +232,8 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         above = np.empty((count_rows(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):
             check_columns(classifier, X)
+            if not len(above):
+                continue
             takes_groups = "groups" in inspect.signature(classifier.predict_proba).parameters
             wanted = {"groups": groups} if takes_groups else {}
             above[:, column] = classifier.predict_proba(X, **wanted)[:, 1]
