@@ -38,7 +38,8 @@ call has `"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"n
   ir_measures' `dcg='exp-log2'` is `gains=exp2`.
 * `unjudged=drop`: unjudged documents are taken out of the lists first, as with `unjudged="drop"`
   of a call. It is the `-J` of trec_eval and the `judged_only=True` of ir_measures, which may be
-  written too.
+  written too. Only infAP differs from `-J`: it is defined by the unjudged documents, so it reads
+  them whatever a call says, while `-J` takes them out first.
 
 Gains start from what `gains=` of the call, where there is any, has made of labels. `like=lightgbm`,
 `xgboost`, `catboost` or `scikit-learn` tells gains, ties and the value of undefined queries at

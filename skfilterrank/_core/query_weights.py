@@ -20,7 +20,20 @@ _HOW = (
 
 
 def query_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
-    """The weight of each query, the largest 1, in the order of the query ids; None if all alike."""
+    """Return the weight of each query for means: the largest is 1; None if all are alike."""
+    return scaled(given_weights(query_weight, index))
+
+
+def scaled(weights: np.ndarray | None) -> np.ndarray | None:
+    """Divide weights by the largest; None if all are alike."""
+    if weights is None:
+        return None
+    largest = weights.max()
+    return None if (weights == largest).all() else weights / largest
+
+
+def given_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
+    """Return the weight of each query as it was given, in the order of the query ids."""
     if query_weight is None:
         return None
     weights = _per_query(query_weight, index).astype(np.float64)
@@ -30,12 +43,11 @@ def query_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
             f"query_weight of query {_first(index, bad)} is {weights[bad][0]:g}: a weight must be "
             "a finite number from 0 up."
         )
-    largest = weights.max()
-    if largest == 0:
+    if weights.max() == 0:
         raise InputError(
             f"query_weight is 0 for each of the {index.n_queries} queries: at least one must count."
         )
-    return None if (weights == largest).all() else weights / largest
+    return weights
 
 
 def _first(index, queries):

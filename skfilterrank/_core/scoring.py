@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfilterrank._core.checks import check_choice, is_finite_number
-from skfilterrank._core.query_weights import query_weights
+from skfilterrank._core.query_weights import given_weights, scaled
 from skfilterrank.exceptions import InputError, brief
 
 # What a measure returns: the mean over queries, or one value per query with average=None.
@@ -45,7 +45,7 @@ def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores
     """What `average` asks for, of one value per query."""
     if average is None:
         return values
-    return OVER_QUERIES[over_queries](values, query_weights(query_weight, index))
+    return number_over_queries(values, over_queries, given_weights(query_weight, index))
 
 
 def mean_over_queries(values, weights=None) -> float:
@@ -68,10 +68,10 @@ def mean_over_queries(values, weights=None) -> float:
 
 
 def _sum(values, weights=None):
-    """Sum of the queries that have a value; with weights as many times their mean."""
+    """Sum of the queries that have a value, each times its weight."""
     if weights is None:
         return float(np.nansum(values))
-    return mean_over_queries(values, weights) * np.count_nonzero(~np.isnan(values))
+    return float(np.nansum(values[weights > 0] * weights[weights > 0]))
 
 
 def _geometric_mean(values, weights=None):
@@ -81,3 +81,11 @@ def _geometric_mean(values, weights=None):
 
 # How one number is made of the values of all queries: the `over_queries` of measures.
 OVER_QUERIES = {"mean": mean_over_queries, "sum": _sum, "geometric mean": _geometric_mean}
+
+
+def number_over_queries(values, how: str, weights=None) -> float:
+    """Make one number of the values of all queries, by weights as they were given.
+
+    Means do not depend on the scale of the weights; in a sum, a query of weight 2 counts twice.
+    """
+    return OVER_QUERIES[how](values, weights if how == "sum" else scaled(weights))

@@ -21,11 +21,11 @@ from skfilterrank._core.lists import UNJUDGED, RankedLists
 from skfilterrank._core.measure import MEASURES, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.query_weights import QueryWeight, given_weights
 from skfilterrank._core.scoring import (
-    OVER_QUERIES,
     check_average,
     check_undefined,
+    number_over_queries,
     with_undefined,
 )
 from skfilterrank.exceptions import InputError
@@ -169,9 +169,9 @@ default=None
     names = _columns(tuple(wanted)).copy()
     if average is None:
         return pd.DataFrame(values, index=index.labels.copy(), columns=names)
-    weights = query_weights(query_weight, index)
+    weights = given_weights(query_weight, index)
     means = [
-        OVER_QUERIES[entry.over_queries](column, weights)
+        number_over_queries(column, entry.over_queries, weights)
         for (entry, *_), column in zip(wanted.values(), values.T, strict=True)
     ]
     return pd.Series(means, index=names, name="mean", dtype=np.float64)

@@ -9,8 +9,8 @@ from skfilterrank._core.cut_queries import warn_of_cut_queries
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measure, parse_measures
-from skfilterrank._core.query_weights import QueryWeight, query_weights
-from skfilterrank._core.scoring import OVER_QUERIES
+from skfilterrank._core.query_weights import QueryWeight, given_weights
+from skfilterrank._core.scoring import number_over_queries
 from skfilterrank._group_request import RequestsGroups
 from skfilterrank._response import document_scores
 from skfilterrank.exceptions import InputError, brief
@@ -108,9 +108,9 @@ class RankingScorer(RequestsGroups):
             measures, y, scores, groups=query_ids, options=params, **shared
         )
         warn_of_cut_queries(estimator, index)
-        weights = query_weights(query_weight, index)
+        weights = given_weights(query_weight, index)
         means = [
-            OVER_QUERIES[each.measure.over_queries](column, weights)
+            number_over_queries(column, each.measure.over_queries, weights)
             for each, column in zip(measures.values(), values.T, strict=True)
         ]
         return [

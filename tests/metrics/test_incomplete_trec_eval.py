@@ -1,11 +1,14 @@
-"""bpref and infAP as trec_eval computes them."""
+"""bpref and infAP as trec_eval computes them, and all measures with its option -J."""
 
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from skfilterrank.metrics import bpref_score, inferred_ap_score
+from skfilterrank._core.measure_names import parse_measures
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import bpref_score, evaluate, inferred_ap_score
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -52,6 +55,10 @@ def check(qrels, run):
     ids=str,
 )
 def test_random_runs(labels, seed):
+    check(*random_data(seed, labels))
+
+
+def random_data(seed, labels):
     rng = np.random.default_rng(seed)
     qrels, run = {}, {}
     for query in range(30):
@@ -62,7 +69,37 @@ def test_random_runs(labels, seed):
         qrels[f"q{query}"][docnos[0]] = 1
         scores = rng.integers(0, 12, n_retrieved) / 4
         run[f"q{query}"] = dict(zip(rng.permutation(docnos), scores.tolist()))
-    check(qrels, run)
+    return qrels, run
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 2], [-1, -1, 0, 1, 2]], ids=str)
+def test_dropping_unjudged_documents_is_the_option_J(labels):
+    qrels, run = random_data(0, labels)
+    tool = pytrec_eval.RelevanceEvaluator(
+        qrels, pytrec_eval.supported_measures, judged_docs_only_flag=True
+    )
+    theirs = pd.DataFrame(tool.evaluate(run)).T.sort_index()
+    # trec_eval prints logarithms of single queries.
+    theirs["gm_map"] = np.exp(theirs["gm_map"].astype(float))
+    groups, docnos, y_true, y_score, pooled = as_arrays(qrels, run)
+    names = [name for name in theirs if is_measure(name)]
+    assert len(names) > 60
+    ours = evaluate(
+        y_true, y_score, names, groups=groups, ties=docnos, unjudged="drop", pooled=pooled
+    )
+    # The value that enters the geometric mean.
+    ours["gm_map"] = np.maximum(ours["gm_map"], 1e-5)
+    # trec_eval divides by 0 in an empty list.
+    theirs = theirs[names].astype(float).fillna(0.0)
+    differs = (ours - theirs).abs().max() > 1e-9
+    assert list(differs[differs].index) == ["infAP"]
+
+
+def is_measure(name):
+    try:
+        return bool(parse_measures([name]))
+    except InputError:
+        return False
 
 
 @pytest.fixture(scope="module")

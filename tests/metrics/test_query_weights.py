@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn import config_context
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, validation_curve
 
 from profiles import times
+from skfilterrank._core.measure import MEASURES as TABLE
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
@@ -25,6 +26,8 @@ from skfilterrank.metrics import (
     rank_filter_report,
 )
 from skfilterrank.ranking import RankAndFilter, threshold_curve
+from skfilterrank.stream import Rows
+from skfilterrank.stream import evaluate as stream_evaluate
 
 MEASURES = [ndcg_f_score, average_precision_score, err_score, lexirecall_score]
 N = 7
@@ -74,6 +77,26 @@ def test_a_whole_weight_is_as_many_queries(counts):
     expected = values_of(y, scores, ids)
     found = values_of(Y, SCORES, GROUPS, query_weight=dict(zip(IDS, counts, strict=True)))
     assert_allclose(found, expected, atol=1e-12)
+
+
+OF_SUMS = [name for name, each in TABLE.items() if each.over_queries == "sum"]
+
+
+@pytest.mark.parametrize("measure", OF_SUMS)
+@pytest.mark.parametrize("counts", [[1, 1, 0, 1, 1, 0, 1], [2, 0, 1, 3, 1, 1, 0], [2] * N])
+def test_sums_are_weighted_sums(measure, counts):
+    (y, scores), ids = repeated(counts, Y, SCORES)
+    weights = dict(zip(IDS, counts, strict=True))
+    how = {"groups": GROUPS, "query_weight": weights}
+    expected = TABLE[measure].function(y, scores, groups=ids)
+    assert TABLE[measure].function(Y, SCORES, **how) == expected
+    assert evaluate(Y, SCORES, measure, average="mean", **how)[measure] == expected
+    model = LinearRegression().fit(SCORES[:, None], SCORES)
+    for fixed, called in (({}, {"query_weight": weights}), ({"query_weight": weights}, {})):
+        scorer = make_ranking_scorer(measure, **fixed)
+        assert scorer(model, SCORES[:, None], Y, groups=GROUPS, **called) == expected
+    rows = Rows({"qid": ids, "label": y, "score": scores})
+    assert stream_evaluate(rows, measure).means[measure] == expected
 
 
 @times(1 / 2)

@@ -104,6 +104,7 @@ def n_queries_score():
     -----
     1 for each query. Over queries it is the sum, and not the mean: with ``average="mean"`` the
     total of all queries, as trec_eval prints it in its line "all".
+    With `query_weight`, the number of each query is multiplied by the query's weight.
 
     Filtered documents are not returned, and relevant all the same. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
@@ -136,6 +137,7 @@ def n_retrieved_score():
     The length of the returned list: filtered documents do not count, unjudged ones do unless
     ``unjudged="drop"`` takes them out. Over queries it is the sum, and not the mean: with
     ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+    With `query_weight`, the number of each query is multiplied by the query's weight.
 
     Filtered documents are not returned, and relevant all the same. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
@@ -167,6 +169,7 @@ def n_relevant_score():
     -----
     The rows of the query of gain above 0. Over queries it is the sum, and not the mean: with
     ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+    With `query_weight`, the number of each query is multiplied by the query's weight.
 
     Filtered documents are not returned, and relevant all the same. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
@@ -198,6 +201,7 @@ def n_relevant_retrieved_score():
     -----
     The rows of gain above 0 that are not filtered. Over queries it is the sum, and not the mean:
     with ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
+    With `query_weight`, the number of each query is multiplied by the query's weight.
 
     Filtered documents are not returned, and relevant all the same. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.

@@ -191,6 +191,8 @@ def inferred_ap_score(*, pooled=None):
     Filtered documents are as good as not retrieved: a relevant one adds nothing, but is counted in
     the divisor. Unjudged documents take up places; those in the pool are expected to be relevant
     as often as the judged documents beside them. Forbidden documents are judged non-relevant.
+    With its option -J, trec_eval takes unjudged documents out of the list before it infers
+    anything; ``unjudged="drop"`` does not do so here.
 
     References
     ----------
