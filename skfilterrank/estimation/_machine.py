@@ -9,6 +9,7 @@ import pandas as pd
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._estimate import estimate
 from skfilterrank.estimation._estimates import Estimates
@@ -163,7 +164,9 @@ def _agreement(sample):
     by_chance = float(shares[0].mul(shares[1], fill_value=0.0).sum())
     return {
         "agreement": same,
-        "kappa": (same - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan,
+        "kappa": (same - by_chance) / (1 - by_chance)
+        if 1 - by_chance > ROUNDING_OF_MEANS
+        else np.nan,
         "bias": float(weight @ (sample["machine"] - sample["people"])),
         "n_judged": len(sample),
     }

@@ -27,6 +27,7 @@ from scipy import sparse
 from skfilterrank._core.additive import RowFacts
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.estimation._calibration import Prediction
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.exceptions import InputError, brief
@@ -199,7 +200,10 @@ class SumOfLabels:
         )
         # How the scale bends along its slope.
         along = np.einsum("btg,tg->bt", away, slope)
-        square = along**2 - (along**2).mean(axis=0)
+        mean_square = (along**2).mean(axis=0)
+        square = along**2 - mean_square
+        # Where all squares are equal, rounding alone keeps them from their mean.
+        square[:, np.abs(square).max(axis=0) <= ROUNDING_OF_MEANS * mean_square] = 0.0
         bend = _over(
             (scale * square).sum(axis=0) - (along * square).sum(axis=0), (square**2).sum(axis=0)
         )

@@ -12,6 +12,7 @@ from skfilterrank._core.checks import check_groups, check_k, check_share, count_
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.query_weights import QueryWeight, query_weights
 from skfilterrank._core.report_pairs import report_measures, report_pairs
+from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
 from skfilterrank._core.student_t import t_interval, t_test
@@ -192,7 +193,8 @@ def _against(means, per_query, system, other, main, weights):
     if other is None:
         return np.nan, np.nan
     differences = per_query[system][main] - per_query[other][main]
-    return means[system] - means[other], _paired_p_value(differences, weights)
+    rounding = value_tolerance(np.append(per_query[system][main], per_query[other][main]))
+    return means[system] - means[other], _paired_p_value(differences, weights, rounding)
 
 
 def _row(values, main, confidence, weights):
@@ -205,12 +207,15 @@ def _row(values, main, confidence, weights):
     return row
 
 
-def _mean_and_error(values, weights):
-    """Mean over queries, its standard error, and the number of queries of weight above 0."""
+def _mean_and_error(values, weights, rounding=0.0):
+    """Mean over queries, its standard error, and the number of queries of weight above 0.
+
+    Values no further apart than `rounding` are equal, and have no error.
+    """
     if weights is not None and not weights.all():
         values, weights = values[weights > 0], weights[weights > 0]
     n = len(values)
-    if n < 2 or not np.ptp(values):
+    if n < 2 or np.ptp(values) <= rounding:
         return mean_over_queries(values, weights), 0.0, n
     if weights is None:
         return values.mean(), values.std(ddof=1) / np.sqrt(n), n
@@ -219,7 +224,9 @@ def _mean_and_error(values, weights):
     return mean, np.sqrt(n / (n - 1) * squares) / weights.sum(), n
 
 
-def _paired_p_value(differences, weights):
-    """Two-sided paired t test; 1 where nothing differs, NaN for a single query."""
+def _paired_p_value(differences, weights, rounding):
+    """Two-sided paired t test; 1 where nothing but rounding differs, NaN for a single query."""
     counts = slice(None) if weights is None else weights > 0
-    return t_test(*_mean_and_error(differences, weights)) if differences[counts].any() else 1.0
+    if (np.abs(differences[counts]) <= rounding).all():
+        return 1.0
+    return t_test(*_mean_and_error(differences, weights, rounding))

@@ -8,6 +8,7 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from skfilterrank._core.checks import check_count, check_share, is_hashable
 from skfilterrank._core.results import Result, counted
+from skfilterrank._core.same_value import mean_tolerance, value_tolerance
 from skfilterrank.comparison._orders.overlap import rank_biased_overlap
 from skfilterrank.comparison._scores.same_systems import check_same_systems
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -163,12 +164,13 @@ def _p_values(ours, theirs, same_queries):
     """Of a t test of each system with its reproduction."""
     found = np.ones(len(ours))
     for row, (one, other) in enumerate(zip(ours, theirs)):
-        if same_queries and (np.ptp(one - other) > 0 or len(one) < 2):
+        rounding = value_tolerance(np.append(one, other))
+        if same_queries and (np.ptp(one - other) > rounding or len(one) < 2):
             found[row] = ttest_rel(one, other).pvalue if len(one) > 1 else np.nan
         elif same_queries:
             # The same difference everywhere.
-            found[row] = 1.0 if one[0] == other[0] else 0.0
-        elif min(len(one), len(other)) > 1 and np.ptp(one) + np.ptp(other) > 0:
+            found[row] = 1.0 if abs(one[0] - other[0]) <= rounding else 0.0
+        elif min(len(one), len(other)) > 1 and max(np.ptp(one), np.ptp(other)) > rounding:
             found[row] = ttest_ind(one, other, equal_var=False).pvalue
         else:
             found[row] = np.nan
@@ -183,7 +185,8 @@ def _add_effects(table, baseline):
         )
     ours, theirs = table["original"], table["reproduced"]
     gain, their_gain = ours - ours[baseline], theirs - theirs[baseline]
-    table["effect_ratio"] = their_gain / gain.where(gain != 0)
+    differs = gain.abs() > mean_tolerance(ours.to_numpy())
+    table["effect_ratio"] = their_gain / gain.where(differs)
     improvement = gain / (ours[baseline] or np.nan)
     table["delta_relative_improvement"] = improvement - their_gain / (theirs[baseline] or np.nan)
     table.loc[baseline, ["effect_ratio", "delta_relative_improvement"]] = np.nan

@@ -8,7 +8,7 @@ from scipy.special import stdtr
 
 from skfilterrank._core.checks import check_choice, check_count, check_share
 from skfilterrank._core.results import Result, counted, interval_text
-from skfilterrank._core.same_value import ROUNDING_OF_MEANS, merge_values
+from skfilterrank._core.same_value import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._core.slices import Slices, read_slices
 from skfilterrank.comparison._scores.resamples import seeds_of
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -231,7 +231,7 @@ def _welch(values, members):
         sizes = [side.shape[1] for side in sides]
         if min(sizes) < 2:
             continue
-        first, second = (side.var(axis=1, ddof=1) / side.shape[1] for side in sides)
+        first, second = (_variance(side) / side.shape[1] for side in sides)
         difference = sides[0].mean(axis=1) - sides[1].mean(axis=1)
         difference[np.abs(difference) <= ROUNDING_OF_MEANS * np.abs(values).max(axis=1)] = 0.0
         freedom = ratio(
@@ -243,6 +243,14 @@ def _welch(values, members):
         # ways to choose so many of all.
         p_values[place] = np.where(np.isinf(t), _p_of_one_choice(*sizes), found)
     return p_values
+
+
+def _variance(values):
+    """Variance of each row; 0 where rounding alone keeps the values of a row apart."""
+    largest = np.abs(values).max(axis=1)
+    return np.where(
+        np.ptp(values, axis=1) > ROUNDING_OF_VALUES * largest, values.var(axis=1, ddof=1), 0.0
+    )
 
 
 def _p_of_one_choice(n_first, n_second):

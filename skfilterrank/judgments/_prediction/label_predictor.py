@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.checks import check_groups, check_random_state
 from skfilterrank._core.results import counted
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -618,4 +619,5 @@ def concordance(labels, predicted) -> float:
     """Cohen's kappa with quadratic weights, of numbers of any kind."""
     apart = np.mean((labels - predicted) ** 2)
     by_chance = labels.var() + predicted.var() + (labels.mean() - predicted.mean()) ** 2
-    return float(1.0 - apart / by_chance) if by_chance > 0 else 1.0
+    rounding = mean_tolerance(np.append(labels, predicted)) ** 2
+    return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0

@@ -58,13 +58,18 @@ def _exact_moments(block, inner):
     weights = np.where(block.judged, form.weights, 0.0)
     mean = weights.sum(axis=1) / n
     spread = np.where(block.judged, weights - mean[:, None], 0.0)
-    variance = (spread * spread).sum(axis=1) / np.maximum(n - 1, 1)
+    squares = (spread * spread).sum(axis=1)
+    # Equal weights deviate by rounding from their mean, whatever the mean of the measure is.
+    squares[np.abs(spread).max(axis=1) <= ROUNDING_OF_MEANS * np.abs(weights).max(axis=1)] = 0.0
+    variance = squares / np.maximum(n - 1, 1)
     places, query = first_places(block.width).astype(np.int64), np.arange(len(n))[:, None]
     worth = np.broadcast_to(form.worth(places[None, :], None, query), weights.shape)
     worth = np.where(places <= block.n_judged[:, None], worth, 0.0)
-    total = worth.sum(axis=1)
+    total, squares = worth.sum(axis=1), (worth * worth).sum(axis=1)
     # The worths of places that are drawn without replacement.
-    variance = variance * np.maximum((worth * worth).sum(axis=1) - total * total / n, 0.0)
+    apart = squares - total * total / n
+    apart[apart <= ROUNDING_OF_MEANS * squares] = 0.0
+    variance = variance * apart
     return form.offset + mean * total, np.sqrt(variance)
 
 

@@ -23,6 +23,7 @@ from skfilterrank._core.checks import (
 from skfilterrank._core.gains import Gains, as_gains
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.results import Result, counted
+from skfilterrank._core.same_value import mean_tolerance, merge
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._bounds.random_ranking import random_ranking_bound
 from skfilterrank.metrics._evaluate import evaluate
@@ -95,9 +96,10 @@ class QueryInformativeness(Result):
                 f"{achieved.shape}, {expected.shape} and {ids.shape}."
             )
         difference = achieved - expected
-        order = np.argsort(difference, kind="stable")
-        # NaN is sorted to the end.
-        order = order[: np.count_nonzero(~np.isnan(difference))]
+        order = np.flatnonzero(~np.isnan(difference))
+        # Rounding must not order queries whose differences are equal.
+        rounding = mean_tolerance(np.append(achieved[order], expected[order]))
+        order = order[np.argsort(merge(difference[order], rounding), kind="stable")]
         size = _set_size(n_queries, len(order))
         uninformative, ideal = np.zeros((2, len(ids)), dtype=bool)
         uninformative[order[:size]] = True

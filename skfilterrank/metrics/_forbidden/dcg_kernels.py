@@ -9,6 +9,7 @@ import numpy as np
 from skfilterrank._core.additive import Additive, Facts
 from skfilterrank._core.exposure import first_places, log_discount
 from skfilterrank._core.lists import ListBlock
+from skfilterrank._core.same_value import ROUNDING_OF_VALUES
 from skfilterrank._core.scoring import ratio
 
 
@@ -71,7 +72,8 @@ def ndcg_min_bounds(block: ListBlock, k):
     """The worst and the best order of all documents: equation 2."""
     low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
     # Summed up in another order, equal gains may leave a rest that would be divided by.
-    all_equal = block.best_first(1)[:, 0] == block.worst_first(1)[:, 0]
+    best, worst = block.best_first(1)[:, 0], block.worst_first(1)[:, 0]
+    all_equal = best - worst <= ROUNDING_OF_VALUES * np.maximum(np.abs(best), np.abs(worst))
     return np.where(all_equal, high, low), high
 
 

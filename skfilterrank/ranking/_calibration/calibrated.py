@@ -11,6 +11,7 @@ from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import label_array
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.inside import final_step
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._calibration.calibrators import (
@@ -298,7 +299,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
                 "(score -inf): there is nothing to fit probabilities to."
             )
         scores, good = scores[counted], gains[counted] > 0
-        self._center, self._spread = scores.mean(), scores.std() or 1.0
+        self._center, deviation = scores.mean(), scores.std()
+        # The standard deviation of equal scores need not be exactly 0.
+        self._spread = deviation if deviation > mean_tolerance(scores) else 1.0
         self.calibrator_ = fit_calibrator(self.method, scores, good)
         self.classes_ = np.array([0, 1])
         n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)

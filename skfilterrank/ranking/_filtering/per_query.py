@@ -10,6 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._files.states import listed, number, numbers, record
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.ranking._filtering.cuts import Cut
@@ -101,7 +102,9 @@ class QueryThreshold(Cut):
         """
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
-        self.deviation_ = (float(finite.std()) if len(finite) else 0.0) or 1.0
+        deviation = float(finite.std()) if len(finite) else 0.0
+        # The standard deviation of equal scores need not be exactly 0.
+        self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
         features = list_features(self._standardised(scores), index)
         self.range_ = np.quantile(features, _RANGE, axis=0)
         features = np.clip(features, *self.range_)
