@@ -19,15 +19,25 @@ from skfilterrank._files.tables import (
 from skfilterrank._files.topics import is_without_names, read_trec_topics, read_without_names
 from skfilterrank._json import parse_json
 from skfilterrank._pandas_compat import table_of_records
-from skfilterrank.exceptions import FileFormatError, InputError
+from skfilterrank.exceptions import FileFormatError, InputError, brief_list
 
-# Our name of a column, which is PyTerrier's too, ir_measures', and those of other tools and files.
+# Names of each column: ours first, which is PyTerrier's too, then those of other tools and files.
+# The first name that a table has counts, so names that may hold something else stand last.
 COLUMN_NAMES = {
-    "qid": ("qid", "query_id", "q_id", "query-id", "topic", "topic_id"),
-    "docno": ("docno", "doc_id", "docid", "corpus-id", "document_id", "pid"),
+    "qid": (
+        *("qid", "query_id", "q_id", "query-id", "queryid", "query_no"),
+        *("topic", "topic_id", "topic-id", "topicid", "topic_no", "query"),
+    ),
+    "docno": (
+        *("docno", "doc_id", "docid", "corpus-id", "document_id", "pid"),
+        *("doc-id", "document-id", "documentid", "doc_no", "corpus_id", "did"),
+        *("passage_id", "passage-id", "passageid"),
+    ),
     "label": ("label", "relevance", "rel"),
     "score": ("score",),
     "rank": ("rank",),
+    # False where a document is hidden.
+    "shown": ("shown", "kept"),
     "inclusion_probability": ("inclusion_probability",),
     "judged_by": ("judged_by",),
     "iteration": ("iteration",),
@@ -129,6 +139,11 @@ def has_labels(names):
     )
 
 
+def is_empty(content):
+    """Tell whether the bytes of a file hold nothing but blank lines and comments."""
+    return _FIRST_LINE.search(content) is None
+
+
 def n_columns(content):
     """Number of columns of the first line that is neither blank nor a comment; 0 without one."""
     first = _FIRST_LINE.search(content)
@@ -145,6 +160,31 @@ def header_of(line):
         names = {field.strip().strip('"') for field in text.split(separator)}
         if all(names.intersection(COLUMN_NAMES[column]) for column in ("qid", "docno")):
             return format
+    return None
+
+
+def unknown_header(content) -> str | None:
+    """Say what is wrong with a first line that names columns, but none that are known."""
+    first = _FIRST_LINE.search(content)
+    line = first[1].decode("utf-8", "replace").strip() if first else ""
+    for separator in "\t,;|":
+        names = [field.strip().strip('"') for field in line.split(separator)]
+        if len(names) < 3 or not all(re.match(r"[^\W\d][\w\s-]*\Z", name) for name in names):
+            continue
+        if separator in ";|":
+            return (
+                f"the line looks like names of columns separated by {separator!r}; separate the "
+                "columns by commas or tabs."
+            )
+        lacking = [
+            f"{what} ({brief_list(COLUMN_NAMES[column][:4])})"
+            for column, what in (("qid", "queries"), ("docno", "documents"))
+            if set(names).isdisjoint(COLUMN_NAMES[column])
+        ]
+        return (
+            f"the line looks like names of columns, of which none is known to hold "
+            f"{' or '.join(lacking)}; rename the columns."
+        )
     return None
 
 

@@ -119,6 +119,9 @@ class RunFolder:
     def rows_of(self, name) -> StoredRows:
         """The rows of a run."""
         entry = self._entries[name]
+        if not entry["n_rows"]:
+            none = np.zeros(0, dtype=np.int32)
+            return StoredRows([], none, Documents(self, none), np.zeros(0), entry["tag"])
         path = os.path.join(self.path, RUNS)
         with _errors_of(path):
             table = self._runs.read_row_groups(

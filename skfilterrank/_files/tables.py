@@ -11,7 +11,7 @@ import pandas as pd
 
 from skfilterrank._files.files import decode, reason_of
 from skfilterrank._files.packings import ENDINGS, unpacked_name
-from skfilterrank._files.separated import records_of
+from skfilterrank._files.separated import records_of, restored
 from skfilterrank._json import parse_json
 from skfilterrank._pandas_compat import EXACT_NUMBERS, table_of_records
 from skfilterrank.exceptions import (
@@ -107,6 +107,11 @@ def read_separated(data, name, ids, format):
         # All at once: pandas puts in one column at a time by moving the others.
         rest = table.columns.difference(list(read_again), sort=False)
         table = pd.concat([table[rest], pd.DataFrame(read_again)], axis=1)[table.columns]
+
+    if "'" in text:
+        for place, column in enumerate(table.columns):
+            if column in ids or column == "run":
+                table.isetitem(place, table.iloc[:, place].map(restored))
 
     def line_of(row):
         return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]

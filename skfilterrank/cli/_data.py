@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._files.tables import is_table_name
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 from skfilterrank.io import read_judged_table, read_letor
 
-_DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did")
 _TABLE_OPTIONS = (
     "query",
     "label",
@@ -145,7 +145,7 @@ def _read_table(path, arguments, like, labelled):
     read = partial(read_judged_table, path, query=query, label=label, format=arguments.input_format)
     table = read(document=arguments.document)
     if arguments.document is None:
-        candidates = (settings.get("document"), *_DOCUMENT_NAMES)
+        candidates = (settings.get("document"), *COLUMN_NAMES["docno"])
         document = next((name for name in candidates if name in table.columns), None)
         if document is not None:
             # Read again as ids, which keep their leading zeros and may occur only once.

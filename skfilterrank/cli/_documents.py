@@ -4,13 +4,25 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import read_bytes
-from skfilterrank._files.forms import LINES, form_of, n_columns, read_texts
+from skfilterrank._files.forms import (
+    COLUMN_NAMES,
+    LINES,
+    form_of,
+    has_labels,
+    n_columns,
+    read_texts,
+)
 from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
 from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io import read_qrels, read_run
 
-DOCUMENT_NAMES = ("docno", "docid", "doc_id", "document_id", "did", "id", "_id")
-TOPIC_NAMES = ("qid", "query_id", "topic", "topic_id", "id", "_id", "number", "num")
+_OTHER_IDS = ("id", "_id")
+DOCUMENT_NAMES = (*COLUMN_NAMES["docno"], *_OTHER_IDS)
+# In a file of topics a column "query" holds texts.
+TOPIC_NAMES = (
+    *(name for name in COLUMN_NAMES["qid"] if name != "query"),
+    *(*_OTHER_IDS, "number", "num"),
+)
 _TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
 _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
@@ -57,6 +69,8 @@ def read_pool(path):
     content = read_bytes(path)
     if is_table_name(path) or form_of(content) is not LINES:
         table = _read_by_id(path, TOPIC_NAMES, "topic", also=DOCUMENT_NAMES)
+        if not has_labels(table.columns) and not {"score", "rank"}.isdisjoint(table.columns):
+            return _pool_of_run(path)
         index = pd.MultiIndex.from_arrays([table.index, table["docno"]], names=["qid", "docno"])
         return _unique(index, path), None
     columns = n_columns(content)
@@ -70,7 +84,13 @@ def read_pool(path):
     if columns == 4:
         rows = read_qrels(path, unjudged_label=None, predicted="use")  # labels are not used
         return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None
+    return _pool_of_run(path)
+
+
+def _pool_of_run(path):
+    """Topics and documents that a run shows, and the run."""
     rows = read_run(path)
+    rows = rows[rows["score"] > -np.inf]
     return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), rows
 
 
@@ -106,9 +126,8 @@ def _read_by_id(path, names, what, *, also=(), format=None):
     ids = text_ids(table[columns[0]], what, str(path), line_of)
     rest = table.drop(columns=columns)
     if also:
-        return pd.DataFrame(
-            {"docno": text_ids(table[columns[1]], "document", str(path), line_of)}, ids
-        )
+        documents = text_ids(table[columns[1]], "document", str(path), line_of)
+        return rest.set_axis(pd.Index(ids, dtype=object), axis=0).assign(docno=documents)
     twice = pd.Series(ids).duplicated().to_numpy()
     if twice.any():
         row = int(twice.argmax())

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._streams import format_by_ending
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import write_run
@@ -50,7 +51,7 @@ def write_lists(target, rows, scores, *, name, format):
     shown["run"] = name
     with open_for_writing(target) as write:
         if format == "csv":
-            write(shown.to_csv(index=False, lineterminator="\n"))
+            write(csv_text(shown, index=False))
         else:
             write("".join(json.dumps(row) + "\n" for row in shown.to_dict("records")))
     n_empty = lists["qid"].nunique() - shown["qid"].nunique()

@@ -16,6 +16,11 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 from skfilterrank.io import read_prels, read_qrels, read_run
 
 STDIN = "-"
+# A TREC run cannot say that a topic is shown nothing, so a topic that it lacks may be either.
+DONE_WITH_MISSING = {
+    "drop": "left out; --missing empty counts them as empty lists",
+    "empty": "counted as empty lists",
+}
 
 
 def named_runs(paths, qrels) -> dict:

@@ -85,7 +85,8 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--missing": {
         "choices": MISSING,
         "help": "what becomes of a topic that a run lacks: stop; leave it out, for all runs where "
-        "they are compared; take it for an empty list, as in trec_eval -c",
+        "they are compared; take it for an empty list, as a filter leaves it and trec_eval -c "
+        "does",
     },
     "--undefined": {
         "type": options.number_or_drop,
@@ -115,7 +116,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": options.share,
         "default": 0.9,
         "metavar": "P",
-        "help": "how sure: all rates of --risk at once, or each interval by itself",
+        "help": "confidence level of each interval, or of all promised rates together",
     },
     "--guarantee": {
         "choices": ("confidence", "expectation"),
@@ -224,11 +225,11 @@ def add_measures(parser, default) -> None:
     )
 
 
-def add_reading(parser, *, missing) -> None:
-    """How lists are read, and what becomes of topics that a run lacks where nothing is said."""
+def add_reading(parser, *, missing, shown=None) -> None:
+    """Add how lists are read; `missing` is the default for topics that a run lacks."""
     reading = parser.add_argument_group("how lists are read")
     add(reading, *_READING)
-    add(reading, "--missing", default=missing)
+    add(reading, "--missing", default=missing, shown=shown or missing)
     add(reading, "--undefined", "--n-items")
 
 

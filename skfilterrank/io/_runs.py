@@ -5,7 +5,7 @@ import pandas as pd
 from skfilterrank._files.named_runs import errors_of, named_runs
 from skfilterrank._files.objects import is_frame
 from skfilterrank.exceptions import InputError
-from skfilterrank.io._trec.frames import Table, columns_of, run_scores
+from skfilterrank.io._trec.frames import Table, run_columns
 from skfilterrank.io._trec.read import run_frame
 
 _COLUMNS = ("qid", "docno", "score")
@@ -61,11 +61,12 @@ def _frame(run):
     if not is_frame(run):
         return run_frame(run, "run")[list(_COLUMNS)]
     table = Table(run, "run")
-    columns = columns_of(table, _COLUMNS)
+    columns, scores = run_columns(table)
     for column in _COLUMNS[:2]:
         if (missing := columns[column].isna().to_numpy()).any():
             raise InputError(
                 f"column {column!r} of run holds no id in row {int(missing.argmax())}; every row "
                 "needs one."
             )
-    return pd.DataFrame(columns | {"score": run_scores(table, columns["score"])}, copy=False)
+    ids = {name: columns[name] for name in _COLUMNS[:2]}
+    return pd.DataFrame(ids | {"score": scores}, copy=False)

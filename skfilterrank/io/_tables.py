@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import read_bytes, source_name
+from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._files.tables import format_of_name, read_format, text_ids
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
@@ -28,7 +29,8 @@ def read_judged_table(
         Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be packed by gzip,
         bzip2, xz or zstd.
     query : str, default="qid"
-        Column that holds the query. It becomes the index level "qid".
+        Column that holds the query. It becomes the index level "qid". Where there is no column
+        "qid", another name counts that `read_qrels` knows, such as "query_id".
     label : str or None, default="label"
         Column that holds the label, numbers or strings; NaN where missing (unjudged). None for a
         table without labels.
@@ -90,6 +92,12 @@ def read_judged_table(
     if not data.strip():
         raise FileFormatError("the file is empty; a table of judged documents was expected.", name)
     table, line_of = read_format(data, name, ids, format)
+    if query == "qid" and query not in table.columns:
+        known = (other for other in COLUMN_NAMES["qid"] if other in table.columns)
+        query = next((other for other in known if other not in (label, document)), query)
+        ids[0] = query
+        # Again, as ids keep their leading zeros.
+        table, line_of = read_format(data, name, ids, format)
 
     wanted = [*ids, *([] if label is None else [label]), *(columns or [])]
     absent = [column for column in wanted if column not in table.columns]

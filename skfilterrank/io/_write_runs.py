@@ -136,17 +136,22 @@ class _Writer:
         first = os.path.join(self._folder, "first.parquet")
         with pq.ParquetWriter(first, _schema(), **_HOW) as writer:
             for batch in _batches(named, lambda: len(self._known)):
-                texts = [_texts(rows.docnos) for _, rows in batch]
-                numbered = pa.chunked_array([self._known, *texts]).dictionary_encode()
-                self._known = numbered.chunk(numbered.num_chunks - 1).dictionary
-                # Where nothing is known yet, there is no chunk of it.
-                chunks = numbered.chunks[-len(batch) :]
-                for (name, rows), chunk in zip(batch, chunks, strict=True):
-                    self._add(writer, name, rows, chunk.indices)
+                filled = [rows for _, rows in batch if len(rows.codes)]
+                chunks = iter(())
+                if filled:
+                    texts = [_texts(rows.docnos) for rows in filled]
+                    numbered = pa.chunked_array([self._known, *texts]).dictionary_encode()
+                    self._known = numbered.chunk(numbered.num_chunks - 1).dictionary
+                    # Where nothing is known yet, there is no chunk of it.
+                    chunks = iter(numbered.chunks[-len(filled) :])
+                for name, rows in batch:
+                    if len(rows.codes):
+                        self._write_rows(writer, name, rows, next(chunks).indices)
+                    self._add_entry(name, rows)
         return self._in_order(first, self._known)
 
-    def _add(self, writer, name, rows, numbers):
-        """Write a run."""
+    def _write_rows(self, writer, name, rows, numbers):
+        """Write the rows of a run."""
         import pyarrow as pa
 
         n_rows = len(rows.codes)
@@ -162,7 +167,10 @@ class _Writer:
             schema=_schema(),
         )
         writer.write_table(table, row_group_size=_GROUP_ROWS)
-        begin = self._n_groups
+
+    def _add_entry(self, name, rows):
+        """Note where the rows of a run stand."""
+        n_rows, begin = len(rows.codes), self._n_groups
         self._n_groups += -(-n_rows // _GROUP_ROWS)
         self._entries.append(
             {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from profiles import times
 from skfilterrank._files import text_columns
 from skfilterrank._files.tokens import Tokens
-from skfilterrank.exceptions import FileFormatError, InputTypeError
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputTypeError
 from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
 from skfilterrank.io._trec import lines as trec_lines
 from skfilterrank.io._trec.decimals import parse_decimals
@@ -127,7 +127,7 @@ def test_comments_and_further_columns_as_trec_eval_reads_them():
     with pytest.raises(FileFormatError, match=":4: 5 columns where a qrels has 4"):
         qrels_of(f"#\n{QRELS}".replace("-2", "-2 more").replace("1 0 a", "\n1 0 a", 1))
     with pytest.raises(FileFormatError, match="the file holds no lines"):
-        run_of("# nothing\n")
+        qrels_of("# nothing\n")
 
 
 @given(st.lists(st.sampled_from(["# c", "#", "", " ", "{q} Q0 {d} 1 2 x", "{q} Q0 {d} 1 2 x y z"])))
@@ -171,7 +171,7 @@ BAD_RUNS = [
         r"document 'b' is a second time in topic '1' \(first in l.* 3",
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
-    ("qid;docno;score\n1;a;2\n", 1, "a table with commas or tabs needs a header"),
+    ("qid;docno;score\n1;a;2\n", 1, "names of columns separated by .;.; separate"),
     ("1,a,2\n", 1, "1 column where .* needs a header that names its columns"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "a pointer of Git LFS"),
     ("%PDF-1.4\n", 1, "looks like a document, picture or database, where a run was expected"),
@@ -256,8 +256,12 @@ def check_error(read, folder, text, line, message):
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
     for empty in ("", "\n \n\t\r\n", "\ufeff"):
-        with pytest.raises(FileFormatError, match=r"<stream>: the file holds no lines; lines such"):
-            read(io.StringIO(empty))
+        if read is read_run:
+            with pytest.warns(DataWarning, match="<stream> holds no document"):
+                assert read(io.StringIO(empty)).empty
+        else:
+            with pytest.raises(FileFormatError, match=r"<stream>: the file holds no lines; lines"):
+                read(io.StringIO(empty))
     with pytest.raises(FileFormatError, match=r"<stream>:2: byte 0xe9 is not UTF-8"):
         read(io.BytesIO(b"1 0 a 1\n1 0 \xe9 1\n"))
     with (

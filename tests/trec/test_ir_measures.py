@@ -99,7 +99,11 @@ PYTERRIER_QRELS = frame(QRELS, "relevance").set_axis(["query_id", "doc_id", "rel
 PYTERRIER_RUN = (
     frame(RUN, "score")
     .set_axis(["query_id", "doc_id", "score"], axis=1)
-    .assign(rank=0, docid=range(6), query="how to")
+    .assign(docid=range(6), query="how to")
+)
+# PyTerrier counts ranks from 0.
+PYTERRIER_RUN["rank"] = (
+    PYTERRIER_RUN.groupby("query_id")["score"].rank("first", ascending=False).astype(int) - 1
 )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import counted, interval_text
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._estimates import MEASURES, Sampled, estimated
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._streams import results, tell
@@ -128,7 +129,7 @@ def _csv(found, sampled) -> Iterator[str]:
         for at, side in ((3, "first"), (4, "second")):
             pairs.insert(at, f"value_{side}", runs["value"][pairs[side]].to_numpy())
         pairs["significant"] = pairs["significant"].astype(int)
-        yield pairs.to_csv(index=False, header=place == 0, lineterminator="\n")
+        yield csv_text(pairs, index=False, header=place == 0)
 
 
 def _json(found, sampled) -> Iterator[str]:

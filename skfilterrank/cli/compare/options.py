@@ -129,6 +129,6 @@ def add_arguments(parser) -> None:
     shared.add(page, "--docs", required=False)
     shared.add(page, "--text")
     shared.add_sample(parser)
-    shared.add_reading(parser, missing="raise")
+    shared.add_reading(parser, missing=None, shown="empty; with --scores raise")
     shared.add(parser, "--jobs")
     parser.set_defaults(get_default=parser.get_default)

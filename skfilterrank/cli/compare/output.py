@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._core.results import counted, interval_text
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.comparison import (
     MeasureConflicts,
@@ -41,7 +42,7 @@ def csv(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[st
         pairs.insert(3, "mean_first", means[pairs["first"]].to_numpy())
         pairs.insert(4, "mean_second", means[pairs["second"]].to_numpy())
         pairs["significant"] = pairs["significant"].astype(int)
-        yield pairs.to_csv(index=False, header=number == 0, lineterminator="\n")
+        yield csv_text(pairs, index=False, header=number == 0)
 
 
 def json_lines(comparisons: dict[str, PairwiseComparison], alpha: float) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What ``skfilterrank compare`` does."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +53,14 @@ class Lists(NamedTuple):
 def run(arguments) -> int:
     """Compare the systems and print, and write, what is found."""
     _check_page(arguments)
+    may_lack = arguments.missing is None
+    if may_lack:
+        arguments.missing = "raise" if arguments.scores else "empty"
     if wants_sample(arguments):
         from skfilterrank.cli.compare.estimates import compare_estimates
 
         return compare_estimates(_named_runs(arguments), arguments)
-    scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments)
+    scores, lists = _read_values(arguments) if arguments.scores else _measure(arguments, may_lack)
     comparisons = {name: _compare(name, each, arguments) for name, each in scores.items()}
     # First, as whoever reads the output may have gone.
     if arguments.html:
@@ -110,8 +114,8 @@ def _named_runs(arguments):
     return runs
 
 
-def _measure(arguments):
-    """Values of runs against judgments."""
+def _measure(arguments, may_lack):
+    """Measure runs against judgments; `may_lack` tells of topics that runs lack."""
     measures = parse_measures(arguments.measures or MEASURES)
     runs = _named_runs(arguments)
     qrels = read_judgments(arguments)
@@ -121,21 +125,28 @@ def _measure(arguments):
             runs[name] = read_run(source(STDIN))
     index = QrelsIndex(qrels, unjudged_label=None)
     params = {"gains": gains, "unjudged": arguments.unjudged, "precision": arguments.precision}
+    score = partial(
+        score_systems,
+        runs,
+        index,
+        measures,
+        ties=arguments.ties,
+        undefined=arguments.undefined,
+        n_jobs=arguments.jobs,
+        verbose=progress(arguments),
+        n_items=arguments.n_items,
+        **params,
+    )
     try:
-        scores = score_systems(
-            runs,
-            index,
-            measures,
-            missing=arguments.missing,
-            ties=arguments.ties,
-            undefined=arguments.undefined,
-            n_jobs=arguments.jobs,
-            verbose=progress(arguments),
-            n_items=arguments.n_items,
-            **params,
-        )
+        scores = score(missing="raise" if may_lack else arguments.missing)
     except MissingValuesError as error:
-        raise InputError(_lacking(error, len(runs), arguments)) from None
+        if not may_lack or arguments.undefined == "drop":
+            raise InputError(_lacking(error, len(runs), arguments)) from None
+        tell(
+            f"{_who_lacks(error, len(runs))}: counted as empty lists; --missing drop leaves these "
+            "topics out for all runs"
+        )
+        scores = score(missing="empty")
     k = {text: measure.k for text, measure in measures.items()}
     labels = qrels["label"].dropna().unique()
     return scores, Lists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
@@ -215,20 +226,23 @@ def _settle_baseline(arguments, runs):
     raise InputError(f"--baseline {brief(given)} is none of the runs: they are {shown}.")
 
 
-def _lacking(error, n_runs, arguments):
-    """Which runs lack which topics, and what to do."""
+def _who_lacks(error, n_runs):
+    """Say which runs lack which topics."""
     lacking = error.lacking
     shown = [f"{name}: {_listed(topics)}" for name, topics in list(lacking.items())[:_SHOWN]]
     if len(lacking) > len(shown):
         shown.append("...")
     many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
+    lack = "lacks" if many.startswith("1 ") else "lack"
+    return f"{many} {lack} values of topics that systems are to be compared on ({'; '.join(shown)})"
+
+
+def _lacking(error, n_runs, arguments):
+    """Say which runs lack which topics, and what to do."""
     ways = "--missing drop leaves these topics out for all runs"
     if not arguments.scores:
         ways += ", --missing empty counts them as empty lists"
-    return (
-        f"{many} {'lacks' if many.startswith('1 ') else 'lack'} values of topics that systems are "
-        f"to be compared on ({'; '.join(shown)}). {ways}."
-    )
+    return f"{_who_lacks(error, n_runs)}. {ways}."
 
 
 def _listed(topics):

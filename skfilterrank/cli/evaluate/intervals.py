@@ -4,6 +4,7 @@ import json
 
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import interval_text
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._estimates import MEASURES, estimated
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._streams import results
@@ -75,7 +76,7 @@ def _table(estimates, names):
 def _csv(estimates, names):
     """A line for each run and measure."""
     frame = estimates.to_frame().swaplevel().loc[names]
-    return frame.to_csv(lineterminator="\n")
+    return csv_text(frame)
 
 
 def _json(estimates, names):

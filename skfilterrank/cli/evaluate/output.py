@@ -10,6 +10,7 @@ import pandas as pd
 
 from skfilterrank._core.measure_names import parse_measure
 from skfilterrank._core.paper_tables import Cell, paper_table
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._output import align_columns
 
 # A value that four digits would show as 0.0000.
@@ -50,7 +51,7 @@ def csv(runs: Iterable[RunValues]) -> Iterator[str]:
             frame = pd.concat({run.name: run.topics}, names=["run"])
         else:
             frame = run.means.to_frame(run.name).T.rename_axis("run")
-        yield frame.to_csv(header=number == 0, lineterminator="\n")
+        yield csv_text(frame, header=number == 0)
 
 
 def json_lines(runs: Iterable[RunValues]) -> Iterator[str]:

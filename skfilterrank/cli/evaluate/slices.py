@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from skfilterrank._core.results import p_text
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._documents import read_slices
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli.evaluate.output import RunValues
@@ -51,7 +52,7 @@ def _table(runs: Iterable[RunValues], slices) -> Iterator[str]:
 def _csv(runs: Iterable[RunValues], slices) -> Iterator[str]:
     """A line for each run, measure and slice."""
     for number, run in enumerate(runs):
-        yield _rows(run, slices).to_csv(index=False, header=number == 0, lineterminator="\n")
+        yield csv_text(_rows(run, slices), index=False, header=number == 0)
 
 
 def _json(runs: Iterable[RunValues], slices) -> Iterator[str]:

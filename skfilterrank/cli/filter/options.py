@@ -8,9 +8,10 @@ from skfilterrank.cli import _shared_options as shared
 _EPILOG = """\
 formats:
   trec  what is shown, as a TREC run
-  csv   qid,docno,rank,score,kept with a line for each document, ranks of what is
-        shown from 1, 0 where a document is filtered
+  csv   qid,docno,rank,score,shown with a line for each document; ranks of shown
+        documents count from 1, and a hidden document has the rank 0
   json  the same, a JSON object for each document on a line of its own
+  All commands that read runs take hidden documents for not retrieved.
 
 example:
   skfilterrank threshold qrels.txt run.txt --k 10 --save filter.json

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._lists import list_format
 from skfilterrank.cli._run_files import read_filter_of_runs, source
 from skfilterrank.cli._streams import data_output, tell
@@ -18,28 +19,30 @@ def run(arguments) -> None:
     format = list_format(arguments.out, arguments.format)
     rows = read_run(source(arguments.run))
     scores = rows["score"].to_numpy()
-    kept = model.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf
+    shown = (
+        model.predict(scores, groups=rows["qid"].to_numpy()) > -np.inf if len(rows) else scores > 0
+    )
     target = data_output() if arguments.out in (None, "-") else arguments.out
     if format == "trec":
-        write_run(target, rows.assign(score=np.where(kept, scores, -np.inf)))
+        write_run(target, rows.assign(score=np.where(shown, scores, -np.inf)))
     else:
-        _write_all(target, rows, scores, kept, format)
-    empty = ~pd.Series(kept).groupby(rows["qid"].to_numpy()).any()
+        _write_all(target, rows, scores, shown, format)
+    empty = ~pd.Series(shown).groupby(rows["qid"].to_numpy()).any()
     tell(
-        f"{int(kept.sum()):,} documents, {int((~kept).sum()):,} filtered, {int(empty.sum()):,} "
+        f"{int(shown.sum()):,} documents, {int((~shown).sum()):,} filtered, {int(empty.sum()):,} "
         "queries left empty"
     )
 
 
-def _write_all(target, rows, scores, kept, format):
+def _write_all(target, rows, scores, shown, format):
     """Every document, with its place and whether it is shown; the best of each query first."""
     table = pd.DataFrame(
-        {"qid": rows["qid"], "docno": rows["docno"], "rank": 0, "score": scores, "kept": kept}
+        {"qid": rows["qid"], "docno": rows["docno"], "rank": 0, "score": scores, "shown": shown}
     ).sort_values(["qid", "score", "docno"], ascending=[True, False, False])
-    table["rank"] = table.groupby("qid")["kept"].cumsum().where(table["kept"], 0).astype(int)
+    table["rank"] = table.groupby("qid")["shown"].cumsum().where(table["shown"], 0).astype(int)
     with open_for_writing(target) as write:
         if format == "csv":
-            write(table.to_csv(index=False, lineterminator="\n"))
+            write(csv_text(table, index=False))
             return
         for row in table.to_dict("records"):
             row["score"] = row["score"] if np.isfinite(row["score"]) else None

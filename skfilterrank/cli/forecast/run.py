@@ -3,6 +3,7 @@
 import json
 
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._run_files import read_named_runs
 from skfilterrank.cli._streams import results, tell
@@ -53,7 +54,7 @@ def _table(forecast):
 
 def _csv(forecast):
     """Columns for programs."""
-    return forecast.to_csv(lineterminator="\n")
+    return csv_text(forecast)
 
 
 def _json(forecast):

@@ -1,7 +1,7 @@
 """Teams of runs in a file."""
 
 from skfilterrank._files.files import decode, read_bytes
-from skfilterrank._files.separated import records_of
+from skfilterrank._files.separated import records_of, restored
 from skfilterrank.exceptions import FileFormatError, brief
 
 
@@ -26,7 +26,7 @@ def _pairs(text, path):
     """Number of line, run and team."""
     columns = None
     for place, (line, cells) in enumerate(records_of(text, ",", path)):
-        cells = [cell.strip() for cell in cells]
+        cells = [restored(cell.strip()) for cell in cells]
         if not any(cells):
             continue
         if place == 0 and {"run", "team"} <= set(cells):

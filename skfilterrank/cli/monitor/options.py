@@ -57,4 +57,5 @@ def add_arguments(parser) -> None:
         help="a topic that was counted may come again, as another asking of it",
     )
     shared.add(parser, "--unjudged-label", "--predicted")
+    shared.add(parser, "--missing", default="drop")
     shared.add_output(parser, "table", "csv", "json")

@@ -4,8 +4,15 @@ import json
 import os
 
 from skfilterrank._core.results import counted
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._file_options import written
-from skfilterrank.cli._run_files import STDIN, read_filter_of_runs, read_judgments, source
+from skfilterrank.cli._run_files import (
+    DONE_WITH_MISSING,
+    STDIN,
+    read_filter_of_runs,
+    read_judgments,
+    source,
+)
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, read_run
@@ -18,13 +25,14 @@ def run(arguments) -> int:
     state = arguments.state or _state_beside(arguments.filter)
     monitor = _monitor(model, state, arguments)
     index = QrelsIndex(read_judgments(arguments))
-    aligned = index.align(read_run(source(arguments.run)), missing="drop")
+    aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
     y_true, y_score, groups = aligned
     shown = model.predict(y_score, groups=groups)
     status = monitor.update(y_true, shown, groups=groups)
     write_monitor(state, monitor)
     if missing := len(aligned.missing_topics):
-        tell(f"{arguments.run} lacks {counted(missing, 'judged topic')}: not counted")
+        done = DONE_WITH_MISSING[arguments.missing]
+        tell(f"{arguments.run} lacks {counted(missing, 'judged topic')}: {done}")
     tell(f"counted {counted(aligned.index.n_queries, 'topic')}; the state is in {state}")
     with results(arguments) as (format, write):
         write(_FORMATS[format](status))
@@ -73,7 +81,7 @@ def _table(status):
 
 
 def _csv(status):
-    return status.rates.rename_axis("rate").to_csv(lineterminator="\n")
+    return csv_text(status.rates.rename_axis("rate"))
 
 
 def _json(status):

@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.model_selection import GroupKFold
 
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._files.separated import csv_text
 from skfilterrank._printable import printable
 from skfilterrank.cli._data import read_rows, settings_of
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
@@ -93,7 +94,7 @@ def run(arguments) -> None:
     marked = best if best in comparison.cv_scores else None
     with results(arguments) as (format, write):
         if format == "csv":
-            write(report.to_csv(lineterminator="\n"))
+            write(csv_text(report))
         elif format == "json":
             write(report.reset_index().to_json(orient="records", lines=True))
         else:

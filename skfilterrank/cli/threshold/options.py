@@ -15,8 +15,8 @@ rates of --risk:
   false_reject_rate  share of a query's good documents that is filtered
   empty_list_rate    share of queries that are shown nothing
   A document is forbidden where its gain is below 0, good where it is above 0. Judged
-  documents that the run lacks count as filtered. Topics without judgments, or that
-  the run lacks, are left out.
+  documents that the run lacks count as filtered. Topics without judgments are left
+  out; so are topics that the run lacks, unless --missing says otherwise.
 
 examples:
   skfilterrank threshold qrels.txt run.txt --k 10 --gains=0=-1,1=1,2=2 --save filter.json
@@ -39,6 +39,7 @@ def add_arguments(parser) -> None:
     shared.add_measures(parser, MEASURE)
     shared.add(parser, "--k", shown="that of the measure, else all")
     shared.add(parser, "--gains", "--unjudged-label", "--predicted")
+    shared.add(parser, "--missing", default="drop")
     parser.add_argument(
         "--threshold",
         type=options.threshold,

@@ -7,8 +7,15 @@ import pandas as pd
 
 from skfilterrank._core.measure_names import parse_measure, parse_measures
 from skfilterrank._core.results import counted
+from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._output import align_columns
-from skfilterrank.cli._run_files import gains_of_labels, named_runs, read_judgments, source
+from skfilterrank.cli._run_files import (
+    DONE_WITH_MISSING,
+    gains_of_labels,
+    named_runs,
+    read_judgments,
+    source,
+)
 from skfilterrank.cli._shared_options import threshold_parameters
 from skfilterrank.cli._streams import results, tell
 from skfilterrank.cli.threshold.options import MEASURE
@@ -32,7 +39,8 @@ def run(arguments) -> None:
     index = QrelsIndex(qrels)
     rows = {}
     for name, path in runs.items():
-        fitted, rows[name] = _fitted(model, read_run(source(path)), index, name)
+        run = read_run(source(path))
+        fitted, rows[name] = _fitted(model, run, index, name, arguments.missing)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("run")
     if arguments.save is not None:
         write_filter(arguments.save, fitted)
@@ -53,9 +61,9 @@ def _unfitted(arguments):
     return RankAndFilter("passthrough", measure=measures[0], k=arguments.k, **params)
 
 
-def _fitted(model, run, index, name):
-    """The filter of one run, and a line about it."""
-    aligned = index.align(run, missing="drop")
+def _fitted(model, run, index, name, missing):
+    """Fit the filter of one run, and make a line about it."""
+    aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
     model = RankAndFilter(**model.get_params(deep=False))
     with warnings.catch_warnings():
@@ -71,8 +79,8 @@ def _fitted(model, run, index, name):
     plain = evaluate(y_true, y_score, [measure], groups=groups, gains=model.gains, average="mean")
     value = evaluate(y_true, shown, [measure], groups=groups, gains=model.gains, average="mean")
     n_rows, n_shown = (int((scores > -float("inf")).sum()) for scores in (y_score, shown))
-    if missing := len(aligned.missing_topics):
-        tell(f"{name} lacks {counted(missing, 'judged topic')}: left out")
+    if n_missing := len(aligned.missing_topics):
+        tell(f"{name} lacks {counted(n_missing, 'judged topic')}: {DONE_WITH_MISSING[missing]}")
     tell(
         f"{name}: {counted(aligned.index.n_queries, 'judged topic')}, "
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
@@ -110,7 +118,7 @@ def _table(table):
 
 
 def _csv(table):
-    return table.to_csv(lineterminator="\n")
+    return csv_text(table)
 
 
 def _json(table):

@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank._files.files import decode, is_path, read_bytes, source_name
 from skfilterrank._files.named_runs import name_of_path
-from skfilterrank._files.separated import records_of
+from skfilterrank._files.separated import records_of, restored
 from skfilterrank._json import parse_json
 from skfilterrank.comparison._scores.system_scores import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief
@@ -132,7 +132,7 @@ def _read_csv(text, name):
             measure: _number(text, measure, name, line) if text else np.nan
             for measure, text in zip(measures, row[2:])
         }
-        _add(values, row[0], row[1], numbers, name, line)
+        _add(values, restored(row[0]), restored(row[1]), numbers, name, line)
     return _File(values, measures)
 
 

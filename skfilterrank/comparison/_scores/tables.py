@@ -6,10 +6,11 @@ What the axes are called decides which is which.
 import pandas as pd
 
 from skfilterrank._core.measure_names import known_measure
+from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
-_AXES = dict.fromkeys(("qid", "query", "query_id", "topic", "topic_id"), "query")
+_AXES = dict.fromkeys(COLUMN_NAMES["qid"], "query")
 _AXES |= dict.fromkeys(("run", "system", "model"), "system")
 
 

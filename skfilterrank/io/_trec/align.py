@@ -287,8 +287,13 @@ class QrelsIndex:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
 
-        numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics])
-        if (numbers < 0).all():
+        numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics], dtype=int)
+        if not len(numbers) and missing == "drop":
+            raise InputError(
+                "the run holds no document, so that missing='drop' leaves out all topics; pass "
+                "missing='empty' to count each of them as an empty list."
+            )
+        if len(numbers) and (numbers < 0).all():
             raise InputError(
                 "the run and the judgments have no topic in common: the run's are such as "
                 f"{brief(rows.topics[0])}, the judgments' such as {brief(self.topics[0])}; bring "

@@ -78,24 +78,77 @@ def _judges(table, columns) -> Judges | None:
 
 def run_rows_of_table(table: Table) -> Rows:
     """Rows of a table of a run; the name is that of the column "run" where it holds one."""
-    columns = columns_of(table, ("qid", "docno", "score"), optional=("run",))
-    rows = _checked_rows(table, columns, run_scores(table, columns["score"]))
+    columns, scores = run_columns(table)
+    rows = _checked_rows(table, columns, scores)
     names = columns["run"].unique() if "run" in columns else []
     return rows._replace(name=str(names[0]) if len(names) == 1 else None)
 
 
-def run_scores(table: Table, column) -> np.ndarray:
-    """Scores of a run as float64: finite, or -inf where filtered; from ranks where it has those."""
+def run_columns(table: Table) -> tuple[dict, np.ndarray]:
+    """Read the columns of a run by our names, and its scores.
+
+    Scores are float64: finite, or -inf where a document is hidden. Ranks stand for scores that the
+    table lacks. A column "shown" says which documents are hidden, else a rank of 0 does.
+    """
+    optional = "run", "rank", "shown"
+    columns = columns_of(table, ("qid", "docno", "score"), optional=optional, may_be_empty=True)
+    column = columns["score"]
     numbers = _numbers(table, column)
     if column.name == "rank":
         numbers = -numbers
+    if "shown" in columns:
+        is_hidden = ~_truth_values(table, columns["shown"])
+    else:
+        is_hidden = _has_rank_of_hidden(table, columns, numbers)
+    if is_hidden.any():
+        numbers = np.where(is_hidden, -np.inf, numbers)
     if table.line_of is not None and not (numbers < np.inf).all():
         row = int(np.argmin(numbers < np.inf))
         table.fail(row, f"the score {numbers[row]}", "; a score must be finite, or -inf.")
-    return check_scores(numbers, name=f"column {brief(column.name)} of {table.name}")
+    return columns, check_scores(numbers, name=f"column {brief(column.name)} of {table.name}")
 
 
-def columns_of(table: Table, names, optional=()):
+def _truth_values(table, column) -> np.ndarray:
+    """Values of a column of True and False, which may be written as 1 and 0 or as text."""
+    known = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
+    codes, distinct = pd.factorize(column, use_na_sentinel=False)
+    words = [value.lower() if isinstance(value, str) else value for value in distinct]
+    values = pd.Series([known.get(word) for word in words], dtype=object).take(codes)
+    if (unknown := values.isna().to_numpy()).any():
+        row = int(unknown.argmax())
+        table.fail(
+            row,
+            f"{brief(column.tolist()[row])} in column {brief(column.name)}",
+            ", which says by True or False whether a document is shown; rename the column if it "
+            "says something else.",
+        )
+    return values.to_numpy(dtype=bool)
+
+
+def _has_rank_of_hidden(table, columns, scores) -> np.ndarray:
+    """Find the rows of rank 0, which means hidden unless ranks are counted from 0."""
+    ranks = (
+        pd.to_numeric(columns["rank"], errors="coerce") if "rank" in columns else scores * np.nan
+    )
+    is_0 = np.asarray(ranks == 0) & (scores != -np.inf)
+    if not is_0.any():
+        return is_0
+    codes = pd.factorize(columns["qid"])[0]
+    n_queries = codes.max() + 1
+    if len(codes) > n_queries and is_0.all():
+        raise InputError(
+            f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
+            "leave out the column 'rank' if its scores rank the documents, or say with a column "
+            "'shown' (True or False) what is hidden."
+        )
+    best = np.full(n_queries, -np.inf)
+    np.fmax.at(best, codes, scores)
+    is_first = is_0 & (scores == best[codes])
+    counts_from_0 = (np.bincount(codes, is_0) == 1).all() and (is_first == is_0).all()
+    return is_0 & (not counts_from_0)
+
+
+def columns_of(table: Table, names, optional=(), *, may_be_empty=False):
     """Columns (or index levels) of a table by our names, whichever of the known ones it uses."""
     frame = table.frame
     if isinstance(frame, pd.DataFrame):
@@ -114,7 +167,7 @@ def columns_of(table: Table, names, optional=()):
             columns[name] = _series(frame[known[0]], known[0], table.name)
         elif name not in optional:
             raise InputError(f"{table.name} {_lack(name, present)}")
-    if not all(map(len, columns.values())):
+    if not may_be_empty and not all(map(len, columns.values())):
         raise InputError(f"{table.name} has no rows; at least one was expected.")
     return columns
 

@@ -5,7 +5,8 @@ import pandas as pd
 
 from skfilterrank._files.run_folders import StoredRun, as_stored
 from skfilterrank._files.text_columns import distinct_column, text_column
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.frames import (
     Table,
@@ -82,8 +83,8 @@ def read_qrels(
 
     Other files are tables: CSV, TSV or columns between single spaces whose first line names the
     columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
-    JSON object ``{topic: {document: label}}``. Columns are "qid", "query_id", "query-id", "q_id",
-    "topic" or "topic_id"; "docno", "doc_id", "docid", "corpus-id", "document_id" or "pid"; "label",
+    JSON object ``{topic: {document: label}}``. Columns are "qid", "query_id", "topic", "query" and
+    their like; "docno", "doc_id", "document_id", "passage_id", "pid" and their like; "label",
     "relevance" or "rel"; beside "corpus-id" or "q_id" a column "score" holds labels. A missing
     label is NaN: pooled, but not judged. A column "judged_by" is of the form of that which is
     returned, empty for people; a column "iteration" is the second one of TREC's format.
@@ -253,10 +254,14 @@ def read_run(source) -> pd.DataFrame:
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a score
         that is not a number, NaN or +inf, a document that is twice in a topic, bytes that are not
-        UTF-8, a file without lines, a damaged packed file. What a file looks like that is no run is
-        named.
+        UTF-8, a damaged packed file. What a file looks like that is no run is named.
     ImportError
         Parquet or Arrow without pyarrow, zstd without zstandard.
+
+    Warns
+    -----
+    DataWarning
+        For a run without documents.
 
     See Also
     --------
@@ -266,7 +271,10 @@ def read_run(source) -> pd.DataFrame:
     Notes
     -----
     As in trec_eval, scores decide the order, higher first; the rank column is carried along and
-    used by nothing. A score of -inf says that the document is filtered out.
+    used by nothing in TREC format. A score of -inf says that the document is filtered out. In a
+    table so does False in a column "shown" or "kept", and, where there is no such column, a rank
+    of 0, unless all ranks count from 0: the score becomes -inf. A file without lines is a run that
+    shows nothing, and is warned of.
 
     Columns stand between spaces or tabs, any number of them; blank lines, lines that begin with "#"
     and columns behind the sixth are skipped, as in trec_eval 10. Ids stay as they are written: "01"
@@ -299,7 +307,7 @@ def run_frame(source, argument) -> pd.DataFrame:
     rows = _rows_of_run(content)
     columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
-        others = columns_of(content, (), optional=("rank", "run"))
+        others = columns_of(content, (), optional=("rank", "run"), may_be_empty=True)
     else:
         others = {"rank": _ranks(content.column("rank"))}
         if content.layout is RUN:
@@ -321,7 +329,14 @@ def run_rows(source) -> Rows:
 def _rows_of_run(content):
     """Rows of lines or of a table."""
     if isinstance(content, Table):
-        return run_rows_of_table(content)
+        rows = run_rows_of_table(content)
+        if not len(rows.values):
+            warn_user(
+                f"{content.name} holds no document: it is read as a run that shows nothing for "
+                "any query. Write it again if no filter made it so.",
+                DataWarning,
+            )
+        return rows
     scores = _scores(content)
     codes, topics, docnos = _pairs(content)
     if content.layout is not RUN:

@@ -2,8 +2,17 @@
 
 from collections.abc import Mapping
 
+import pandas as pd
+
 from skfilterrank._files.files import is_path, read_bytes, source_name
-from skfilterrank._files.forms import LINES, form_of, n_columns, read_table
+from skfilterrank._files.forms import (
+    LINES,
+    form_of,
+    is_empty,
+    n_columns,
+    read_table,
+    unknown_header,
+)
 from skfilterrank._files.objects import as_table
 from skfilterrank._files.packings import unpacked_name
 from skfilterrank.exceptions import FileFormatError, InputTypeError, brief
@@ -45,6 +54,9 @@ def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         return Table(frame, argument)
     name = source_name(source)
     content = read_bytes(source).removeprefix(_BYTE_ORDER_MARK)
+    if layout is RUN and is_empty(content):
+        # A filter that hides every document writes such a run.
+        return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
     form = form_of(content)
     if form is not LINES:
         frame, line_of = read_table(content, form, name, what)
@@ -54,6 +66,8 @@ def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     try:
         return TrecLines(content, name, layout, columns)
     except FileFormatError as error:
+        if said := unknown_header(content):
+            raise FileFormatError(said, name, 1) from error
         if not unpacked_name(str(name)).lower().endswith((".parquet", ".pq", ".feather", ".arrow")):
             raise
         raise FileFormatError(

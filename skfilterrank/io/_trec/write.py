@@ -15,7 +15,7 @@ from skfilterrank._files.objects import as_table, is_frame
 from skfilterrank._files.text_columns import id_tokens, is_arrow_text
 from skfilterrank._files.tokens import Tokens
 from skfilterrank.exceptions import InputError, InputTypeError, brief
-from skfilterrank.io._trec.frames import Table, columns_of, qrels_rows_of_table, run_scores
+from skfilterrank.io._trec.frames import Table, qrels_rows_of_table, run_columns
 from skfilterrank.io._trec.judges import iterations_of
 from skfilterrank.io._trec.order import rank_order
 from skfilterrank.io._trec.pairs import find_repeated, pair_keys
@@ -117,9 +117,8 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
                 "a data frame holds documents and scores itself; leave docnos and y_score out."
             )
         table = Table(frame, "run")
-        columns = columns_of(table, ("qid", "docno", "score"), optional=("run",))
+        columns, y_score = run_columns(table)
         groups, docnos = columns["qid"], columns["docno"]
-        y_score = run_scores(table, columns["score"])
         names = columns.get("run") if name is None else name
     elif docnos is None or y_score is None:
         raise InputError(
@@ -130,7 +129,7 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     docnos = as_column(docnos, "docnos", "document id")
     y_score = check_scores(y_score).astype(np.float64, copy=False)
     lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
-    if len(set(lengths.values())) != 1 or not y_score.size:
+    if len(set(lengths.values())) != 1 or (frame is None and not y_score.size):
         shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
         raise InputError(
             f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
@@ -390,6 +389,8 @@ def _check_missing(ids, name):
 
 def _check_tokens(tokens, name):
     """Raise on the first id that would not be one column of a line."""
+    if not len(tokens):
+        return
     text = np.frombuffer(tokens.packed(), dtype=np.uint8)
     # ASCII is looked at as a whole, other letters one id after the other.
     if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:

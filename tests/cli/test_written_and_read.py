@@ -1,0 +1,246 @@
+"""Files that commands write mean the same to every command that reads them."""
+
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.cli import main
+from skfilterrank.comparison import read_system_scores
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.io import read_run, read_runs, write_qrels, write_run, write_runs
+from skfilterrank.trec import evaluate_run
+
+# Documents outside of a pool are told of.
+pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+FORMATS = ["txt", "txt.gz", "csv", "csv.gz", "jsonl", "jsonl.gz", "json"]
+NONE = ["--unjudged-label", "none"]
+GAINS = "--gains=-1=-1,1=1,2=2"
+JUDGE = f"--docs docs.csv --strategy sample --n-select 40 {GAINS} --out j"
+# Each command that reads runs, with {} for the run: its output must not depend on the file.
+READERS = {
+    "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --unjudged-label none",
+    "evaluate per query": "evaluate qrels.txt {} -m ap --per-query --unjudged-label none",
+    "evaluate --interval": "evaluate qrels.txt {} -m ap --interval --unjudged-label none",
+    "compare": "compare qrels.txt {} run.txt -m ndcg_f@5 --unjudged-label none",
+    "fuse": "fuse {} other.txt",
+    "fuse any": "fuse {} other.txt --filtered any",
+    "fuse scores": "fuse {} other.txt --method combsum --normalize none",
+    "threshold": "threshold qrels.txt {} --missing empty --unjudged-label none",
+    "filter": "filter {} --with saved.json",
+    "monitor": "monitor saved.json --qrels qrels.txt --run {} --missing empty "
+    "--unjudged-label none",
+    "forecast": "forecast {} other.txt --depth 5",
+    "convert": "convert {} --out folder",
+    "complete": "complete half.txt --docs docs.csv --runs {} --out - --unjudged-label none",
+    "judge --runs": f"judge --runs {{}} {JUDGE}",
+    "judge POOL": f"judge {{}} --runs run.txt {JUDGE}",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with a run, judgments, texts, a filter, and lists by every writer and format."""
+    folder = tmp_path_factory.mktemp("made")
+    data = make_rank_and_filter(n_queries=40, random_state=0)
+    rows = pd.DataFrame(
+        {
+            "qid": [f"q{query:02}" for query in data.groups],
+            "docno": [f"d{row:03}" for row in range(len(data.y))],
+            "score": data.bayes_scores,
+            "label": data.y,
+        }
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_run("run.txt", rows)
+        write_run("other.txt", rows.assign(score=np.round(rows["score"][::-1].to_numpy(), 1)))
+        write_qrels("qrels.txt", rows)
+        write_qrels("half.txt", rows[::2])
+        words = rows["label"].map({-1: "bad rude words", 1: "some answer", 2: "good long answer"})
+        pd.DataFrame({"docno": rows["docno"], "text": words}).to_csv("docs.csv", index=False)
+        table = rows.assign(f0=data.X[:, 0], f1=data.X[:, 1]).drop(columns="score")
+        table.to_csv("train.csv", index=False)
+        of_risk = ["--risk", "any_forbidden@5=0.3", "--k", "5"]
+        call("threshold", "qrels.txt", "run.txt", *of_risk, "--save", "saved.json", *NONE)
+        learn = [
+            "--models",
+            "bce",
+            "--learner",
+            "linear",
+            "--save",
+            "m.skops",
+            "--gains=-1=-1,1=1,2=2",
+        ]
+        for ending in FORMATS:
+            call("filter", "run.txt", "--with", "saved.json", "--out", f"filter.{ending}")
+            call("rank-filter", "train.csv", *learn, "--out-run", f"rank-filter.{ending}")
+            call("apply", "m.skops", "train.csv", "--out", f"apply.{ending}")
+        call("fuse", "filter.csv", "other.txt", "--out", "fuse.txt")
+        call("fuse", "filter.txt", "other.txt", "--out", "fuse.txt.gz")
+    return folder
+
+
+def call(*arguments):
+    """Call a command, which must succeed."""
+    try:
+        code = main([str(argument) for argument in arguments] + ["--quiet"])
+    except SystemExit as stop:
+        code = stop.code
+    assert code in (0, 1), arguments
+
+
+def reading(reader, path, capfd):
+    """Give the output of a command for a run, without the names of files."""
+    for name in ("saved.monitor.json", "j", "j.log"):
+        Path(name).unlink(missing_ok=True)
+    shutil.rmtree("folder", ignore_errors=True)
+    # Runs are named after their files.
+    ending = path.partition(".")[2]
+    run = f"shown.{ending}"
+    shutil.copy(path, run)
+    arguments = READERS[reader].format(run).split()
+    capfd.readouterr()
+    call(*arguments)
+    Path(run).unlink()
+    out = capfd.readouterr().out
+    if arguments[0] == "convert":
+        (frame,) = read_runs("folder").values()
+        frame = frame[frame["score"] > -np.inf].sort_values(["qid", "docno"])
+        return frame.to_csv(index=False)
+    return out
+
+
+@pytest.mark.parametrize("writer", ["filter", "rank-filter", "apply", "fuse"])
+@pytest.mark.parametrize("reader", READERS)
+def test_lists_mean_the_same_in_every_format(writer, reader, made, capfd, monkeypatch):
+    monkeypatch.chdir(made)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    files = [f"{writer}.{ending}" for ending in FORMATS if Path(f"{writer}.{ending}").exists()]
+    first, *others = [reading(reader, path, capfd) for path in files]
+    assert first.strip()
+    assert others
+    for path, other in zip(files[1:], others, strict=True):
+        assert other == first, path
+
+
+RUN = pd.DataFrame(
+    {"qid": ["1", "1", "2", "2"], "docno": ["a", "b", "a", "b"], "score": [2.0, 1.0, 4.0, 3.0]}
+)
+HIDDEN = [False, True, False, True]
+SHOWN = np.where(HIDDEN, -np.inf, RUN["score"])
+SAYING_SO = {
+    "shown": {"shown": ~np.array(HIDDEN)},
+    "kept": {"kept": ["True", "false", "TRUE", "False"]},
+    "numbers": {"shown": [1, 0, 1.0, 0]},
+    "ranks": {"rank": [1, 0, 1, 0]},
+    "missing scores": {"shown": ~np.array(HIDDEN), "score": RUN["score"].mask(HIDDEN)},
+    "columns beside": {"shown": ~np.array(HIDDEN), "rank": [1, 2, 1, 2]},
+}
+
+
+@pytest.mark.parametrize("columns", SAYING_SO.values(), ids=SAYING_SO)
+def test_tables_say_by_columns_which_documents_are_hidden(columns, tmp_path):
+    table = RUN.assign(**columns)
+    table.to_csv(tmp_path / "run.csv", index=False)
+    table.to_parquet(tmp_path / "run.parquet")
+    table.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
+    sources = [table, *(str(tmp_path / f"run.{ending}") for ending in ("csv", "parquet", "jsonl"))]
+    write_runs(tmp_path / "folder", {"run": table})
+    for source in [*sources, str(tmp_path / "folder")]:
+        np.testing.assert_array_equal(read_run(source)["score"], SHOWN)
+        np.testing.assert_array_equal(read_runs({"run": source})["run"]["score"], SHOWN)
+        with io.StringIO() as written:
+            assert write_run(written, read_run(source)).filtered == 2
+    with io.StringIO() as written:
+        assert write_run(written, table).filtered == 2
+    qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["b", "b"], "label": [1, 1]})
+    with pytest.warns(DataWarning, match="is judged"):
+        assert (evaluate_run(run=table, qrels=qrels, measures="rr")["rr"] == 0).all()
+
+
+def test_ranks_that_count_from_0_hide_nothing():
+    np.testing.assert_array_equal(read_run(RUN.assign(rank=[0, 1, 0, 1]))["score"], RUN["score"])
+    ranks = RUN.drop(columns="score").assign(rank=[0, 1, 0, 1])
+    np.testing.assert_array_equal(read_run(ranks)["score"], [0, -1, 0, -1])
+    # One document of each query is hidden, which is not the first by its score.
+    hidden = read_run(RUN.assign(rank=[1, 0, 1, 0]))["score"]
+    np.testing.assert_array_equal(hidden, SHOWN)
+    hidden = read_run(ranks.assign(rank=[1, 0, 1, 2]))["score"]
+    np.testing.assert_array_equal(hidden, [-1, -np.inf, -1, -2])
+    with pytest.raises(InputError, match="rank 0 in all rows"):
+        read_run(RUN.assign(rank=0))
+    with pytest.raises(InputError, match="17 in column 'shown' in row 1, which says by True"):
+        read_run(RUN.assign(shown=[1, 17, 0, 0]))
+
+
+def test_a_run_of_which_everything_is_hidden(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_run("run.txt", RUN)
+    Path("qrels.txt").write_text("1 0 a 1\n2 0 b -1\n")
+    reading = ["qrels.txt", "run.txt", "--threshold", "9", *NONE]
+    assert run("threshold", *reading, "--save", "saved.json")[0] == 0
+    for ending in ("txt", "csv", "jsonl", "txt.gz"):
+        shown = f"shown.{ending}"
+        assert run("filter", "run.txt", "--with", "saved.json", "--out", shown)[0] == 0
+        code, out, err = run("evaluate", "qrels.txt", shown, "-m", "ndcg_f,ap", *NONE)
+        assert (code, out.split()) == (0, ["run", "ndcg_f", "ap", "shown", "0.5000", "0.0000"])
+        is_text = ending.startswith("txt")
+        assert (f"warning: {shown} holds no document" in err) == is_text
+        code, out, _ = run("compare", "qrels.txt", shown, "run.txt", "-m", "ndcg_f", *NONE)
+        assert code == 0
+        assert "shown  0.5000" in out
+        code, _, err = run("filter", shown, "--with", "saved.json", "--out", "again.txt")
+        assert code == 0, err
+        assert run("convert", shown, "run.txt", "--out", f"of-{ending}")[0] == 0
+        out = run("evaluate", "qrels.txt", f"of-{ending}", "-m", "ndcg_f", *NONE)[1]
+        assert out.split()[2:4] == ["shown", "0.5000"]
+
+
+def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_run("all.txt", RUN)
+    write_run("shown.txt", RUN[:2])
+    Path("qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
+    code, out, err = run("compare", "qrels.txt", "all.txt", "shown.txt", "-m", "ap")
+    assert code == 0
+    assert "shown  0.5000" in out
+    assert "(shown: 2): counted as empty lists; --missing drop leaves" in err
+    assert run("compare", "qrels.txt", "all.txt", "shown.txt", "--missing", "raise")[0] == 2
+
+
+NAMES = ["=1+1", "+cmd|x", "-a", "@sum", "'=1", "''-b", "-5", "+2.5e3", "it's", '=a,"b"']
+
+
+def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    Path("qrels.txt").write_text("1 0 a 1\n2 0 =b 1\n-3 0 a 1\n=t 0 a 1\n")
+    for number, name in enumerate(NAMES):
+        score = 1 if number % 2 else 3
+        Path(f"runs/{name}").write_text(
+            f"1 Q0 a 1 {score} x\n1 Q0 c 1 2 x\n2 Q0 =b 1 {score} x\n-3 Q0 a 1 {score} x\n"
+            f"=t Q0 a 1 {score} x\n"
+        )
+    runs = [f"runs/{name}" for name in NAMES]
+    code, out, err = run(
+        *["evaluate", "qrels.txt", *runs, "-m", "ap", "--per-query", "--format", "csv"],
+        *["--out", "ap.csv"],
+    )
+    assert code == 0, err
+    cells = pd.read_csv("ap.csv", dtype=str)
+    written = [*cells["run"].unique(), *cells["qid"].unique()]
+    formulas = [cell for cell in written if cell[0] in "=+-@\t\r"]
+    assert formulas == ["-5", "+2.5e3", "-3"]
+    assert read_system_scores("ap.csv")["ap"].systems == tuple(NAMES)
+    assert set(read_system_scores("ap.csv")["ap"].queries) == {"1", "2", "-3", "=t"}
+    assert run("threshold", "qrels.txt", runs[0], "--threshold", "2", "--save", "f.json")[0] == 0
+    for ending in ("csv", "txt"):
+        assert run("filter", runs[0], "--with", "f.json", "--out", f"shown.{ending}")[0] == 0
+    assert "\n2,'=b,1,3.0,True\n" in Path("shown.csv").read_text()
+    out = run("evaluate", "qrels.txt", "shown.csv", "-m", "ap", "--per-query")[1]
+    assert out == run("evaluate", "qrels.txt", "shown.txt", "-m", "ap", "--per-query")[1]
