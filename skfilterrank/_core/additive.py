@@ -9,11 +9,11 @@ documents add ``gain / (I - W) / log2(place + 1)``.
 from collections.abc import Callable
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
 
 import numpy as np
 
 from skfilterrank._core.arrays import read_only
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.exposure import first_places
 from skfilterrank._core.lists import ListBlock, RankedLists
 from skfilterrank._core.queries import GroupIndex

@@ -1,12 +1,13 @@
 """Each query's ranked, filtered and judged list, a padded block of queries at a time."""
 
 from copy import copy
-from functools import cached_property, wraps
+from functools import wraps
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._core.arrays import as_column, read_only
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.checks import check_choice, check_groups, check_same_index, check_scores
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.own_reading import OwnReading

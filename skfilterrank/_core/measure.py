@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial, update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType
 from types import MappingProxyType as _ReadOnly
 from typing import NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfilterrank._core.additive import Additive
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.checks import check_choice, check_k
 from skfilterrank._core.gains import Gains, as_gains, check_gains
 from skfilterrank._core.like import settings_like

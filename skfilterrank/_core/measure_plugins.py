@@ -1,5 +1,6 @@
 """Measures of other installed packages, which name their modules in the entry point group below."""
 
+import os
 import threading
 
 from skfilterrank._warnings import warn_user
@@ -9,6 +10,16 @@ GROUP = "skfilterrank.measures"
 # What is loaded registers measures, and may ask for some by name.
 _LOCK = threading.RLock()
 _WAITING: list[str] = [GROUP]
+
+
+def _renew_lock() -> None:
+    """Replace the lock, which a thread may have held when this process was forked from its own."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def load_measure_plugins() -> None:

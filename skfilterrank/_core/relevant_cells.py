@@ -1,9 +1,10 @@
 """Where the relevant documents stand, for measures that look at nothing else."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+
+from skfilterrank._core.cached import cached_property
 
 
 @dataclass(frozen=True, eq=False)

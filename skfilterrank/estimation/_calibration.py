@@ -13,12 +13,12 @@ given the predictions, whatever those are: calibration cannot make an estimate b
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, ndtri
 
+from skfilterrank._core.cached import cached_property
 from skfilterrank.estimation._pool import RankedPool
 from skfilterrank.estimation._regression import Features, ridge_logistic
 

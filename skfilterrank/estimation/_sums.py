@@ -18,13 +18,13 @@ average precision that of a document and one above it.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from skfilterrank._core.additive import RowFacts
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.row_blocks import Block
 from skfilterrank._files.files import reason_of
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list

@@ -1,11 +1,11 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
 import secrets
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.checks import check_choice
 from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex

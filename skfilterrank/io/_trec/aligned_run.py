@@ -1,11 +1,11 @@
 """A run joined with judgments."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.results import Result, counted
 

@@ -1,9 +1,8 @@
 """How the lists of several systems for a query are brought to one scale: by scores or by ranks."""
 
-from functools import cached_property
-
 import numpy as np
 
+from skfilterrank._core.cached import cached_property
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError
