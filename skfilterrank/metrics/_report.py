@@ -15,7 +15,7 @@ from skfilterrank._core.report_pairs import report_measures, report_pairs
 from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
 from skfilterrank._core.slices import Slice, Slices, read_slices
-from skfilterrank._core.student_t import t_interval, t_test
+from skfilterrank._core.student_t import mean_and_error, t_interval, t_test
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import evaluate
 
@@ -203,25 +203,8 @@ def _row(values, main, confidence, weights):
     for name, per_query in values.items():
         row[name] = mean_over_queries(per_query, weights)
         if name == main:
-            row["low"], row["high"] = t_interval(*_mean_and_error(per_query, weights), confidence)
+            row["low"], row["high"] = t_interval(*mean_and_error(per_query, weights), confidence)
     return row
-
-
-def _mean_and_error(values, weights, rounding=0.0):
-    """Mean over queries, its standard error, and the number of queries of weight above 0.
-
-    Values no further apart than `rounding` are equal, and have no error.
-    """
-    if weights is not None and not weights.all():
-        values, weights = values[weights > 0], weights[weights > 0]
-    n = len(values)
-    if n < 2 or np.ptp(values) <= rounding:
-        return mean_over_queries(values, weights), 0.0, n
-    if weights is None:
-        return values.mean(), values.std(ddof=1) / np.sqrt(n), n
-    mean = mean_over_queries(values, weights)
-    squares = np.sum((weights * (values - mean)) ** 2)
-    return mean, np.sqrt(n / (n - 1) * squares) / weights.sum(), n
 
 
 def _paired_p_value(differences, weights, rounding):
@@ -229,4 +212,4 @@ def _paired_p_value(differences, weights, rounding):
     counts = slice(None) if weights is None else weights > 0
     if (np.abs(differences[counts]) <= rounding).all():
         return 1.0
-    return t_test(*_mean_and_error(differences, weights, rounding))
+    return t_test(*mean_and_error(differences, weights, rounding))

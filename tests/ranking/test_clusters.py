@@ -251,6 +251,8 @@ def test_threshold_is_the_best_of_out_of_fold_scores(cluster, table):
         mean = values[model.threshold_].mean()
         assert model.cv_results_["test_score"][i] == pytest.approx(mean, abs=1e-9)
     assert model.held_out_score_ == pytest.approx(np.concatenate(per_query).mean(), abs=1e-9)
+    shown_all = ndcg_f_score(table["label"], scores, groups=table["query"], k=5)
+    assert model.held_out_score_unfiltered_ == pytest.approx(shown_all, abs=1e-9)
 
 
 def test_one_split_keeps_its_model(cluster, table):

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from profiles import times
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FileFormatError
+from skfilterrank.exceptions import DataWarning, FileFormatError, FitWarning
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter, read_filter, threshold_curve, write_filter
@@ -255,6 +255,11 @@ class TestAbstention:
         assert one.best_score_ == pytest.approx(two.best_score_)
 
 
+def _dear(labels):
+    """Gains at which a forbidden document costs ten times as much."""
+    return np.where(labels < 0, 10 * labels, labels)
+
+
 class TestHeldOutScore:
     def test_is_that_of_thresholds_chosen_without_the_query(self, data):
         model = fitted(data)
@@ -303,11 +308,70 @@ class TestHeldOutScore:
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert model.held_out_score_ < 0
 
+    def test_without_the_filter(self, data):
+        expected = ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3)
+        for threshold in CUTS.keys() - {"risk"}:
+            model = fitted(data, threshold=threshold)
+            assert model.held_out_score_unfiltered_ == pytest.approx(expected, abs=1e-12)
+        first = np.empty(len(data.y), dtype=bool)
+        for query in np.unique(data.groups):
+            own = np.flatnonzero(data.groups == query)
+            first[own] = np.argsort(np.argsort(-data.bayes_scores[own], kind="stable")) < 2
+        capped = np.where(first, data.bayes_scores, -INF)
+        above = np.where(data.bayes_scores >= 0.5, data.bayes_scores, -INF)
+        for params, scores in (
+            ({"max_shown": 2}, capped),
+            ({"threshold": 0.5, "abstain": "best_score"}, above),
+        ):
+            expected = ndcg_f_score(data.y, scores, groups=data.groups, k=3)
+            assert fitted(data, **params).held_out_score_unfiltered_ == pytest.approx(expected)
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_a_filter_that_does_not_pay(self, data, weights):
+        scores, rows = data.bayes_scores, data.groups < 30 * (1 + weights)
+        heavy = np.where(data.groups < 30, 1.0, 0.0)[rows] if weights else None
+        expected = "not shown to pay.*Use threshold=None to show every document, or judge more"
+        with pytest.warns(FitWarning, match=expected) as caught:
+            model = RankAndFilter("passthrough", k=3).fit(
+                scores[rows], data.y[rows], groups=data.groups[rows], query_weight=heavy
+            )
+        (text,) = {str(each.message) for each in caught}
+        assert f"score {model.held_out_score_:.4f} with it" in text
+        assert f"and {model.held_out_score_unfiltered_:.4f} without it" in text
+        with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
+            RankAndFilter("passthrough", k=3, threshold=None, abstain="best_score").fit(
+                scores[data.groups < 30],
+                data.y[data.groups < 30],
+                groups=data.groups[data.groups < 30],
+            )
+
+    def test_lists_of_one_query_count_once(self, data):
+        rows = data.groups < 60
+        y, scores, groups = data.y[rows], data.bayes_scores[rows], data.groups[rows]
+        splits = list(GroupKFold(3, shuffle=True, random_state=0).split(y, groups=groups))
+        said = set()
+        for times_held_out in (1, 4):
+            model = RankAndFilter("passthrough", k=3, threshold="largest_gap")
+            with pytest.warns(FitWarning, match="not shown to pay") as caught:
+                model.set_params(cv=splits * times_held_out).fit(scores, y, groups=groups)
+            said |= {str(each.message) for each in caught}
+        assert len(said) == 1
+
+    @pytest.mark.parametrize("threshold", ["tune", "expected", "per_query"])
+    def test_a_filter_that_pays(self, data, threshold):
+        model = RankAndFilter("passthrough", k=3, threshold=threshold, gains=_dear)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", message=".*below 0")
+            model.fit(data.bayes_scores, data.y, groups=data.groups)
+        assert model.held_out_score_ > model.held_out_score_unfiltered_ + 0.01
+
     def test_is_not_said_of_a_promise_and_forgotten(self, data):
         model = fitted(data)
         model.set_params(threshold="risk", risk="any_forbidden", max_risk=0.3)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
         assert not hasattr(model, "held_out_score_")
+        assert not hasattr(model, "held_out_score_unfiltered_")
 
 
 class TestListSizes:

@@ -21,7 +21,7 @@ from skfilterrank._response import document_scores
 from skfilterrank._threshold.search import MANY_STEPS, Stepping, search_threshold
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.list_sizes import usual_sizes
-from skfilterrank.ranking._filtering.threshold import warn_without_good
+from skfilterrank.ranking._filtering.threshold import warn_unless_filter_pays, warn_without_good
 from skfilterrank.ranking._fitting.adapters import check_grades, group_parameter
 from skfilterrank.ranking._fitting.cluster_estimators import (
     check_cluster_estimator,
@@ -151,8 +151,17 @@ def _tune(model, inner, rows, fit_params):
     }
     if folds.n > 1:
         others = {fold: _search(scored, parsed, without=fold).best_threshold for fold in levels}
-        values = _values_of_folds(scored, parsed, others)
-        model.held_out_score_ = reduce(Moments.merge, values.values()).mean
+        values = fold_partitions(scored, _filtered_and_not, parsed, others)
+        model.held_out_score_ = values["filtered"].mean
+        model.held_out_score_unfiltered_ = values["unfiltered"].mean
+        gained = values["gained"]
+        warn_unless_filter_pays(
+            model.held_out_score_,
+            model.held_out_score_unfiltered_,
+            gained.mean,
+            np.sqrt(gained.squares_about_mean / gained.n / max(gained.n - 1, 1)),
+            instead="threshold=None to show every document",
+        )
 
 
 def _search(scored, parsed, without=None):
@@ -188,6 +197,16 @@ def _values_of_partition(part, number, parsed, levels):
     return _ByFold(
         (fold, Moments.of(_values(own, parsed, levels[fold]))) for fold, own in part.groupby(FOLD)
     )
+
+
+def _filtered_and_not(part, number, parsed, levels):
+    """Moments of the queries with the filter of their fold, without it, and of the difference."""
+    found = _ByFold()
+    for fold, own in part.groupby(FOLD):
+        filtered, plain = (_values(own, parsed, level) for level in (levels[fold], -np.inf))
+        columns = {"filtered": filtered, "unfiltered": plain, "gained": filtered - plain}
+        found = found.merge(_ByFold((name, Moments.of(each)) for name, each in columns.items()))
+    return found
 
 
 def _values(part, parsed, level):

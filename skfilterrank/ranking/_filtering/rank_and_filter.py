@@ -7,10 +7,12 @@ from sklearn.base import BaseEstimator
 
 from skfilterrank._all_or_nothing import all_or_nothing
 from skfilterrank._core.arrays import is_dask, label_array
-from skfilterrank._core.checks import check_groups
+from skfilterrank._core.checks import check_groups, is_level
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.query_weights import QueryWeight, query_weights
+from skfilterrank._core.same_value import value_tolerance
 from skfilterrank._core.scoring import mean_over_queries
+from skfilterrank._core.student_t import mean_and_error
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._filtering.cluster_fit import fit_on_partitions
 from skfilterrank.ranking._filtering.cuts import ScoreCut
@@ -22,10 +24,12 @@ from skfilterrank.ranking._filtering.parameters import (
     is_search,
     make_list_filter,
 )
+from skfilterrank.ranking._filtering.prefixes import places
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.threshold import (
     measure_and_places,
     utility_curve,
+    warn_unless_filter_pays,
     warn_without_good,
 )
 from skfilterrank.ranking._filtering.tuning import fold_results, tuning_scores
@@ -44,9 +48,18 @@ _TUNED_ATTRIBUTES = (
     "risk_certificate_",
     "best_score_",
     "held_out_score_",
+    "held_out_score_unfiltered_",
     "cv_results_",
     "list_sizes_",
 )
+
+
+def _instead(threshold, abstain):
+    """Name the parameters that filter nothing."""
+    if not is_search(threshold):
+        return "abstain=None to answer every query"
+    both = "" if abstain is None else " and abstain=None"
+    return f"threshold=None{both} to show every document"
 
 
 class RankAndFilter(FilteringRanker, BaseEstimator):
@@ -152,6 +165,10 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     held_out_score_ : float
         The same where the level for each fifth of the queries is chosen on the others: what to
         expect of new ones. Not with ``threshold="risk"``, and not of a single query.
+    held_out_score_unfiltered_ : float
+        The same without what was chosen: all is shown but for `max_shown` and a fixed threshold.
+        `fit` warns unless `held_out_score_` is higher by more than a standard error of the
+        difference, paired by query.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %); rows that
         score -inf are no part of a list.
@@ -440,14 +457,41 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         self.best_score_ = mean_over_queries(per_query, lists.weights)
         units = index.query_ids % (int(data.groups.max()) + 1)
         if self.threshold != "risk" and units.min() < units.max():
-            self.held_out_score_ = self.best_score_
             # What has no level was learned out of fold by itself.
+            values = per_query
             if found.cut.level is None or self.abstain is not None:
                 held_out = held_out_shown(lambda: make_list_filter(self), lists, parsed, units)
                 values = values_shown(lists, held_out, parsed)
-                self.held_out_score_ = mean_over_queries(values, lists.weights)
+            self.held_out_score_ = mean_over_queries(values, lists.weights)
+            self._compare_with_unfiltered(lists, values, units)
         self.fold_threshold_curves_, self.cv_results_ = fold_results(
             tuning.folds, data.gains, data.groups, per_query, curve_of, weights_of
+        )
+
+    def _compare_with_unfiltered(self, lists, values, units):
+        """Measure held-out queries without the filter; warn where the filter does not pay.
+
+        `values` has the measure of each list with the filter.
+        """
+        unfiltered = lists.scores > -np.inf
+        if is_level(self.threshold):
+            unfiltered &= lists.scores >= self.threshold
+        if self.max_shown is not None:
+            unfiltered &= places(lists.scores, lists.index) < self.max_shown
+        plain = values_shown(lists, unfiltered, self._score_measure())
+        self.held_out_score_unfiltered_ = mean_over_queries(plain, lists.weights)
+        # Lists of one query, which is held out several times, count as one.
+        n_lists = np.bincount(units)
+        differences = (np.bincount(units, values - plain) / np.maximum(n_lists, 1))[n_lists > 0]
+        differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
+        weights = None
+        if lists.weights is not None:
+            weights = (np.bincount(units, lists.weights) / np.maximum(n_lists, 1))[n_lists > 0]
+        warn_unless_filter_pays(
+            self.held_out_score_,
+            self.held_out_score_unfiltered_,
+            *mean_and_error(differences, weights)[:2],
+            instead=_instead(self.threshold, self.abstain),
         )
 
     def _certificate(self, curve, lists, tuning, labels):

@@ -233,3 +233,20 @@ def warn_without_good(gains) -> None:
             f"{remedy}",
             FitWarning,
         )
+
+
+def warn_unless_filter_pays(
+    filtered: float, unfiltered: float, difference: float, error: float, *, instead: str
+) -> None:
+    """Warn unless held-out queries gain more by a filter than a standard error.
+
+    `difference` is the mean over queries of what each gains, and `error` its standard error.
+    """
+    if difference > error or not (difference or error):
+        return
+    warn_user(
+        f"filtering is not shown to pay: queries that it was not chosen on score {filtered:.4f} "
+        f"with it and {unfiltered:.4f} without it (standard error of the difference {error:.4f}). "
+        f"Use {instead}, or judge more queries.",
+        FitWarning,
+    )
