@@ -191,3 +191,13 @@ def test_wrong_rows():
     split = [(np.arange(10, len(Y)), np.arange(10))]
     with pytest.raises(ValueError, match="holds out 294 rows never"):
         compare_rankers({"a": FIXED["0.4"]}, X, Y, groups=np.arange(len(Y)), cv=split)
+
+
+def test_folds_do_not_warn_of_filters_that_do_not_pay():
+    models = {"gap": RankAndFilter(LogisticRegression(), k=3, threshold="largest_gap")}
+    for refit in (False, True):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compare_rankers(models, X, Y, groups=GROUPS, cv=2, refit=refit)
+        told = [each for each in caught if "not shown to pay" in str(each.message)]
+        assert len(told) == refit

@@ -1,6 +1,7 @@
 """Several models that rank and filter, fitted and scored side by side."""
 
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,9 +15,9 @@ from skfilterrank._core.checks import check_flag, check_groups, count_rows
 from skfilterrank._core.results import Result, counted
 from skfilterrank._printable import printable
 from skfilterrank._sklearn_compat import safe_indexing
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
-from skfilterrank.ranking._filtering.threshold import measure_and_places
+from skfilterrank.ranking._filtering.threshold import NOT_SHOWN_TO_PAY, measure_and_places
 from skfilterrank.ranking._fitting.splits import (
     check_each_held_out_once,
     is_prefit,
@@ -269,7 +270,10 @@ def _out_of_fold(models, rows, splits, bar, verbose):
         # A context for each fold: no more than one fold's features are in memory.
         with share_features():
             for name in models:
-                model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
+                with warnings.catch_warnings():
+                    # The scores of all folds are compared with those of ranking alone.
+                    warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
+                    model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
                 kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
     return kept, ranked
 

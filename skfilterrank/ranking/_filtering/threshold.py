@@ -19,6 +19,8 @@ from skfilterrank._core.sorting import argsort_floats
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning
 
+NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThresholdCurve(Result):
@@ -245,7 +247,7 @@ def warn_unless_filter_pays(
     if difference > error or not (difference or error):
         return
     warn_user(
-        f"filtering is not shown to pay: queries that it was not chosen on score {filtered:.4f} "
+        f"{NOT_SHOWN_TO_PAY}: queries that it was not chosen on score {filtered:.4f} "
         f"with it and {unfiltered:.4f} without it (standard error of the difference {error:.4f}). "
         f"Use {instead}, or judge more queries.",
         FitWarning,
