@@ -76,7 +76,7 @@ class Study:
         found = {measure: [] for measure in measures}
         for seed in seeds:
             sample, rows = self.sample(measures, gains, design, share, seed)
-            estimates = estimate(self.pool, sample, list(measures), gains=gains)
+            estimates = estimate(sample, self.pool, list(measures), gains=gains)
             values = estimates.to_frame()
             for measure in measures:
                 true = self.truth_of(measure)
@@ -125,6 +125,6 @@ class Study:
 
 def true_values(runs, qrels, measures, gains, names):
     """Means over topics by all labels, in the order of some runs."""
-    values = evaluate_runs(runs, qrels, list(measures), gains=gains)
+    values = evaluate_runs(qrels, runs, list(measures), gains=gains)
     values = values.groupby("run", sort=False).mean().loc[list(names)]
     return lambda measure: values[measure].to_numpy()

@@ -137,7 +137,7 @@ def runs(folder, n_runs=3, depth=100):
     index = QrelsIndex(read_qrels(folder / "qrels.txt.gz"))
     found = {}
     for name in names[:: len(names) // n_runs][:n_runs]:
-        y_true, y_score, groups = align(read_run(folder / "runs" / name), index, missing="drop")
+        y_true, y_score, groups = align(index, read_run(folder / "runs" / name), missing="drop")
         codes = pd.factorize(groups)[0]
         order = np.lexsort((-y_score, codes))
         first = np.searchsorted(codes[order], codes[order])

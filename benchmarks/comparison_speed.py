@@ -151,7 +151,7 @@ def main():
     folder = options.data / "trec-covid-round1"
     paths = sorted(folder.glob("runs/*.txt.gz"))
     begin = time.process_time()
-    scores = score_systems(paths, folder / "qrels.txt.gz", "ap")["ap"]
+    scores = score_systems(folder / "qrels.txt.gz", paths, "ap")["ap"]
     scoring = time.process_time() - begin
     values = scores.values
     n_systems, n_queries = values.shape

@@ -31,7 +31,7 @@ MEASURES = [
 def by_skfilterrank(qrels, runs):
     """Values by run, topic and our name of the measure."""
     ours = [name for name, *_ in MEASURES]
-    values = evaluate_runs(runs, qrels, ours, missing="drop", precision="single")
+    values = evaluate_runs(qrels, runs, ours, missing="drop", precision="single")
     return {
         (run.removesuffix(".txt.gz"), topic): row
         for (run, topic), row in zip(values.index, values.to_numpy().tolist())
@@ -67,7 +67,7 @@ def by_ir_measures(qrels, runs):
 
 
 WAYS = {
-    "skfilterrank: `evaluate_runs(paths, qrels, measures)`": by_skfilterrank,
+    "skfilterrank: `evaluate_runs(qrels, paths, measures)`": by_skfilterrank,
     "pytrec_eval: `parse_run`, `RelevanceEvaluator.evaluate`": by_pytrec_eval,
     "ir_measures: `read_trec_run`, `evaluator.iter_calc`": by_ir_measures,
 }

@@ -48,7 +48,7 @@ def teams_best(scores, teams):
 def table(fused, runs, qrels, index):
     """Lines of one table: means and differences from the best of the ten runs, with intervals."""
     systems = runs | fused
-    values = score_systems(systems, index, list(MEASURES))
+    values = score_systems(index, systems, list(MEASURES))
     best = {name: values[name].means[list(runs)].idxmax() for name in MEASURES}
     lines = [
         "| list | nDCG@10 | over the best run | AP | over the best run |",
@@ -94,7 +94,7 @@ def main():
         path.name.removesuffix(".txt.gz"): read_run(path)
         for path in sorted((folder / "runs").iterdir())
     }
-    ap = score_systems(everything, index, "ap")["ap"].means
+    ap = score_systems(index, everything, "ap")["ap"].means
     rng = np.random.default_rng(options.seed)
     chosen = {
         "best": teams_best(ap, read_teams(folder, ap.index)),
@@ -111,7 +111,7 @@ def main():
         for name, fusion in LEARNED.items():
             seconds[name], fused[name] = best_time(
                 lambda fusion=fusion, runs=runs: fuse_learned(
-                    runs, qrels, fusion=fusion, unjudged="drop"
+                    qrels, runs, fusion=fusion, unjudged="drop"
                 ),
                 repeats=1,
             )

@@ -42,7 +42,7 @@ def judges(folder, qrels, runs):
         found[path.rsplit("/", 1)[1].removesuffix(".txt.gz")] = path
     rng = np.random.RandomState(0)
     chance = qrels.assign(label=rng.randint(0, 4, len(qrels)))
-    first = RankedPool.read(runs[:1], None, pool=qrels)
+    first = RankedPool.read(None, runs[:1], pool=qrels)
     top = np.zeros(len(first))
     top[first.row[first.place <= 10]] = 1.0
     return {
@@ -109,7 +109,7 @@ def main():
     @cache
     def pool_of(judge):
         machine = machines[judge]
-        return RankedPool.read(runs, machine() if callable(machine) else machine, pool=qrels)
+        return RankedPool.read(machine() if callable(machine) else machine, runs, pool=qrels)
 
     @cache
     def study(judge, gains, names):

@@ -64,7 +64,7 @@ def speed(study, measures=("dcg@10", "ndcg@10", "ap"), share=0.2):
         seconds = []
         for _ in range(3):
             begin = time.process_time()
-            pairs = estimate(study.pool, sample, measure).compare()
+            pairs = estimate(sample, study.pool, measure).compare()
             seconds.append(time.process_time() - begin)
         yield (
             f"* {measure}: {len(sample):,} labels, {len(pairs.first):,} pairs with intervals: "
@@ -79,7 +79,7 @@ def main():
     for name, (runs, qrels, machines) in collections.items():
         labels = qrels.set_index(["qid", "docno"])["label"]
         for judge, machine in machines.items():
-            pool = RankedPool.read(runs, machine, pool=qrels)
+            pool = RankedPool.read(machine, runs, pool=qrels)
             truth = true_values(runs, qrels, (MEASURE,), None, pool.runs)
             studies[name, judge] = Study(pool, labels, truth)
     lines = list(speed(studies["TREC-COVID", "pseudo-qrels"]))

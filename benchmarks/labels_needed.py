@@ -67,7 +67,7 @@ class Collection:
     def curve(self, **options):
         """Tau and RMSE of AP."""
         return judging_curve(
-            self.runs, self.qrels, documents=self.texts, depth=DEPTH, missing="empty", **options
+            self.qrels, self.runs, documents=self.texts, depth=DEPTH, missing="empty", **options
         )
 
     def pool(self):

@@ -54,7 +54,7 @@ def of_runs(folder):
     """Exact order and values of the runs of a track."""
     index, positions, values = QrelsIndex(folder / "qrels.txt.gz"), {}, {}
     for path in sorted((folder / "runs").glob("*.gz")):
-        run = align(path, index)
+        run = align(index, path)
         rows = {"y_true": run.y_true, "y_score": run.y_score, "groups": run.index}
         positions[path.name] = relevant_positions(**rows, ties="stable")
         values[path.name] = scalars(**rows, ties="stable", n_items=N_ITEMS)

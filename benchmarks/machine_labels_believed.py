@@ -52,7 +52,7 @@ def main():
 
 def means(runs, labels):
     """Means over topics of each run and measure."""
-    values = evaluate_runs(runs, labels.reset_index(), MEASURES)
+    values = evaluate_runs(labels.reset_index(), runs, MEASURES)
     return values.groupby("run", sort=False).mean()
 
 

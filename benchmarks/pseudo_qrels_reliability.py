@@ -32,7 +32,7 @@ class Collection:
 
     def __init__(self, title, runs, qrels, gains, teams):
         self.title, self.runs, self.teams = title, runs, teams
-        self.truth = evaluate_runs(runs, QrelsIndex(qrels), list(MEASURES), gains=gains)
+        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains)
 
     def values(self, measure, names=None):
         """True values, a row for each run and a column for each topic."""
@@ -51,7 +51,7 @@ def reliability(collection):
     if len(chosen) == len(collection.runs):
         del sources["one run of each team"]
     for source, runs in sources.items():
-        predicted = evaluate_runs(chosen, QrelsIndex(pseudo_qrels(runs)), list(MEASURES))
+        predicted = evaluate_runs(QrelsIndex(pseudo_qrels(runs)), chosen, list(MEASURES))
         for measure, name in MEASURES.items():
             truth = collection.values(measure, list(chosen))
             found = conflicts(

@@ -60,7 +60,7 @@ def mid_ranks(scores):
 
 def with_all_labels(runs, index):
     """Figures 9 to 11: a row for each measure."""
-    found = score_systems(runs, index, list(MEASURES.values()), missing="empty")
+    found = score_systems(index, runs, list(MEASURES.values()), missing="empty")
     scores = dict(zip(MEASURES, found.values(), strict=True))
     assert all(each.queries == scores["AP"].queries for each in scores.values())
     recall = scores["lexirecall"]
@@ -88,8 +88,8 @@ def with_all_labels(runs, index):
 def with_fewer_labels(runs, index, sampling, n_jobs):
     """Figures 12 and 13: a row for each measure and share of labels removed."""
     found = label_degradation(
-        runs,
         index,
+        runs,
         list(MEASURES.values()),
         sampling=sampling,
         n_samples=N_SAMPLES,

@@ -22,7 +22,7 @@ DEFAULT = ["ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10"]
 PEAK = """
 import sys
 from skfilterrank.trec import iter_evaluations
-for each in iter_evaluations(sys.argv[2:], sys.argv[1], ["ndcg_f@10", "ap"]):
+for each in iter_evaluations(sys.argv[1], sys.argv[2:], ["ndcg_f@10", "ap"]):
     pass
 print(int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024)
 """
@@ -75,14 +75,14 @@ def compare(paths, qrels, stored, repeats):
     index = QrelsIndex(qrels, unjudged_label=None)
 
     def joined(runs):
-        for _ in iter_evaluations(runs, index, "judged@1"):
+        for _ in iter_evaluations(index, runs, "judged@1"):
             pass
 
     works = {
         "reading and joining (with judged@1)": joined,
-        f"`evaluate_runs`, {len(FEW)} measures": lambda runs: evaluate_runs(runs, index, FEW),
+        f"`evaluate_runs`, {len(FEW)} measures": lambda runs: evaluate_runs(index, runs, FEW),
         f"`evaluate_runs`, the {len(DEFAULT)} measures of the command": lambda runs: evaluate_runs(
-            runs, index, DEFAULT
+            index, runs, DEFAULT
         ),
     }
     rows = [reading(paths, stored, repeats)]
@@ -90,7 +90,7 @@ def compare(paths, qrels, stored, repeats):
         text = cpu(partial(work, paths), repeats)
         folder = cpu(partial(work, stored), 3)
         rows.append(f"| {name} | {text:.2f} | {folder:.3f} | {text / folder:.1f} |")
-    same = evaluate_runs(paths, index, DEFAULT).equals(evaluate_runs(stored, index, DEFAULT))
+    same = evaluate_runs(index, paths, DEFAULT).equals(evaluate_runs(index, stored, DEFAULT))
     begin = ["| | text, CPU s | folder, CPU s | times |", "| --- | --- | --- | --- |"]
     return "\n".join(begin + rows) + f"\n\nValues are the same to the bit: {same}."
 

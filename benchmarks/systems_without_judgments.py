@@ -63,7 +63,7 @@ def topic_values(runs, method):
     trials = [qrels]
     if method == "soboroff":
         trials = [rows.drop(columns="trial") for _, rows in qrels.groupby("trial")]
-    values = [evaluate_runs(runs, QrelsIndex(rows), list(MEASURES)) for rows in trials]
+    values = [evaluate_runs(QrelsIndex(rows), runs, list(MEASURES)) for rows in trials]
     mean = sum(values) / len(values)
     # Two ways to the same means.
     ours = rank_systems(runs, method, measure=list(MEASURES), random_state=SEED)
@@ -82,7 +82,7 @@ class Experiment:
 
     def __init__(self, runs, qrels, gains):
         self.runs = runs
-        self.truth = evaluate_runs(runs, QrelsIndex(qrels), list(MEASURES), gains=gains)
+        self.truth = evaluate_runs(QrelsIndex(qrels), runs, list(MEASURES), gains=gains)
         self.predicted = {}
 
     def predict(self, methods, prefix="", names=None):
@@ -168,7 +168,7 @@ def random_halves(experiment, n_halves=100):
     for _ in range(n_halves):
         half = rng.choice(names, size=(len(names) + 1) // 2, replace=False)
         qrels = pseudo_qrels({name: experiment.runs[name] for name in half}, "condorcet")
-        values = evaluate_runs(experiment.runs, QrelsIndex(qrels), "ap")["ap"]
+        values = evaluate_runs(QrelsIndex(qrels), experiment.runs, "ap")["ap"]
         found.append(tau(truth, by_topic(values).mean(axis=1)))
     return np.array(found), tau(*experiment.means("bias+condorcet", "ap"))
 

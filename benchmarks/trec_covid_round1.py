@@ -79,7 +79,7 @@ def same_values(aligned, theirs, judgments):
     largest = dict.fromkeys([ours for ours, *_ in SAME], 0.0)
     for name, run in theirs.items():
         expected = pd.DataFrame.from_dict(evaluator.evaluate(run), orient="index")
-        actual = evaluate_run(aligned[name], None, list(largest))
+        actual = evaluate_run(None, aligned[name], list(largest))
         assert list(actual.index) == sorted(expected.index)
         for ours, value, _ in SAME:
             difference = np.abs(actual[ours] - expected[value][actual.index]).max()
@@ -92,7 +92,7 @@ def leaderboard(path, aligned):
     official = pd.read_csv(path).set_index("run")
     means = pd.DataFrame(
         {
-            name: evaluate_run(run, None, list(LEADERBOARD), gains=HALVES).mean()
+            name: evaluate_run(None, run, list(LEADERBOARD), gains=HALVES).mean()
             for name, run in aligned.items()
         }
     ).T
@@ -118,7 +118,7 @@ def preferences(aligned):
     }
     sorted_out = PreferenceMatrix.from_positions(positions).preferences
     scores = np.array(
-        [evaluate_run(run, None, ["lexirecall"]).to_numpy()[:, 0] for run in aligned.values()]
+        [evaluate_run(None, run, ["lexirecall"]).to_numpy()[:, 0] for run in aligned.values()]
     )
     n_topics = len(next(iter(positions.values())))
     counts = dict.fromkeys(("compared", "different", "reversed", "tied", "score ties"), 0)
@@ -151,7 +151,7 @@ def speed(aligned, theirs, judgments, repeats=5):
     for _ in range(repeats):
         begin = time.perf_counter()
         for run in aligned.values():
-            evaluate_run(run, None, wanted)
+            evaluate_run(None, run, wanted)
         middle = time.perf_counter()
         for run in theirs.values():
             evaluator.evaluate(run)

@@ -230,8 +230,8 @@ def scoring(name, collection, repetitions):
     """Tau and RMSE of nDCG@10 by selection, mitigation and share."""
     runs, qrels, documents, depth = collection
     curve = judging_curve(
-        runs,
         qrels,
+        runs,
         MEASURE,
         selections=("pooling", "random"),
         mitigations=mitigations_of(documents),

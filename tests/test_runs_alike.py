@@ -68,7 +68,7 @@ ALONE = {
     "score_table": score_table,
 }
 FUNCTIONS = ALONE | {
-    name: lambda runs, of=of: of(runs, QRELS, "ap") for name, of in ON_JUDGMENTS.items()
+    name: lambda runs, of=of: of(QRELS, runs, "ap") for name, of in ON_JUDGMENTS.items()
 }
 
 
@@ -271,14 +271,14 @@ RANKED = {
 
 
 OF_ONE_RUN = {
-    "evaluate_run": lambda run: evaluate_run(run, QRELS, "ap"),
-    "align": lambda run: align(run, QRELS).to_frame(),
+    "evaluate_run": lambda run: evaluate_run(QRELS, run, "ap"),
+    "align": lambda run: align(QRELS, run).to_frame(),
     "index": lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
-    "moved_documents": lambda run: moved_documents(run, RUNS["two"], QRELS),
-    "draw": lambda run: draw({"one": run, "two": RUNS["two"]}, QRELS),
+    "moved_documents": lambda run: moved_documents(QRELS, run, RUNS["two"]),
+    "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
     "fuse_learned": lambda run: fuse_learned(
-        {"a": run, "b": RUNS["two"]}, QRELS, fusion="logistic", cv=None
+        QRELS, {"a": run, "b": RUNS["two"]}, fusion="logistic", cv=None
     ),
 }
 
@@ -299,14 +299,14 @@ def test_every_form_of_runs_at_every_door(form, form_name):
         pd.testing.assert_frame_equal(found, of_frames(name, form_name == "ms marco"))
 
 
-OF_JUDGMENTS = {name: partial(of, RUNS) for name, of in ON_JUDGMENTS.items()} | {
+OF_JUDGMENTS = {name: partial(of, runs=RUNS) for name, of in ON_JUDGMENTS.items()} | {
     "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
-    "align": lambda qrels, _: align(RUNS["one"], qrels).to_frame(),
-    "evaluate_run": partial(evaluate_run, RUNS["one"]),
+    "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
+    "evaluate_run": partial(evaluate_run, run=RUNS["one"]),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
-    "moved_documents": lambda qrels, _: moved_documents(RUNS["one"], RUNS["two"], qrels),
-    "fuse_learned": lambda qrels, _: fuse_learned(RUNS, qrels, fusion="logistic", cv=None),
-    "pool": lambda qrels, _: draw(RUNS, qrels),
+    "moved_documents": lambda qrels, _: moved_documents(qrels, RUNS["one"], RUNS["two"]),
+    "fuse_learned": lambda qrels, _: fuse_learned(qrels, RUNS, fusion="logistic", cv=None),
+    "pool": lambda qrels, _: draw(qrels, RUNS),
 }
 
 
@@ -395,7 +395,7 @@ def test_every_form_of_files_on_the_command_line(
 )
 def test_what_a_file_looks_like_is_told(run, message, tmp_path):
     (tmp_path / "run").write_bytes(run)
-    for read in (read_run, partial(align, qrels=QRELS)):
+    for read in (read_run, partial(align, QRELS)):
         with pytest.raises(SkfilterrankError, match=rf"(?s)run.*{message}|{message}"):
             read(tmp_path / "run")
 
@@ -417,14 +417,14 @@ def test_what_a_file_of_judgments_looks_like_is_told(qrels, message, tmp_path):
 
 
 def test_names_of_runs_without_files(tmp_path):
-    expected = evaluate_runs(RUNS, QRELS, "ap")
+    expected = evaluate_runs(QRELS, RUNS, "ap")
     named = [SimpleNamespace(name=name, to_pandas=run.copy) for name, run in RUNS.items()]
-    pd.testing.assert_frame_equal(evaluate_runs(named, QRELS, "ap"), expected)
+    pd.testing.assert_frame_equal(evaluate_runs(QRELS, named, "ap"), expected)
     with pytest.raises(SkfilterrankError, match="give two runs of the name 'one'"):
-        evaluate_runs([named[0], named[0]], QRELS, "ap")
+        evaluate_runs(QRELS, [named[0], named[0]], "ap")
     for one in (by_topic(RUNS["one"], "score"), named[0], iter(named_tuples(RUNS["one"], "score"))):
         with pytest.raises(SkfilterrankError, match=r"got one .*: name it, as in {'name': run}"):
-            evaluate_runs(one, QRELS, "ap")
+            evaluate_runs(QRELS, one, "ap")
     with pytest.raises(
         SkfilterrankError, match=r"named tuples of one kind.* or dicts, got Row, int"
     ):
@@ -475,34 +475,34 @@ def test_a_bad_run_is_named(function):
 
 
 @pytest.mark.parametrize("name", ["evaluate_runs", "score_systems"])
-def test_judgments_do_not_come_first(name):
-    with pytest.raises(SkfilterrankError, match="runs come first, then judgments"):
-        ON_JUDGMENTS[name](QRELS, RUNS, "ap")
+def test_runs_do_not_come_first(name):
+    with pytest.raises(SkfilterrankError, match="judgments come first, then runs"):
+        ON_JUDGMENTS[name](RUNS, QRELS, "ap")
 
 
 @pytest.mark.parametrize("name", ON_JUDGMENTS)
 def test_kinds_of_judgments(name, tmp_path):
-    expected = ON_JUDGMENTS[name](RUNS, QRELS, "ap")
+    expected = ON_JUDGMENTS[name](QRELS, RUNS, "ap")
     write_qrels(tmp_path / "qrels.txt", QRELS)
     text = io.StringIO((tmp_path / "qrels.txt").read_text(encoding="utf-8"))
     for qrels in (tmp_path / "qrels.txt", str(tmp_path / "qrels.txt"), text, QrelsIndex(QRELS)):
-        pd.testing.assert_frame_equal(ON_JUDGMENTS[name](RUNS, qrels, "ap"), expected)
+        pd.testing.assert_frame_equal(ON_JUDGMENTS[name](qrels, RUNS, "ap"), expected)
     with pytest.raises(SkfilterrankError, match="qrels must be a data frame, a path or an open f"):
-        ON_JUDGMENTS[name](RUNS, [1], "ap")
+        ON_JUDGMENTS[name]([1], RUNS, "ap")
 
 
 def test_learned_fusion_takes_files(paths, tmp_path):
     write_qrels(tmp_path / "qrels.txt", QRELS)
-    expected = fuse_learned(RUNS, QRELS, fusion="logistic", cv=None)
+    expected = fuse_learned(QRELS, RUNS, fusion="logistic", cv=None)
     for runs in (paths, dict(zip(RUNS, paths)), tuple(map(str, paths))):
-        fused = fuse_learned(runs, tmp_path / "qrels.txt", fusion="logistic", cv=None)
+        fused = fuse_learned(tmp_path / "qrels.txt", runs, fusion="logistic", cv=None)
         pd.testing.assert_frame_equal(fused, expected)
 
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LinearRankFusion(), r"X must hold the scores .* fuse_learned\(runs, qrels, fusion="),
+        (LinearRankFusion(), r"X must hold the scores .* fuse_learned\(qrels, runs, fusion="),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
 )

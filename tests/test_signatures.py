@@ -35,8 +35,11 @@ ORDERS = [
     ("y_true", "y_score", "y_scores", "measure", "measures", "groups"),
     ("path", "qrels"),
     ("path", "run"),
-    ("runs", "qrels", "measures"),
-    ("run", "qrels", "measures"),
+    ("qrels", "runs", "measures"),
+    ("qrels", "run", "measures"),
+    ("qrels", "first", "second"),
+    ("machine_qrels", "runs", "measures"),
+    ("y_true", "systems"),
     ("runs", "method"),
 ]
 # May be given by place though there is a default: data, or what the class or method is named for.

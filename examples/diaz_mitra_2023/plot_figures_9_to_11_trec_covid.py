@@ -31,7 +31,7 @@ MEASURES = {
     "RR": "rr",
 }
 data = fetch_trec_covid(NAMES.split())
-found = score_systems(data.runs, data.qrels, list(MEASURES.values()), missing="empty")
+found = score_systems(data.qrels, data.runs, list(MEASURES.values()), missing="empty")
 scores = dict(zip(MEASURES, found.values()))
 
 rows = {}

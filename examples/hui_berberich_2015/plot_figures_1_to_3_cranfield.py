@@ -56,8 +56,8 @@ qrels["label"] = (qrels["label"] > 0).astype(int)
 
 # %%
 curve = judging_curve(
-    runs,
     qrels,
+    runs,
     documents=texts,
     depth=DEPTH,
     selections=["pooling", "maxrep", "random"],

@@ -13,7 +13,7 @@ from skfilterrank.datasets import fetch_trec_covid
 from skfilterrank.trec import evaluate_runs
 
 data = fetch_trec_covid(["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"])
-table = evaluate_runs(data.runs, data.qrels, ["ap", "ndcg@10"])
+table = evaluate_runs(data.qrels, data.runs, ["ap", "ndcg@10"])
 
 print(compare_systems(table.loc[["BBGhelani1", "BERT"], "ap"]))
 print(compare_systems(table, measure="ap", test="randomization", correction="holm"))

@@ -31,14 +31,14 @@ runs = read_runs(sorted((folder / "runs").glob("*.gz"))[::4])
 # As if a third had been judged.
 is_judged = np.random.default_rng(0).random(len(qrels)) < 1 / 3
 judged = qrels.assign(label=qrels["label"].where(is_judged))
-completed = complete_qrels(None, judged, text_of, predictor=LabelPredictor(random_state=0))
+completed = complete_qrels(judged, None, text_of, predictor=LabelPredictor(random_state=0))
 print(completed.precision_text())
 labels = completed.qrels.merge(qrels, on=["qid", "docno"], suffixes=("", "_truth"))
 says_relevant = labels[(labels["judged_by"] == "predicted") & (labels["label"] == 1)]
 print(f"{says_relevant['label_truth'].mean():.0%} are")
 write_qrels("completed.txt", completed.qrels)
 
-truth = score_systems(runs, qrels, "ap")["ap"]
+truth = score_systems(qrels, runs, "ap")["ap"]
 for name, labels in {"judged": qrels[is_judged], "completed": "completed.txt"}.items():
-    estimate = score_systems(runs, labels, "ap", predicted="use")["ap"]
+    estimate = score_systems(labels, runs, "ap", predicted="use")["ap"]
     print(f"{name}: tau {kendall_tau(truth, estimate):.3f}")

@@ -20,7 +20,7 @@ learned_from = qrels["qid"].isin(sorted(qrels["qid"].unique())[::2])
 fused = {
     "rrf": fuse_runs(runs, method="rrf", rrf_k=60),
     "combmnz": fuse_runs(runs, method="combmnz", normalize="minmax"),
-    "learned": fuse_learned(runs, qrels[learned_from], fusion="logistic"),
+    "learned": fuse_learned(qrels[learned_from], runs, fusion="logistic"),
 }
-table = evaluate_runs(runs | fused, qrels[~learned_from], ["ap", "ndcg@10", "precision@5"])
+table = evaluate_runs(qrels[~learned_from], runs | fused, ["ap", "ndcg@10", "precision@5"])
 print(table.groupby("run", sort=False).mean().round(3).to_string())

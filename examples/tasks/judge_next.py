@@ -53,9 +53,9 @@ for topic in pool.index.unique("qid"):
         front.update(rows, labels[pool.index[rows]].to_numpy())
 chosen["move-to-front"] = front.select(budget)
 
-truth = score_systems(runs, qrels, "ap")["ap"]
+truth = score_systems(qrels, runs, "ap")["ap"]
 for name, rows in chosen.items():
     found = labels[pool.index[rows]].reset_index()
-    estimate = score_systems(runs, found, "ap")["ap"]
+    estimate = score_systems(found, runs, "ap")["ap"]
     n_relevant = (found["label"] > 0).sum()
     print(f"{name}: {n_relevant} of {len(found)} relevant, tau {kendall_tau(truth, estimate):.3f}")

@@ -15,11 +15,11 @@ from skfilterrank.judgments import pseudo_qrels, rank_systems
 names = ["BBGhelani1", "BERT", "BITEM_BL", "BM25R2", "PL2c1.0", "T5R1"]
 data = fetch_trec_covid(names)
 runs = data.runs
-truth = score_systems(runs, data.qrels, "ap")["ap"]
+truth = score_systems(data.qrels, runs, "ap")["ap"]
 
 order = rank_systems(runs, method="soboroff", depth=100)
 print(order.round(3))
 print("tau, random pseudo-judgments", round(kendall_tau(truth, order), 3))
 
-pseudo = score_systems(runs, pseudo_qrels(runs, depth=30), "ap")["ap"]
+pseudo = score_systems(pseudo_qrels(runs, depth=30), runs, "ap")["ap"]
 print("tau, what many runs retrieve", round(kendall_tau(truth, pseudo), 3))

@@ -22,7 +22,7 @@ def named_runs(runs, *, least: int = 1) -> dict:
     elif _is_one(runs):
         got = f"got one {type(runs).__name__}: name it, as in {{'name': run}}."
         if "label" in getattr(runs, "columns", ()):
-            got = "got judgments, with a column 'label': runs come first, then judgments."
+            got = "got judgments, with a column 'label': judgments come first, then runs."
         raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
     else:
         named = {}

@@ -58,7 +58,7 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
         documents = read_qrels(arguments.pool, unjudged_label=None, predicted="use")
     elif not judges:
         documents = pd.concat([people[_KEY], sample[_KEY]]).drop_duplicates()
-    pool = RankedPool.read(runs, judges or None, pool=documents)
+    pool = RankedPool.read(judges or None, runs, pool=documents)
     _tell_of_pool(pool, arguments)
     gains = _gains(sample, arguments)
     warn_of_labels_below_0(sample["label"], gains, arguments)
@@ -66,7 +66,7 @@ def estimated(runs, measures, arguments, *, confidence) -> Sampled:
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     try:
         estimates = estimate(
-            *((pool, sample, measures) if unit == "document" else (runs, sample, measures)),
+            *((sample, pool, measures) if unit == "document" else (sample, runs, measures)),
             **({} if unit == "document" else {"machine_qrels": judges or None, "pool": documents}),
             unit=unit,
             target=target,

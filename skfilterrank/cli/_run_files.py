@@ -23,7 +23,7 @@ DONE_WITH_MISSING = {
 }
 
 
-def named_runs(paths, qrels) -> dict:
+def named_runs(qrels, paths) -> dict:
     """Each run by the name of its file, or by its whole path where several files have one name."""
     if [*paths, qrels].count(STDIN) > 1:
         raise InputError("standard input (-) can be read once: name files for the others.")

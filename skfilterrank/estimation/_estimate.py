@@ -30,8 +30,8 @@ _MANY = 50
 
 
 def estimate(
-    runs,
     qrels,
+    runs,
     measures,
     *,
     machine_qrels=None,
@@ -45,15 +45,15 @@ def estimate(
 
     Parameters
     ----------
-    runs : path, list of paths, dict of name to run, or RankedPool
-        Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; or what
-        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
-        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
     qrels : data frame, path or file object
         People's labels of the sample, with a column "inclusion_probability": what
         :func:`draw_sample` returns with its labels filled in, or a file that
         :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out, with a
         warning: what is left is no sample of these probabilities.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        Runs, as :func:`skfilterrank.trec.evaluate_runs` takes them; or what
+        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
+        equal score stand in trec_eval's order; a topic that a run lacks counts as an empty list.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
         "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
@@ -136,9 +136,9 @@ def estimate(
     >>> people = rows.assign(label=rng.randint(0, 3, 200))
     >>> machine = rows.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 200), 2))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(runs, machine, "dcg@50", n_select=60)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_select=60)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]  # an afternoon's work
-    >>> estimates = estimate(runs, sample, "dcg@50", machine_qrels=machine)
+    >>> estimates = estimate(sample, runs, "dcg@50", machine_qrels=machine)
     >>> estimates
     <Estimates: dcg@50 of 2 runs, 60 of 155 documents judged>
     """
@@ -148,7 +148,7 @@ def estimate(
     parsed = parse_measures(measures)
     # First: who has no sample may have no pool either, and is told of both.
     sample, n_open = _sample(qrels)
-    ranked = ranked_pool(runs, machine_qrels, pool)
+    ranked = ranked_pool(machine_qrels, runs, pool)
     if target == "new topics" and len(ranked.topics) < 2:
         raise InputError(
             "target='new topics' needs at least two topics, got one, from which nothing can be "
@@ -242,7 +242,7 @@ def _sample(qrels):
             "qrels has no column 'inclusion_probability', so that it is no sample of known "
             "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
             "nothing certain of those it left out, and no interval can be had from them alone. "
-            "Draw documents by draw_sample(runs, machine_qrels, measures, n_select=..., "
+            "Draw documents by draw_sample(machine_qrels, runs, measures, n_select=..., "
             "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "
             "judged all that counts, pass qrels.assign(inclusion_probability=1.0), pool=qrels, "
             "unit='query' and target='new topics'."
@@ -324,7 +324,7 @@ def _check_design(form, rows, probability, n_open):
     raise InputError(
         f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
         f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
-        f"{n_possible:,}. {why} Draw by draw_sample(runs, machine_qrels, measures, n_select=..., "
+        f"{n_possible:,}. {why} Draw by draw_sample(machine_qrels, runs, measures, n_select=..., "
         "judged=qrels), which keeps these labels."
     )
 

@@ -74,13 +74,13 @@ class MachineReport(Result):
 
 
 def machine_report(
-    runs, qrels, measures, *, machine_qrels=None, pool=None, gains=None, confidence: float = 0.95
+    qrels, runs, measures, *, machine_qrels=None, pool=None, gains=None, confidence: float = 0.95
 ) -> MachineReport:
     """Say what machine labels are worth, from people's labels of a sample.
 
     Parameters
     ----------
-    runs, qrels, measures, machine_qrels, pool, confidence
+    qrels, runs, measures, machine_qrels, pool, confidence
         As for :func:`estimate`.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain: people's and machines' alike. A machine's label between two of
@@ -106,24 +106,24 @@ def machine_report(
     >>> people = rows.assign(label=rng.randint(0, 2, 200))
     >>> machine = rows.assign(label=np.maximum(people["label"], rng.randint(0, 2, 200)))
     >>> runs = {name: rows.assign(score=rng.uniform(size=200)) for name in ("a", "b")}
-    >>> sample = draw_sample(runs, machine, "dcg@50", n_select=100)
+    >>> sample = draw_sample(machine, runs, "dcg@50", n_select=100)
     >>> sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
-    >>> report = machine_report(runs, sample, "dcg@50", machine_qrels=machine)
+    >>> report = machine_report(sample, runs, "dcg@50", machine_qrels=machine)
     >>> report.by_label[["n_pool", "n_judged"]]
                    n_pool  n_judged
     judge   label
     machine 0.0        44        25
             1.0       156        75
     """
-    ranked = ranked_pool(runs, machine_qrels, pool)
+    ranked = ranked_pool(machine_qrels, runs, pool)
     if not ranked.machine:
         raise InputError("there are no machine labels to report of: pass machine_qrels.")
     params = {"gains": gains, "confidence": confidence}
-    estimates = estimate(ranked, qrels, measures, **params)
+    estimates = estimate(qrels, ranked, measures, **params)
     alone = replace(ranked, machine={})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # told of by the first
-        by_people = estimate(alone, qrels, measures, **params)
+        by_people = estimate(qrels, alone, measures, **params)
     table = judged_table(qrels)
     rows = ranked.rows_of(table.index, "qrels")
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")

@@ -62,15 +62,15 @@ class RankedPool:
     missing_topics: dict = field(default_factory=dict, kw_only=True)
 
     @classmethod
-    def read(cls, runs, machine_qrels, *, pool=None) -> "RankedPool":
+    def read(cls, machine_qrels, runs, *, pool=None) -> "RankedPool":
         """Read judges and runs.
 
         Parameters
         ----------
-        runs : path, list of paths, or dict of name to run
-            As :func:`skfilterrank.trec.evaluate_runs` takes them.
         machine_qrels : qrels, dict of name to qrels, or None
             Labels of one judge, or of several.
+        runs : path, list of paths, or dict of name to run
+            As :func:`skfilterrank.trec.evaluate_runs` takes them.
         pool : qrels or data frame, default=None
             Topics and documents; labels are not read. None takes those that a machine labelled.
 
@@ -224,10 +224,10 @@ def _gains_of(labels, gains):
     return np.interp(labels, known, as_gains(known, gains, name="gains"))
 
 
-def ranked_pool(runs, machine_qrels, pool=None) -> RankedPool:
+def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
     """The pool of some arguments; a pool that was made before as it is."""
     if not isinstance(runs, RankedPool):
-        return RankedPool.read(runs, machine_qrels, pool=pool)
+        return RankedPool.read(machine_qrels, runs, pool=pool)
     if machine_qrels is not None or pool is not None:
         raise InputError(
             "runs is a RankedPool, which holds its machine labels and documents: pass "

@@ -22,9 +22,9 @@ def estimate_from_queries(runs, sample, parsed, pool, *, target, gains, confiden
     topics, share = _judged_topics(sample, pool)
     n_all, n_judged = len(pool.topics), len(topics)
     judged = sample.reset_index()[["qid", "docno", "label"]]
-    values = _values(runs, judged, parsed, gains, topics, pool.runs)
+    values = _values(judged, runs, parsed, gains, topics, pool.runs)
     guesses = [
-        _values(runs, _labels(pool, labels), parsed, gains, pool.topics, pool.runs)
+        _values(_labels(pool, labels), runs, parsed, gains, pool.topics, pool.runs)
         for labels in pool.machine.values()
     ]
     is_judged = pool.topics.isin(topics)
@@ -101,11 +101,11 @@ def _labels(pool, labels):
     return frame.dropna(subset="label")
 
 
-def _values(runs, qrels, parsed, gains, topics, names):
+def _values(qrels, runs, parsed, gains, topics, names):
     """Values by some labels: (n_measures, n_runs, n_topics)."""
     # What their labels mean was asked about when they were read.
     index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
-    values = evaluate_runs(runs, index, parsed, gains=gains)
+    values = evaluate_runs(index, runs, parsed, gains=gains)
     columns = [
         # A topic without any label of a machine has the value of no relevant document.
         values[text].unstack().reindex(index=names, columns=topics).fillna(0.0).to_numpy()

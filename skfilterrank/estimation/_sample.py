@@ -33,8 +33,8 @@ _OF_CHANCE = 0.2
 
 
 def draw_sample(
-    runs,
     machine_qrels,
+    runs,
     measures,
     *,
     n_select,
@@ -49,12 +49,12 @@ def draw_sample(
 
     Parameters
     ----------
-    runs : path, list of paths, dict of name to run, or RankedPool
-        The runs that are to be estimated, as :func:`skfilterrank.trec.evaluate_runs` takes them; or
-        what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
     machine_qrels : qrels, dict of name to qrels, or None
         Labels of one judge, or of several by name: paths or data frames. None where there is no
         machine; `pool` says then what can be drawn.
+    runs : path, list of paths, dict of name to run, or RankedPool
+        The runs that are to be estimated, as :func:`skfilterrank.trec.evaluate_runs` takes them; or
+        what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
     measures : str or list of str
         What is to be estimated, such as "ndcg@10": documents that cannot change it are not drawn.
     n_select : int or float
@@ -129,16 +129,16 @@ def draw_sample(
     >>> documents = [f"d{i}" for i in range(30)]
     >>> machine = pd.DataFrame({"qid": "1", "docno": documents, "label": [2, 1, 0] * 10})
     >>> run = pd.DataFrame({"qid": "1", "docno": documents, "score": range(30, 0, -1)})
-    >>> sample = draw_sample({"run": run}, machine, "dcg@20", n_select=8)
+    >>> sample = draw_sample(machine, {"run": run}, "dcg@20", n_select=8)
     >>> sample.columns.tolist()
     ['qid', 'docno', 'label', 'inclusion_probability']
-    >>> longer = draw_sample({"run": run}, machine, "dcg@20", n_select=12)
+    >>> longer = draw_sample(machine, {"run": run}, "dcg@20", n_select=12)
     >>> bool((longer["docno"][:8] == sample["docno"]).all())
     True
     """
     check_choice(unit, "unit", UNITS)
     check_choice(aim, "aim", AIMS)
-    pool = ranked_pool(runs, machine_qrels, pool)
+    pool = ranked_pool(machine_qrels, runs, pool)
     parsed = parse_measures(measures)
     warn_of_outside(pool, parsed)
     random_state = check_random_state(random_state)

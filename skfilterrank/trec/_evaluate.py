@@ -67,8 +67,8 @@ class RunEvaluation(Result):
 
 
 def evaluate_run(
-    run,
     qrels,
+    run,
     measures,
     *,
     gains=None,
@@ -86,10 +86,10 @@ def evaluate_run(
 
     Parameters
     ----------
-    run : AlignedRun, str, PathLike, file object, data frame, dict or other object
-        The run, as :func:`skfilterrank.io.align` takes it, or what that function returned.
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
         The judgments, as :func:`skfilterrank.io.align` takes them; None with an AlignedRun.
+    run : AlignedRun, str, PathLike, file object, data frame, dict or other object
+        The run, as :func:`skfilterrank.io.align` takes it, or what that function returned.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
     gains : None, "exp2", dict or callable, default=None
@@ -143,14 +143,14 @@ def evaluate_run(
     >>> from skfilterrank.trec import evaluate_run
     >>> qrels = pd.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "label": [2, -2, 1]})
     >>> run = pd.DataFrame({"qid": ["1"] * 2, "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> evaluate_run(run, qrels, ["ndcg_f@20", "ap"], unjudged_label=None)
+    >>> evaluate_run(qrels, run, ["ndcg_f@20", "ap"], unjudged_label=None)
          ndcg_f@20   ap
     qid
     1     0.591...  0.5
     """
     return _evaluate(
-        run,
         qrels,
+        run,
         measures,
         missing=missing,
         precision=precision,
@@ -166,16 +166,16 @@ def evaluate_run(
 
 
 def evaluate_runs(
-    runs, qrels, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
+    qrels, runs, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
 ) -> pd.DataFrame:
     """Measures of every topic of many runs.
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file, other run or AlignedRun}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
         The judgments, indexed once for all runs; None where each run is an AlignedRun.
+    runs : path, list of paths, or dict {name: path, open file, other run or AlignedRun}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     measures : str or list of str
         Names of measures.
     n_jobs : int or None, default=None
@@ -206,19 +206,19 @@ def evaluate_runs(
     >>> from skfilterrank.trec import evaluate_runs
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
     >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> evaluate_runs({"good": run, "bad": run.assign(score=-run["score"])}, qrels, ["rr", "ap"])
+    >>> evaluate_runs(qrels, {"good": run, "bad": run.assign(score=-run["score"])}, ["rr", "ap"])
                rr   ap
     run  qid
     good 1    1.0  1.0
     bad  1    0.5  0.5
     """
-    evaluations = iter_evaluations(runs, qrels, measures, n_jobs=n_jobs, verbose=verbose, **params)
+    evaluations = iter_evaluations(qrels, runs, measures, n_jobs=n_jobs, verbose=verbose, **params)
     return pd.concat({each.name: each.values for each in evaluations}, names=["run"])
 
 
 def iter_evaluations(
-    runs,
     qrels,
+    runs,
     measures,
     *,
     n_jobs: int | None = None,
@@ -230,7 +230,7 @@ def iter_evaluations(
 
     Parameters
     ----------
-    runs, qrels, measures, n_jobs, verbose, **params
+    qrels, runs, measures, n_jobs, verbose, **params
         As in :func:`evaluate_runs`.
     on_error : {"raise", "yield"}, default="raise"
         What to do with a run that cannot be read, joined with the judgments or evaluated: raise,
@@ -321,7 +321,7 @@ def _evaluate_named(name, run, index, measures, params, path=None):
     """One run, or its error, which calls the file as `path` does."""
     try:
         with errors_of(name, path, run):
-            aligned, values = _evaluate(run, index, measures, **params)
+            aligned, values = _evaluate(index, run, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
     return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
@@ -340,8 +340,8 @@ def _check_params(measures, *, missing="empty", precision="double", **params):
 
 
 def _evaluate(
-    run,
     qrels,
+    run,
     measures,
     *,
     missing="empty",
@@ -355,7 +355,7 @@ def _evaluate(
     is_parsed = isinstance(measures, dict)
     said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
     if isinstance(run, AlignedRun):
-        _check_aligned(run, qrels, missing, precision, ties, said)
+        _check_aligned(qrels, run, missing, precision, ties, said)
         aligned = run
     else:
         index = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
@@ -384,7 +384,7 @@ def _add_probabilities(aligned, wanted, params):
     params[name] = aligned.inclusion_probability
 
 
-def _check_aligned(run, qrels, missing, precision, ties, said):
+def _check_aligned(qrels, run, missing, precision, ties, said):
     """Raise for what cannot be had of a run that is joined with judgments already."""
     if qrels is not None:
         raise InputError(

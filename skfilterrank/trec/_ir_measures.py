@@ -158,10 +158,10 @@ def _provider_class():
             if not self.wanted:
                 return
             frame = RunConverter(run).as_pd_dataframe()
-            if not _shares_a_topic(frame, self.indexes[0]):
+            if not _shares_a_topic(self.indexes[0], frame):
                 frame = _run_of_nothing(self.indexes[0])
             for (params, texts), qrels in zip(self.wanted, self.indexes):
-                values = evaluate_run(frame, qrels, list(texts), **params)
+                values = evaluate_run(qrels, frame, list(texts), **params)
                 for text, column in values.items():
                     for qid, value in column.items():
                         yield Metric(query_id=qid, measure=texts[text], value=value)
@@ -206,7 +206,7 @@ def _index(frame, params):
     return QrelsIndex.of(frame, gains=params.get("gains"), **said)
 
 
-def _shares_a_topic(run, qrels):
+def _shares_a_topic(qrels, run):
     """Whether some topic of a frame of ir_measures is in the judgments."""
     if not len(run):
         return False

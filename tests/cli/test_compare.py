@@ -51,7 +51,7 @@ def compare(run, files):
 
 def library(measure="rr", runs=NAMED, **params):
     """What the library says."""
-    scores = score_systems(runs, "qrels", measure, n_items=1_000_000)[measure]
+    scores = score_systems("qrels", runs, measure, n_items=1_000_000)[measure]
     return compare_systems(scores, **params)
 
 

@@ -73,7 +73,7 @@ def evaluate(run, files):
 def values(measures=MEASURES, runs=RUNS, **params):
     """What the library says."""
     named = dict(zip([NAMES[RUNS.index(name)] for name in runs], runs))
-    return evaluate_runs(named, "qrels.txt", measures, **params)
+    return evaluate_runs("qrels.txt", named, measures, **params)
 
 
 def means(*args, **params):
@@ -316,7 +316,7 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
     code, out, err = run(*args, "--unjudged-label", "-1")
-    expected = evaluate_run("good.txt", read_qrels("qrels.txt", unjudged_label=-1), "inferred_ap")
+    expected = evaluate_run(read_qrels("qrels.txt", unjudged_label=-1), "good.txt", "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
     assert run(*args, "--unjudged-label", "trec")[1] == out
@@ -610,17 +610,17 @@ def test_evaluate_does_without_rankers(files):
 
 
 def test_errors_of_the_library_may_be_yielded(files):
-    found = list(iter_evaluations(["good.txt", "nope"], "qrels.txt", "ap", on_error="yield"))
+    found = list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap", on_error="yield"))
     assert [each.error is None for each in found] == [True, False]
     assert found[1].values is None
     with pytest.raises(FileNotFoundError):
-        list(iter_evaluations(["good.txt", "nope"], "qrels.txt", "ap"))
+        list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap"))
     with pytest.raises(ValueError, match="on_error must be one of 'raise', 'yield', got 'skip'"):
-        next(iter_evaluations(["good.txt"], "qrels.txt", "ap", on_error="skip"))
+        next(iter_evaluations("qrels.txt", ["good.txt"], "ap", on_error="skip"))
     # Parameters that no run makes right come first.
     for params in ({"missing": "x"}, {"ties": "x"}, {"gains": 3}, {"undefined": "x"}):
         with pytest.raises(ValueError, match=f"{next(iter(params))} must be"):
-            next(iter_evaluations(["nope"], "qrels.txt", "ap", on_error="yield", **params))
+            next(iter_evaluations("qrels.txt", ["nope"], "ap", on_error="yield", **params))
 
 
 def test_real_runs(run, data_dir):
@@ -635,7 +635,7 @@ def test_real_runs(run, data_dir):
     names = ["ndcg_f@20", "lexirecall", "ap", "bpref"]
     expected = pd.DataFrame(
         {
-            path.name.removesuffix(".txt.gz"): evaluate_run(path, index, names).mean()
+            path.name.removesuffix(".txt.gz"): evaluate_run(index, path, names).mean()
             for path in paths
         }
     )

@@ -97,7 +97,7 @@ def test_learned_weights(fuse, runs, learn):
     learner = {"weights": "coordinate_ascent"}.get(learn, learn)
     fusion = LinearRankFusion(learner, measure="ap", normalize="zscore")
     found, _ = fuse("--qrels", "qrels", "--learn", learn, "-m", "ap", "--normalize", "zscore")
-    assert_same(found, fuse_learned(runs, read_qrels("qrels"), fusion=fusion))
+    assert_same(found, fuse_learned(read_qrels("qrels"), runs, fusion=fusion))
 
 
 def test_learned_method(fuse, runs):
@@ -107,7 +107,7 @@ def test_learned_method(fuse, runs):
     found, err = fuse("--qrels", "some", "--depth", "4")
     scorer = make_ranking_scorer("ndcg_f@10")
     search = GridSearchCV(RankFusion(), _GRID, scoring=scorer, cv=GroupKFold(2))
-    expected = fuse_learned(runs, read_qrels("some"), fusion=search, cv=3)
+    expected = fuse_learned(read_qrels("some"), runs, fusion=search, cv=3)
     assert_same(found, expected.groupby("qid", sort=False).head(4))
     assert "best by ndcg_f@10 on all judged topics: --method comb" in err
 
@@ -116,7 +116,7 @@ def test_gains_of_labels(fuse, runs):
     found, _ = fuse("--qrels", "qrels", "--learn", "logistic", "--gains", "0=1,1=-1,2=-1")
     qrels = read_qrels("qrels")
     qrels["label"] = qrels["label"].map({0: 1, 1: -1, 2: -1})
-    assert_same(found, fuse_learned(runs, qrels, fusion="logistic"))
+    assert_same(found, fuse_learned(qrels, runs, fusion="logistic"))
 
 
 @pytest.mark.parametrize(

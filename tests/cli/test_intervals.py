@@ -44,7 +44,7 @@ def written(world, tmp_path_factory):
     write_qrels(folder / "llm.txt", world["machine"])
     docnos = world["people"]["docno"].unique()
     pd.DataFrame({"docno": docnos, "text": "words"}).to_csv(folder / "docs.csv", index=False)
-    sample = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=150)
+    sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=150)
     truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
     sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
     write_prels(folder / "sample.prels", sample)
@@ -96,7 +96,7 @@ def assessor(world, monkeypatch):
 def _estimates(runs, measures="dcg@10", **params):
     runs = {Path(path).stem: read_run(path) for path in runs}
     params = {"machine_qrels": {"llm": read_qrels("llm.txt")}} | params
-    return estimate(runs, read_prels("sample.prels"), measures, **params)
+    return estimate(read_prels("sample.prels"), runs, measures, **params)
 
 
 def test_evaluate_prints_what_python_returns(run, runs):
@@ -157,7 +157,7 @@ def test_where_people_judged_all_topics_are_the_sample(run, runs):
     )
     assert "all.txt says no probabilities (--prels): taken for all labels that there are" in err
     found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
-    values = evaluate_runs({Path(path).stem: path for path in runs}, "all.txt", ["err", "dcg@10"])
+    values = evaluate_runs("all.txt", {Path(path).stem: path for path in runs}, ["err", "dcg@10"])
     for measure in ("err", "dcg@10"):
         topics = values[measure].groupby(level="run")
         means, errors = topics.mean(), topics.std() / np.sqrt(30)
@@ -204,8 +204,8 @@ def test_the_report_says_what_the_machine_is_worth(run, runs):
     assert code == 0, err
     page = Path("report.html").read_text(encoding="utf-8")
     report = machine_report(
-        {Path(path).stem: path for path in runs},
         read_prels("sample.prels"),
+        {Path(path).stem: path for path in runs},
         "dcg@10",
         machine_qrels={"llm": read_qrels("llm.txt")},
     )
@@ -255,7 +255,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
     _code, _, err = run(*command)
     assert "60 judgments with their probabilities in own, a sample by themselves: the first" in err
     found = read_prels("own")
-    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=60)
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=60)
     pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     expected = drawn["inclusion_probability"].to_numpy()
     assert found["inclusion_probability"].to_numpy() == pytest.approx(expected, rel=1e-12)
@@ -264,7 +264,7 @@ def test_what_is_judged_in_part(run, runs, assessor, world):
 def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assessor, world):
     command = ["judge", "--runs", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-select", "60"]
-    drawn = draw_sample(world["runs"], world["machine"], "dcg@10", n_select=60)
+    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", n_select=60)
     pairs = list(drawn[["qid", "docno"]].itertuples(index=False, name=None))
     assessor.asked.clear()
     assessor.skipped = {pairs[1]}
@@ -316,7 +316,7 @@ def test_gains_of_a_sample_are_those_that_were_said(run, runs, assessor, world):
         code, _, err = run(*command, "--gains", text, *options, "--out", f"{best}.prels")
         assert code == 0, err
         assert options or "grades 0,1,2,3, as in --gains" in err
-        drawn = draw_sample(world["runs"], machine, "dcg@10", n_select=60, gains=gains)
+        drawn = draw_sample(machine, world["runs"], "dcg@10", n_select=60, gains=gains)
         found = read_prels(f"{best}.prels")
         pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     assert not read_prels("1.prels")[["qid", "docno"]].equals(found[["qid", "docno"]])

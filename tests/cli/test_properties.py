@@ -36,7 +36,7 @@ def test_values_are_those_of_the_library(run, judged, missing, tmp_path_factory)
     write_run(folder / "run", run)
     write_qrels(folder / "qrels", judged)
     words = [word for name in MEASURES for word in ("-m", name)]
-    expected = evaluate_run(run, judged, MEASURES, missing=missing)
+    expected = evaluate_run(judged, run, MEASURES, missing=missing)
     command = ["evaluate", folder / "qrels", folder / "run", "--missing", missing, *words]
     table = pd.read_csv(io.StringIO(printed(*command, "--format", "csv")))
     for name in MEASURES:

@@ -43,12 +43,12 @@ TOPICS = QRELS["qid"].to_numpy()
 
 
 def curve(**options):
-    return judging_curve(RUNS, QRELS, **{"missing": "empty", "depth": 10} | options)
+    return judging_curve(QRELS, RUNS, **{"missing": "empty", "depth": 10} | options)
 
 
 def means_of(qrels, measure, **options):
     """Means of the runs by what another part of the library makes of judgments."""
-    scores = score_systems(RUNS, qrels, measure, missing="empty", **options)[measure]
+    scores = score_systems(qrels, RUNS, measure, missing="empty", **options)[measure]
     return scores.means[list(RUNS)].to_numpy()
 
 
@@ -153,7 +153,7 @@ def test_functions_choose_and_predict():
 def test_bounds_by_trying_all_labels():
     runs = runs_of(a="uvwx", b="xwvu", c="wxuv")
     qrels = pd.DataFrame({"qid": "1", "docno": list("uvwx"), "label": [1.0, 0.0, 1.0, 0.0]})
-    found = judging_curve(runs, qrels, "rr", selections="pooling", mitigations="bounds", shares=0.5)
+    found = judging_curve(qrels, runs, "rr", selections="pooling", mitigations="bounds", shares=0.5)
     judged = (
         PoolingSelector().fit(rank_table(runs).reindex(list("uvwx"), level="docno")).select(0.5)
     )
@@ -161,7 +161,7 @@ def test_bounds_by_trying_all_labels():
     for labels in itertools.product([0.0, 1.0], repeat=int((~judged).sum())):
         trial = qrels.copy()
         trial.loc[~judged, "label"] = labels
-        values.append(score_systems(runs, trial, "rr")["rr"].means[list(runs)].to_numpy())
+        values.append(score_systems(trial, runs, "rr")["rr"].means[list(runs)].to_numpy())
     middle = (np.min(values, axis=0) + np.max(values, axis=0)) / 2
     assert found.means[0, 0, 0, 0] == pytest.approx(middle)
 
@@ -189,7 +189,7 @@ def test_order_of_rows_runs_and_topics_does_not_matter():
     runs = {name: run.sample(frac=1, random_state=1) for name, run in reversed(RUNS.items())}
     qrels = QRELS.sample(frac=1, random_state=2)
     options = {"missing": "empty", "shares": [0.1, 0.3], "selections": ["pooling", "mtc"]}
-    first, second = judging_curve(RUNS, QRELS, **options), judging_curve(runs, qrels, **options)
+    first, second = judging_curve(QRELS, RUNS, **options), judging_curve(qrels, runs, **options)
     assert second.means[..., ::-1] == pytest.approx(first.means, nan_ok=True)
     assert second.tau == pytest.approx(first.tau, nan_ok=True)
 
@@ -217,8 +217,8 @@ def test_topics_that_runs_lack():
     run = QRELS[["qid", "docno"]].assign(score=1.0)
     runs = {"long": run, "short": run.query("qid != 'q2'")}
     with pytest.raises(InputError, match="topic 'q2' is not in the run 'short'"):
-        judging_curve(runs, QRELS)
-    found = judging_curve(runs, QRELS, missing="drop", shares=0.5)
+        judging_curve(QRELS, runs)
+    found = judging_curve(QRELS, runs, missing="drop", shares=0.5)
     assert "q2" in found.dropped_queries
     assert "q2" not in found.queries
 
@@ -259,17 +259,17 @@ def test_bad_arguments(options, message):
 
 def test_one_run_and_foreign_ids():
     with pytest.raises(InputError, match="at least 2 runs"):
-        judging_curve({"one": RUNS["run0"]}, QRELS, missing="empty")
+        judging_curve(QRELS, {"one": RUNS["run0"]}, missing="empty")
     qrels = QRELS.assign(docno="x" + QRELS["docno"])
     with pytest.raises(InputError, match="no run returns a judged document"):
-        judging_curve(RUNS, qrels, missing="empty")
+        judging_curve(qrels, RUNS, missing="empty")
 
 
 TEAMS = {f"run{number}": f"team{number // 2}" for number in range(7)}
 
 
 def test_teams_that_are_left_out_have_no_say():
-    found = leave_out_teams(RUNS, QRELS, teams=TEAMS, shares=[0.3, 1.0], missing="empty", depth=10)
+    found = leave_out_teams(QRELS, RUNS, teams=TEAMS, shares=[0.3, 1.0], missing="empty", depth=10)
     for place, name in enumerate(RUNS):
         others = [other for other in RUNS if TEAMS[other] != TEAMS[name]]
         ranks = RANKS[others].dropna(how="all")
@@ -295,7 +295,7 @@ def test_teams_that_are_left_out_have_no_say():
 
 def test_a_system_that_stays_falls_by_no_place():
     run = QRELS[["qid", "docno"]].assign(score=np.arange(len(QRELS), 0, -1.0))
-    found = leave_out_teams({"one": run, "two": run}, QRELS, shares=1)
+    found = leave_out_teams(QRELS, {"one": run, "two": run}, shares=1)
     assert "-0.000" not in str(found)
     # Of no teams, each run is one.
     assert "ap of 2 systems, each a team of its own, " in str(found)
@@ -303,8 +303,8 @@ def test_a_system_that_stays_falls_by_no_place():
 
 def test_random_selections_are_averaged_over_samples():
     options = {"selections": "random", "missing": "empty", "shares": 0.3}
-    found = leave_out_teams(RUNS, QRELS, **options, n_samples=4)
-    again = leave_out_teams(RUNS, QRELS, **options, n_samples=4, n_jobs=2)
+    found = leave_out_teams(QRELS, RUNS, **options, n_samples=4)
+    again = leave_out_teams(QRELS, RUNS, **options, n_samples=4, n_jobs=2)
     assert np.array_equal(found.bias, again.bias)
     assert found.teams == found.systems
     assert np.isfinite(found.bias).all()
@@ -312,6 +312,6 @@ def test_random_selections_are_averaged_over_samples():
 
 def test_bad_teams():
     with pytest.raises(InputError, match="at least 2 teams, got one, 'x'"):
-        leave_out_teams(RUNS, QRELS, teams=dict.fromkeys(RUNS, "x"), missing="empty")
+        leave_out_teams(QRELS, RUNS, teams=dict.fromkeys(RUNS, "x"), missing="empty")
     with pytest.raises(InputError, match="no team for 6 of 7 runs"):
-        leave_out_teams(RUNS, QRELS, teams={"run0": "x"}, missing="empty")
+        leave_out_teams(QRELS, RUNS, teams={"run0": "x"}, missing="empty")

@@ -36,7 +36,7 @@ SECOND = run("1 s a x c b", "2 a e")
 
 
 def test_places_labels_and_effects():
-    found = moved_documents(FIRST, SECOND, QRELS)
+    found = moved_documents(QRELS, FIRST, SECOND)
     assert list(found.index) == [("1", each) for each in "sabcx"]
     rows = found.droplevel("qid")
     assert rows["first_rank"].astype(object).where(rows["first_rank"].notna(), None).to_dict() == {
@@ -61,7 +61,7 @@ def test_places_labels_and_effects():
 
 
 def test_a_cut_off():
-    found = moved_documents(FIRST, SECOND, QRELS, k=2)
+    found = moved_documents(QRELS, FIRST, SECOND, k=2)
     # The first two places are a b, and s a.
     assert list(found.index.get_level_values("docno")) == ["s", "a", "b"]
     # Behind the cut-off a document counts nothing.
@@ -73,7 +73,7 @@ def test_a_cut_off():
 @pytest.mark.parametrize("gains", [None, "exp2", {2: 5, 1: 1, 0: 0, -2: -7, -1: -1}])
 def test_effects_add_up_to_the_difference_in_dcg(k, gains):
     index = QrelsIndex(QRELS)
-    found = moved_documents(FIRST, SECOND, index, k=k, gains=gains)
+    found = moved_documents(index, FIRST, SECOND, k=k, gains=gains)
     values = []
     for each in (FIRST, SECOND):
         y_true, y_score, groups = index.align(each)
@@ -84,28 +84,28 @@ def test_effects_add_up_to_the_difference_in_dcg(k, gains):
 
 
 def test_what_stays_is_listed_where_asked_for():
-    found = moved_documents(FIRST, SECOND, QRELS, unmoved=True)
+    found = moved_documents(QRELS, FIRST, SECOND, unmoved=True)
     assert list(found.loc["2"].index) == ["a", "e"]
     assert (found.loc["2"]["effect"] == 0).all()
-    assert "2" not in moved_documents(FIRST, SECOND, QRELS).index.get_level_values("qid")
+    assert "2" not in moved_documents(QRELS, FIRST, SECOND).index.get_level_values("qid")
 
 
 def test_topics_in_the_order_asked_for():
-    found = moved_documents(FIRST, SECOND, QRELS, queries=["2", "1"], unmoved=True)
+    found = moved_documents(QRELS, FIRST, SECOND, queries=["2", "1"], unmoved=True)
     assert list(found.index.unique("qid")) == ["2", "1"]
-    found = moved_documents(FIRST, SECOND, QRELS, queries=[2], unmoved=True)
+    found = moved_documents(QRELS, FIRST, SECOND, queries=[2], unmoved=True)
     assert list(found.index.unique("qid")) == ["2"]
-    assert len(moved_documents(FIRST, SECOND, QRELS, queries=["2"])) == 0
+    assert len(moved_documents(QRELS, FIRST, SECOND, queries=["2"])) == 0
 
 
 def test_a_topic_that_one_run_lacks():
-    found = moved_documents(FIRST, run("1 a b c x"), QRELS)
+    found = moved_documents(QRELS, FIRST, run("1 a b c x"))
     assert found.index.tolist() == [("2", "a"), ("2", "e")]
     assert found["second_rank"].isna().all()
 
 
 def test_unjudged_documents_may_be_taken_out():
-    found = moved_documents(FIRST, SECOND, QRELS, unjudged="drop").droplevel("qid")
+    found = moved_documents(QRELS, FIRST, SECOND, unjudged="drop").droplevel("qid")
     # Without x the second list is s a c b.
     assert found["second_rank"].to_dict() == {"s": 1, "a": 2, "b": 4}
     assert "c" not in found.index
@@ -113,13 +113,13 @@ def test_unjudged_documents_may_be_taken_out():
 
 def test_equal_scores_stand_in_the_order_of_trec_eval():
     tied = FIRST.assign(score=1.0)
-    found = moved_documents(tied, FIRST, QRELS, unmoved=True).loc["1"]
+    found = moved_documents(QRELS, tied, FIRST, unmoved=True).loc["1"]
     assert found["first_rank"].to_dict() == {"x": 1, "c": 2, "b": 3, "a": 4}
 
 
 def test_swapped_runs_change_the_sign():
-    there = moved_documents(FIRST, SECOND, QRELS)
-    back = moved_documents(SECOND, FIRST, QRELS)
+    there = moved_documents(QRELS, FIRST, SECOND)
+    back = moved_documents(QRELS, SECOND, FIRST)
     pd.testing.assert_index_equal(there.index, back.index)
     np.testing.assert_allclose(there["effect"], -back["effect"])
     pd.testing.assert_series_equal(there["first_rank"], back["second_rank"], check_names=False)
@@ -127,8 +127,8 @@ def test_swapped_runs_change_the_sign():
 
 def test_errors():
     with pytest.raises(ValueError, match="k must be None"):
-        moved_documents(FIRST, SECOND, QRELS, k=0)
+        moved_documents(QRELS, FIRST, SECOND, k=0)
     with pytest.raises(ValueError, match="queries: topic '7' is not in the judgments"):
-        moved_documents(FIRST, SECOND, QRELS, queries=["7"])
+        moved_documents(QRELS, FIRST, SECOND, queries=["7"])
     with pytest.raises(ValueError, match="unjudged must be one of"):
-        moved_documents(FIRST, SECOND, QRELS, unjudged="keep")
+        moved_documents(QRELS, FIRST, SECOND, unjudged="keep")

@@ -50,7 +50,7 @@ def test_what_evaluate_writes_comes_back(files, capsys, format):
     text = written(capsys, format, MEASURES)
     found = read_system_scores(io.BytesIO(text.encode()))
     expected = score_systems(
-        {name: name for name in ("good", 'a "b", c')}, "qrels", MEASURES, n_items=1_000_000
+        "qrels", {name: name for name in ("good", 'a "b", c')}, MEASURES, n_items=1_000_000
     )
     assert list(found) == MEASURES
     for name, scores in expected.items():
@@ -64,7 +64,7 @@ def test_what_evaluate_writes_comes_back(files, capsys, format):
 
 def test_four_digits_of_the_trec_format(files, capsys):
     found = read_system_scores(io.StringIO(written(capsys, "trec", ["ndcg_f@2", "ap"])))
-    expected = score_systems({name: name for name in ("good", 'a "b", c')}, "qrels", "ap")["ap"]
+    expected = score_systems("qrels", {name: name for name in ("good", 'a "b", c')}, "ap")["ap"]
     assert found["ap"].systems == expected.systems
     np.testing.assert_allclose(found["ap"].values, expected.values, atol=0.5e-4)
 

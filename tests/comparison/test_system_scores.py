@@ -201,7 +201,7 @@ class TestSystemScores:
 
 class TestOf:
     def test_of_evaluate_runs(self):
-        frame = evaluate_runs(RUNS, QRELS, ["ap", "recall_error"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "recall_error"])
         scores = SystemScores.of(frame, "ap")
         assert scores.systems == ("good", "bad", "half")
         assert scores.queries == ("1", "2", "3")
@@ -234,7 +234,7 @@ class TestOf:
     @pytest.mark.parametrize("query", ["qid", "query", "topic"])
     @pytest.mark.parametrize("system", ["run", "system"])
     def test_names_of_axes_say_which_are_queries(self, query, system):
-        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"]).rename_axis([system, query])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"]).rename_axis([system, query])
         expected = SystemScores.of(frame, "ap")
         assert expected.systems == ("good", "bad", "half")
         wide = frame["ap"].unstack(system, sort=False)  # noqa: PD010
@@ -248,18 +248,18 @@ class TestOf:
             assert scores.measure == "ap"
 
     def test_measures_are_no_queries(self):
-        frame = evaluate_runs(RUNS, QRELS, ["ap", "ndcg@2"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "ndcg@2"])
         for table in (frame.loc["good"], frame.groupby("run").mean(), frame.reset_index(drop=True)):
             with pytest.raises(ValueError, match="columns of values are measures, 'ap', 'ndcg@2'"):
                 compare_systems(table)
 
     def test_two_levels(self):
-        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"])
         with pytest.raises(ValueError, match=r"SystemScores\.of"):
             SystemScores(frame)
         with pytest.raises(ValueError, match="axes are named 'a', 'b'"):
             compare_systems(frame.rename_axis(["a", "b"]))
-        assert not SystemScores.of(evaluate_runs(RUNS, QRELS, "recall_error")).greater_is_better
+        assert not SystemScores.of(evaluate_runs(QRELS, RUNS, "recall_error")).greater_is_better
 
     def test_more_systems_than_queries_without_names(self):
         values = np.arange(6.0).reshape(3, 2)
@@ -277,7 +277,7 @@ class TestOf:
             scores.select(queries=[0])
 
     def test_results_of_several_measures(self):
-        scores = score_systems(RUNS, QRELS, ["ap", "rr"])
+        scores = score_systems(QRELS, RUNS, ["ap", "rr"])
         assert SystemScores.of(scores, "rr") is scores["rr"]
         assert SystemScores.of({"ap": scores["ap"]}) is scores["ap"]
         with pytest.raises(ValueError, match=r"at a time, scores\['ap'\] or measure='ap'"):
@@ -292,7 +292,7 @@ class TestOf:
         assert (scores.measure, scores.greater_is_better) == ("recall_error", False)
 
     def test_lexicographic_measures_of_a_table_are_preferences(self):
-        frame = evaluate_runs(RUNS, QRELS, ["lexirecall"])
+        frame = evaluate_runs(QRELS, RUNS, ["lexirecall"])
         scores = SystemScores.of(frame)
         assert scores.is_preference
         assert scores.values[:, 0].tolist() == [1, 0.5, 0]
@@ -316,8 +316,8 @@ class TestOf:
         ],
     )
     def test_every_function_takes_what_others_return(self, function):
-        frame = evaluate_runs(RUNS, QRELS, ["ap", "rr"])
-        scores = score_systems(RUNS, QRELS, ["ap", "rr"])
+        frame = evaluate_runs(QRELS, RUNS, ["ap", "rr"])
+        scores = score_systems(QRELS, RUNS, ["ap", "rr"])
         expected = str(function(scores["rr"]))
         assert str(function(frame, measure="rr")) == expected
         assert str(function(frame["rr"])) == expected
@@ -328,8 +328,8 @@ class TestOf:
 class TestScoreSystems:
     def test_values_of_several_measures(self):
         measures = ["ap", "ndcg_f@2", "recall_error"]
-        expected = evaluate_runs(RUNS, QRELS, measures)
-        found = score_systems(RUNS, QRELS, measures)
+        expected = evaluate_runs(QRELS, RUNS, measures)
+        found = score_systems(QRELS, RUNS, measures)
         assert list(found) == measures
         for name, scores in found.items():
             table = expected[name].unstack(sort=False)  # noqa: PD010
@@ -338,7 +338,7 @@ class TestScoreSystems:
         assert not found["recall_error"].greater_is_better
 
     def test_lexicographic_measures_are_exact_preferences(self):
-        found = score_systems(RUNS, QRELS, ["lexirecall", "lexiprecision"])
+        found = score_systems(QRELS, RUNS, ["lexirecall", "lexiprecision"])
         recall = found["lexirecall"]
         assert recall.is_preference
         assert recall.queries == ("1", "2")  # in topic 3 nothing is relevant
@@ -351,32 +351,32 @@ class TestScoreSystems:
 
     def test_lexicographic_measures_on_a_scale_are_its_values(self):
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
-            (scores,) = score_systems(RUNS, QRELS, name).values()
+            (scores,) = score_systems(QRELS, RUNS, name).values()
             assert not scores.is_preference
-            expected = evaluate_runs(RUNS, QRELS, name)[name].unstack(sort=False)  # noqa: PD010
+            expected = evaluate_runs(QRELS, RUNS, name)[name].unstack(sort=False)  # noqa: PD010
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     def test_missing_topics(self):
         runs = {**RUNS, "short": run("1 a b c", "3 e")}
         measures = ["ap", "lexirecall"]
         with pytest.raises(ValueError, match="'short' has none for query '2'"):
-            score_systems(runs, QRELS, "ap")
+            score_systems(QRELS, runs, "ap")
         with pytest.raises(ValueError, match="'short' has none for query '2'"):
-            score_systems(runs, QRELS, "lexirecall")
-        dropped = score_systems(runs, QRELS, measures, missing="drop")
+            score_systems(QRELS, runs, "lexirecall")
+        dropped = score_systems(QRELS, runs, measures, missing="drop")
         assert dropped["ap"].queries == ("1", "3")
         assert dropped["lexirecall"].queries == ("1",)
         assert set(dropped["lexirecall"].dropped_queries) == {"2", "3"}
-        empty = score_systems(runs, QRELS, measures, missing="empty")
+        empty = score_systems(QRELS, runs, measures, missing="empty")
         assert empty["ap"].values[3].tolist() == [1, 0, 0]
         # An empty list lacks the relevant document as "half" does.
         assert empty["lexirecall"].values[3].tolist() == [5 / 6, 1 / 6]
-        filled = score_systems(runs, QRELS, measures, missing=0.75)
+        filled = score_systems(QRELS, runs, measures, missing=0.75)
         assert filled["ap"].values[3].tolist() == [1, 0.75, 0]
         assert filled["ap"].n_filled == 1
 
     def test_undefined_values_are_missing_with_skip(self):
-        found = score_systems(RUNS, QRELS, "ap", undefined="drop", missing="drop")
+        found = score_systems(QRELS, RUNS, "ap", undefined="drop", missing="drop")
         assert found["ap"].dropped_queries == ("3",)
 
     def test_paths_and_processes(self, tmp_path):
@@ -385,8 +385,8 @@ class TestScoreSystems:
             paths.append(tmp_path / f"{name}.txt")
             lines = [f"{q} Q0 {d} 0 {s} x" for q, d, s in frame.itertuples(index=False)]
             paths[-1].write_text("\n".join(lines) + "\n")
-        one = score_systems(paths, QRELS, ["ap", "lexirecall"])
-        two = score_systems(paths, QRELS, ["ap", "lexirecall"], n_jobs=2)
+        one = score_systems(QRELS, paths, ["ap", "lexirecall"])
+        two = score_systems(QRELS, paths, ["ap", "lexirecall"], n_jobs=2)
         for name, scores in one.items():
             assert scores.systems == ("good", "bad", "half")
             np.testing.assert_array_equal(scores.values, two[name].values)
@@ -399,21 +399,21 @@ class TestScoreSystems:
                 (tmp_path / folder / name).write_text(
                     "1 Q0 a 0 1.0 x\n2 Q0 a 0 1 x\n3 Q0 e 0 1 x\n"
                 )
-            found = score_systems(["a", "b"], QRELS, "ap", n_jobs=2)
+            found = score_systems(QRELS, ["a", "b"], "ap", n_jobs=2)
             assert found["ap"].values.tolist() == [[0.5, 1, 0]] * 2
         (tmp_path / "two" / "b").write_text("1 Q0 a\n")
         with pytest.raises(ValueError, match=r"^b:1: "):
-            score_systems(["a", "b"], QRELS, "ap", n_jobs=2)
+            score_systems(QRELS, ["a", "b"], "ap", n_jobs=2)
 
     def test_gains_reach_values_and_preferences(self):
         gains = {2: 0, 1: 1, 0: 0, -1: 0}
-        found = score_systems(RUNS, QRELS, ["rr", "lexirecall"], gains=gains)
+        found = score_systems(QRELS, RUNS, ["rr", "lexirecall"], gains=gains)
         assert found["rr"].values[:, 0].tolist() == [1 / 2, 1 / 3, 0]
         assert found["lexirecall"].values[:, 0].tolist() == [1, 0.5, 0]
 
     def test_errors_name_the_run(self):
         with pytest.raises(ValueError, match="score") as caught:
-            score_systems({"odd": RUNS["good"].drop(columns="score")}, QRELS, "ap")
+            score_systems(QRELS, {"odd": RUNS["good"].drop(columns="score")}, "ap")
         assert "odd" in " ".join(caught.value.__notes__)
 
 

@@ -105,8 +105,8 @@ def _of_run(vector, name, parameters, how):
     rows = pd.DataFrame(vector["rows"]).rename(columns={"query": "qid", "document": "docno"})
     missing = {0: "empty", "skip": "drop", "refused": "raise"}[parameters.get("missing", 0)]
     values = evaluate_run(
-        rows.loc[rows["score"].notna(), ["qid", "docno", "score"]],
         rows.loc[rows["label"].notna(), ["qid", "docno", "label"]],
+        rows.loc[rows["score"].notna(), ["qid", "docno", "score"]],
         [name],
         **{**how, "ties": how["ties"] or "docno"},
         missing=missing,

@@ -24,27 +24,27 @@ def data():
 @pytest.fixture(scope="module")
 def sample(data):
     people, machine, runs = data
-    drawn = draw_sample(runs, machine, "dcg@10", n_select=60)
+    drawn = draw_sample(machine, runs, "dcg@10", n_select=60)
     return with_labels(drawn, people)
 
 
 @pytest.fixture(scope="module")
 def estimates(data, sample):
     _, machine, runs = data
-    return estimate(runs, sample, "dcg@10", machine_qrels=machine)
+    return estimate(sample, runs, "dcg@10", machine_qrels=machine)
 
 
 def means(runs, people, measures):
     """Measures by all labels."""
-    values = evaluate_runs(runs, people, measures).groupby("run", sort=False).mean()
+    values = evaluate_runs(people, runs, measures).groupby("run", sort=False).mean()
     return pd.concat({name: values[name] for name in measures}, names=["measure"])
 
 
 def test_where_everything_is_judged_the_estimate_is_the_measure(data):
     people, machine, runs = data
-    drawn = draw_sample(runs, machine, MEASURES, n_select=1.0)
+    drawn = draw_sample(machine, runs, MEASURES, n_select=1.0)
     assert (drawn["inclusion_probability"] == 1).all()
-    found = estimate(runs, with_labels(drawn, people), MEASURES, machine_qrels=machine).to_frame()
+    found = estimate(with_labels(drawn, people), runs, MEASURES, machine_qrels=machine).to_frame()
     np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
     np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
 
@@ -57,7 +57,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
     people = pd.DataFrame({"qid": "1", "docno": documents, "label": rng.permutation(7) * 1.5})
     machine = people.assign(label=rng.randint(0, 2, 7))
     runs = {name: people.assign(score=rng.uniform(size=7)) for name in "ab"}
-    pool = RankedPool.read(runs, machine)
+    pool = RankedPool.read(machine, runs)
     sizes = rng.uniform(0.5, 2, size=7)
     order, probability = draw_by_folds(sizes, pool.folds, 4, np.random.RandomState(0))
     drawn = np.bincount(pool.folds[order], minlength=pool.n_folds)
@@ -75,7 +75,7 @@ def test_the_estimate_is_unbiased_over_all_samples():
         frame = pool.index[rows].to_frame(index=False)
         frame["inclusion_probability"] = probability[rows]
         # Of a dict all grades are known, whether a sample has them or not.
-        found = estimate(pool, with_labels(frame, people), "dcg@4", gains=gains)
+        found = estimate(with_labels(frame, people), pool, "dcg@4", gains=gains)
         total += weight * found.results["dcg@4"].values
         chance += weight
     assert chance == pytest.approx(1)
@@ -87,12 +87,12 @@ def test_the_estimate_is_unbiased_over_all_samples():
 )
 def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
     people, machine, runs = collection(n_topics=16, n_documents=30, seed=5)
-    pool = RankedPool.read(runs, machine)
+    pool = RankedPool.read(machine, runs)
     true = means(runs, people, measures)
     inside, inside_differences = [], []
     for seed in range(25):
-        drawn = draw_sample(pool, None, measures, n_select=0.2, aim=aim, random_state=seed)
-        found = estimate(pool, with_labels(drawn, people), measures)
+        drawn = draw_sample(None, pool, measures, n_select=0.2, aim=aim, random_state=seed)
+        found = estimate(with_labels(drawn, people), pool, measures)
         frame = found.to_frame()
         inside.append((frame["low"] <= true) & (true <= frame["high"]))
         pairs = found.compare(measures[0])
@@ -106,10 +106,10 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
 
 def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     people, machine, runs = collection(noise=4.0)
-    sample = with_labels(draw_sample(runs, machine, "dcg@10", n_select=120), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_select=120), people)
 
     def width(qrels):
-        frame = estimate(runs, sample, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
+        frame = estimate(sample, runs, "dcg@10", machine_qrels=qrels, pool=people).to_frame()
         return (frame["high"] - frame["low"]).mean()
 
     alone = width(None)
@@ -122,7 +122,7 @@ def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
 
 def test_new_topics_are_less_sure_than_these(data, sample, estimates):
     _, machine, runs = data
-    new = estimate(runs, sample, "dcg@10", machine_qrels=machine, target="new topics")
+    new = estimate(sample, runs, "dcg@10", machine_qrels=machine, target="new topics")
     old, new = estimates.to_frame(), new.to_frame()
     np.testing.assert_allclose(old["value"], new["value"])
     assert (new["standard_error"] > old["standard_error"]).all()
@@ -135,15 +135,15 @@ def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
         for row in sample.itertuples()
     ]
     (tmp_path / "sample.prels").write_text("\n".join(lines) + "\n")
-    found = estimate(runs, tmp_path / "sample.prels", "dcg@10", machine_qrels=machine)
+    found = estimate(tmp_path / "sample.prels", runs, "dcg@10", machine_qrels=machine)
     pd.testing.assert_frame_equal(found.to_frame(), estimates.to_frame())
 
 
 def test_rows_in_another_order_give_the_same(data, sample, estimates):
     _, machine, runs = data
     shuffled = estimate(
-        {name: run.sample(frac=1, random_state=0) for name, run in runs.items()},
         sample.sample(frac=1, random_state=1),
+        {name: run.sample(frac=1, random_state=0) for name, run in runs.items()},
         "dcg@10",
         machine_qrels=machine.sample(frac=1, random_state=2),
     )
@@ -153,18 +153,18 @@ def test_rows_in_another_order_give_the_same(data, sample, estimates):
 def test_gains_of_another_unit_scale_all(data, sample, estimates):
     _, machine, runs = data
     gains = {0: 0, 1: 10, 2: 20, 3: 30}
-    scaled = estimate(runs, sample, "dcg@10", machine_qrels=machine, gains=gains).to_frame()
+    scaled = estimate(sample, runs, "dcg@10", machine_qrels=machine, gains=gains).to_frame()
     np.testing.assert_allclose(scaled, 10 * estimates.to_frame())
 
 
 def test_labels_of_machines_may_have_any_scale(data, sample, estimates):
     _, machine, runs = data
     other = machine.assign(label=100 + 7.5 * machine["label"])
-    found = estimate(runs, sample, "dcg@10", machine_qrels=other).to_frame()
+    found = estimate(sample, runs, "dcg@10", machine_qrels=other).to_frame()
     np.testing.assert_allclose(found, estimates.to_frame(), rtol=1e-6)
     rng = np.random.RandomState(0)
     scores = machine.assign(label=machine["label"] + rng.uniform(size=len(machine)))
-    assert np.isfinite(estimate(runs, sample, "dcg@10", machine_qrels=scores).to_frame()).all(
+    assert np.isfinite(estimate(sample, runs, "dcg@10", machine_qrels=scores).to_frame()).all(
         axis=None
     )
 
@@ -172,11 +172,11 @@ def test_labels_of_machines_may_have_any_scale(data, sample, estimates):
 def test_a_machine_may_leave_documents_out(data, sample):
     people, machine, runs = data
     some = machine.iloc[::2]
-    found = estimate(runs, sample, "dcg@10", machine_qrels=some, pool=people).to_frame()
+    found = estimate(sample, runs, "dcg@10", machine_qrels=some, pool=people).to_frame()
     true = means(runs, people, ["dcg@10"])
     assert (np.abs(found["value"] - true) < 4 * found["standard_error"]).all()
     with pytest.raises(InputError, match=r"documents outside the pool"):
-        estimate(runs, sample, "dcg@10", machine_qrels=some)
+        estimate(sample, runs, "dcg@10", machine_qrels=some)
 
 
 def test_a_run_from_elsewhere(data, sample):
@@ -185,9 +185,9 @@ def test_a_run_from_elsewhere(data, sample):
     with pytest.raises(
         InputError, match=r"none of the 480 documents .* holds 'zd\d+', .* pool 'd\d+'"
     ):
-        estimate(runs | {"away": away}, sample, "dcg@10", machine_qrels=machine)
+        estimate(sample, runs | {"away": away}, "dcg@10", machine_qrels=machine)
     with pytest.raises(InputError, match="none of the 480 documents"):
-        draw_sample({"away": away}, machine, "dcg@10", n_select=20)
+        draw_sample(machine, {"away": away}, "dcg@10", n_select=20)
     # Every second document of each list is outside.
     half = runs["run0"].sort_values(["qid", "score"], ascending=[True, False])
     docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
@@ -195,19 +195,19 @@ def test_a_run_from_elsewhere(data, sample):
     for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
         text = rf"{n_outside} of {n_shown} of 'half'\): they are counted as gain 0"
         with pytest.warns(DataWarning, match=text):
-            drawn = draw_sample({"run1": runs["run1"], "half": half}, machine, name, n_select=40)
+            drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_select=40)
     with pytest.warns(DataWarning, match="first 10 of 1 run are outside the pool"):
         found = estimate(
-            {"run1": runs["run1"], "half": half},
             with_labels(drawn, people),
+            {"run1": runs["run1"], "half": half},
             "rbp",
             machine_qrels=machine,
         )
     # A run that returns nothing returns nothing wrong.
     empty = runs["run0"].assign(score=-np.inf)
     found = estimate(
-        {"run0": runs["run0"], "none": empty},
         people.assign(inclusion_probability=1.0),
+        {"run0": runs["run0"], "none": empty},
         "dcg@10",
         machine_qrels=machine,
     )
@@ -216,15 +216,15 @@ def test_a_run_from_elsewhere(data, sample):
 
 def test_one_judged_document_in_a_topic_is_enough(data):
     people, machine, runs = data
-    drawn = with_labels(draw_sample(runs, machine, "dcg@10", n_select=20), people)
+    drawn = with_labels(draw_sample(machine, runs, "dcg@10", n_select=20), people)
     assert (drawn["qid"].value_counts() == 1).any()
-    assert estimate(runs, drawn, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
+    assert estimate(drawn, runs, "dcg@10", machine_qrels=machine).to_frame()["low"].notna().all()
 
 
 def test_grades_that_the_machine_never_gives(data, sample, estimates):
     _, machine, runs = data
     flat = machine.assign(label=(machine["label"] > 0) * 1)
-    found = estimate(runs, sample, "dcg@10", machine_qrels=flat).to_frame()
+    found = estimate(sample, runs, "dcg@10", machine_qrels=flat).to_frame()
     assert (found["standard_error"] > 0).all()
 
 
@@ -232,7 +232,7 @@ def test_bad_input(data, sample):
     _, machine, runs = data
 
     def of(qrels, **params):
-        return estimate(runs, qrels, "dcg@10", **{"machine_qrels": machine} | params)
+        return estimate(qrels, runs, "dcg@10", **{"machine_qrels": machine} | params)
 
     with pytest.raises(InputError, match="draw_sample"):
         of(sample.drop(columns="inclusion_probability"))
@@ -258,38 +258,38 @@ def test_bad_input(data, sample):
         of(sample.assign(label=np.arange(len(sample)) / 7))
     with pytest.raises(InputError, match="target"):
         of(sample, target="other topics")
-    pool = RankedPool.read(runs, machine)
+    pool = RankedPool.read(machine, runs)
     with pytest.raises(InputError, match="holds its machine labels"):
-        estimate(pool, sample, "dcg@10", machine_qrels=machine)
+        estimate(sample, pool, "dcg@10", machine_qrels=machine)
     with pytest.raises(InputError, match="unit='query'"):
-        estimate(runs, sample, "err", machine_qrels=machine)
+        estimate(sample, runs, "err", machine_qrels=machine)
 
 
 def test_a_sample_for_one_measure_is_none_for_another(data, sample):
     _, machine, runs = data
     with pytest.raises(InputError, match=r"a sample for 'ndcg@10'.*drawn for another measure"):
-        estimate(runs, sample, "ndcg@10", machine_qrels=machine)
+        estimate(sample, runs, "ndcg@10", machine_qrels=machine)
 
 
 def test_why_labels_are_no_sample(data, sample):
     people, machine, runs = data
     part = sample.assign(label=sample["label"].where(np.arange(60) < 15))
     with pytest.raises(InputError, match=r"45 documents without a label, beside 15 .*n_select"):
-        estimate(runs, part, "dcg@10", machine_qrels=machine)
+        estimate(part, runs, "dcg@10", machine_qrels=machine)
     # Few that lack do not show in the count.
     part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
     with pytest.warns(DataWarning, match="5 documents without a label, for which"):
-        estimate(runs, part, "dcg@10", machine_qrels=machine)
+        estimate(part, runs, "dcg@10", machine_qrels=machine)
     first, *late = runs
-    drawn = draw_sample({first: runs[first]}, machine, "dcg@10", n_select=0.9)
+    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_select=0.9)
     one = {first: runs[first], "late": runs[late[-1]]}
     with pytest.raises(InputError, match="drawn without 'late' among the runs"):
-        estimate(one, with_labels(drawn, people), "dcg@10", machine_qrels=machine)
+        estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)
 
 
 def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimates):
     _, machine, runs = data
-    both = estimate(runs, sample, ["precision@10", "dcg@10"], machine_qrels=machine)
+    both = estimate(sample, runs, ["precision@10", "dcg@10"], machine_qrels=machine)
     pd.testing.assert_frame_equal(both.to_frame().loc[["dcg@10"]], estimates.to_frame())
     pd.testing.assert_frame_equal(both.order("dcg@10"), estimates.order())
 

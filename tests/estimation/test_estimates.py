@@ -22,8 +22,8 @@ def data():
 @pytest.fixture(scope="module")
 def estimates(data):
     people, machine, runs = data
-    sample = draw_sample(runs, machine, ["dcg@10", "ap"], n_select=150)
-    return estimate(runs, with_labels(sample, people), ["dcg@10", "ap"], machine_qrels=machine)
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_select=150)
+    return estimate(with_labels(sample, people), runs, ["dcg@10", "ap"], machine_qrels=machine)
 
 
 def test_differences_have_the_covariance_of_one_sample(estimates):
@@ -62,14 +62,14 @@ def test_a_baseline_is_compared_with_all_others(estimates):
 
 def test_orders_have_intervals_that_hold_together(data):
     people, machine, runs = data
-    pool = RankedPool.read(runs, machine)
+    pool = RankedPool.read(machine, runs)
     true = (
-        evaluate_runs(runs, people, "dcg@10").groupby("run")["dcg@10"].mean().rank(ascending=False)
+        evaluate_runs(people, runs, "dcg@10").groupby("run")["dcg@10"].mean().rank(ascending=False)
     )
     inside = []
     for seed in range(14):
-        sample = draw_sample(pool, None, "dcg@10", n_select=0.2, random_state=seed)
-        order = estimate(pool, with_labels(sample, people), "dcg@10").order()
+        sample = draw_sample(None, pool, "dcg@10", n_select=0.2, random_state=seed)
+        order = estimate(with_labels(sample, people), pool, "dcg@10").order()
         assert ((order["low"] <= order["rank"] + 1) & (order["rank"] - 1 <= order["high"])).all()
         held = true[order.index]
         inside.append(((order["low"] <= held + 0.5) & (held - 0.5 <= order["high"])).all())
@@ -80,8 +80,8 @@ def test_an_order_of_a_measure_to_keep_low(data):
     people, machine, runs = data
     gains = {0: -1, 1: 1, 2: 1, 3: 1}
     names = ["precision@10", "dcg@10"]
-    sample = draw_sample(runs, machine, names, n_select=150, gains=gains)
-    found = estimate(runs, with_labels(sample, people), names, machine_qrels=machine, gains=gains)
+    sample = draw_sample(machine, runs, names, n_select=150, gains=gains)
+    found = estimate(with_labels(sample, people), runs, names, machine_qrels=machine, gains=gains)
     order = found.order("dcg@10")
     assert order["rank"].is_monotonic_increasing
     assert order["value"].iloc[0] > order["value"].iloc[-1]
@@ -104,31 +104,31 @@ def test_the_predicted_number_of_labels_does(data, estimates):
     frame = estimates.to_frame().loc["dcg@10"]
     goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
     n_needed = estimates.labels_needed("dcg@10", half_width=goal)
-    sample = draw_sample(runs, machine, ["dcg@10", "ap"], n_select=n_needed)
-    found = estimate(runs, with_labels(sample, people), "dcg@10", machine_qrels=machine).to_frame()
+    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_select=n_needed)
+    found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine).to_frame()
     assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
 
 
 def test_one_run_is_compared_with_none(data):
     people, machine, runs = data
     run = {"run1": runs["run1"]}
-    sample = with_labels(draw_sample(run, machine, "dcg@3", n_select=30), people)
-    found = estimate(run, sample, "dcg@3", machine_qrels=machine)
+    sample = with_labels(draw_sample(machine, run, "dcg@3", n_select=30), people)
+    found = estimate(sample, run, "dcg@3", machine_qrels=machine)
     with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
         found.compare()
     with pytest.raises(InputError, match="there is one, 'run1': give half_width"):
         found.labels_needed()
     assert 0 < found.labels_needed(half_width=0.5) <= 60
     two = {"run1": runs["run1"], "run2": runs["run2"]}
-    sample = with_labels(draw_sample(two, machine, "dcg@3", n_select=30), people)
-    text = str(estimate(two, sample, "dcg@3", machine_qrels=machine).compare())
+    sample = with_labels(draw_sample(machine, two, "dcg@3", n_select=30), people)
+    text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
     assert "of 1 difference is significant for these topics" in text
 
 
 def test_only_documents_that_matter_are_counted(data):
     # Drawn for all runs down to 10, and asked of one of them down to 2.
     people, machine, runs = data
-    sample = with_labels(draw_sample(runs, machine, "dcg@10", n_select=150), people)
+    sample = with_labels(draw_sample(machine, runs, "dcg@10", n_select=150), people)
     pairs = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
 
     def first(k):
@@ -136,7 +136,7 @@ def test_only_documents_that_matter_are_counted(data):
         return pd.MultiIndex.from_frame(table[["qid", "docno"]])
 
     run = {"run1": runs["run1"]}
-    found = estimate(run, sample, ["dcg@2", "dcg@4"], machine_qrels=machine)
+    found = estimate(sample, run, ["dcg@2", "dcg@4"], machine_qrels=machine)
     n_judged = pairs.isin(first(4)).sum()
     assert 0 < n_judged < 80
     assert (found.n_judged, found.n_possible, found.n_other) == (n_judged, 80, 150 - n_judged)
@@ -147,7 +147,7 @@ def test_only_documents_that_matter_are_counted(data):
     enough = found.labels_needed("dcg@2", half_width=1e9)
     assert enough < pairs.isin(first(2)).sum()
     # Values are those of a sample in which the rest is judged too.
-    both = estimate(runs, sample, "dcg@10", machine_qrels=machine)
+    both = estimate(sample, runs, "dcg@10", machine_qrels=machine)
     assert (both.n_judged, both.n_other) == (150, 0)
     assert "(and" not in str(both)
 
@@ -156,8 +156,8 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     people, machine, runs = data
     known = people.iloc[:100]
     run = {"run1": runs["run1"]}
-    drawn = draw_sample(run, machine, "dcg@3", n_select=1.0, judged=known)
-    found = estimate(run, with_labels(drawn, people), "dcg@3", machine_qrels=machine)
+    drawn = draw_sample(machine, run, "dcg@3", n_select=1.0, judged=known)
+    found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
     assert (found.n_judged, found.n_possible) == (60, 60)
     assert found.n_other == len(drawn) - 60 > 0
     assert found.labels_needed(half_width=0.5) <= 60
@@ -166,9 +166,9 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
 def test_intervals_end_where_the_measure_does():
     # Two topics, and all labels of a sample of documents that a machine knows nothing of.
     people, machine, runs = collection(n_topics=2, n_documents=30, seed=1)
-    sample = with_labels(draw_sample(runs, machine, ["precision@5"], n_select=14), people)
+    sample = with_labels(draw_sample(machine, runs, ["precision@5"], n_select=14), people)
     found = estimate(
-        runs, sample, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
+        sample, runs, "precision@5", machine_qrels=machine, target="new topics", confidence=0.99
     )
     frame, result = found.to_frame(), found.results["precision@5"]
     width = 31.8 * np.sqrt((result.deviations**2).sum(axis=0)).max()
@@ -183,7 +183,7 @@ def test_intervals_end_where_the_measure_does():
     full = people.assign(inclusion_probability=1.0)
     for lowest, expected in ((0, (0, 1)), (-1, (-np.inf, np.inf))):
         gains = {0: lowest, 1: 1, 2: 1, 3: 1}
-        found = estimate(runs, full, ["ndcg@5", "dcg@5"], machine_qrels=machine, gains=gains)
+        found = estimate(full, runs, ["ndcg@5", "dcg@5"], machine_qrels=machine, gains=gains)
         assert found.results["ndcg@5"].value_range == expected
         assert found.results["dcg@5"].value_range == (-np.inf, np.inf)
 

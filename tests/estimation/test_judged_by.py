@@ -22,7 +22,7 @@ def world():
     people = rows.assign(label=rng.randint(0, 3, 2 * _N))
     machine = people.assign(label=np.minimum(people["label"] + rng.randint(0, 2, 2 * _N), 2))
     runs = {name: rows.assign(score=rng.uniform(size=2 * _N)) for name in ("a", "b")}
-    sample = draw_sample(runs, machine, "dcg@40", n_select=70)
+    sample = draw_sample(machine, runs, "dcg@40", n_select=70)
     sample["label"] = sample[["qid", "docno"]].merge(people)["label"]
     return runs, people, machine, sample
 
@@ -32,16 +32,16 @@ def test_a_machines_labels_are_no_sample_of_peoples(world, call):
     runs, _, machine, sample = world
     marked = sample.assign(judged_by=["large"] * 3 + ["people"] * (len(sample) - 3))
     with pytest.raises(InputError, match=r"qrels holds 3 labels of machines among 70.*'large'"):
-        call(runs, marked, "dcg@40", machine_qrels=machine)
-    same = call(runs, sample.assign(judged_by="people"), "dcg@40", machine_qrels=machine)
-    assert same.to_frame().equals(call(runs, sample, "dcg@40", machine_qrels=machine).to_frame())
+        call(marked, runs, "dcg@40", machine_qrels=machine)
+    same = call(sample.assign(judged_by="people"), runs, "dcg@40", machine_qrels=machine)
+    assert same.to_frame().equals(call(sample, runs, "dcg@40", machine_qrels=machine).to_frame())
 
 
 def test_a_machines_labels_are_not_judged_before(world):
     runs, people, machine, _ = world
     with pytest.raises(InputError, match="judged holds 160 labels of machines"):
         draw_sample(
-            runs, machine, "dcg@40", n_select=20, judged=people.assign(judged_by="predicted")
+            machine, runs, "dcg@40", n_select=20, judged=people.assign(judged_by="predicted")
         )
 
 
@@ -49,8 +49,8 @@ def test_marked_machine_labels_do_not_warn(world):
     runs, _, machine, sample = world
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        marked = estimate(runs, sample, "dcg@40", machine_qrels=machine.assign(judged_by="large"))
-    plain = estimate(runs, sample, "dcg@40", machine_qrels=machine)
+        marked = estimate(sample, runs, "dcg@40", machine_qrels=machine.assign(judged_by="large"))
+    plain = estimate(sample, runs, "dcg@40", machine_qrels=machine)
     assert marked.to_frame().equals(plain.to_frame())
 
 
@@ -59,7 +59,7 @@ def test_peoples_labels_in_a_machines_file_are_left_out(world):
     is_people = np.arange(len(machine)) % 4 == 0
     mixed = machine.assign(judged_by=np.where(is_people, "people", "predicted"))
     with pytest.warns(DataWarning, match="40 labels of people among 160"):
-        pool = RankedPool.read(runs, mixed)
+        pool = RankedPool.read(mixed, runs)
     assert len(pool) == len(machine)
     assert np.isnan(pool.machine["machine"]).sum() == 40
 
@@ -67,10 +67,10 @@ def test_peoples_labels_in_a_machines_file_are_left_out(world):
 def test_a_machine_that_is_never_wrong_is_told(world):
     runs, people, _, sample = world
     with pytest.warns(DataWarning, match="the same label of all 70 documents"):
-        estimate(runs, sample, "dcg@40", machine_qrels=people)
+        estimate(sample, runs, "dcg@40", machine_qrels=people)
 
 
 def test_topics_that_runs_lack_are_told(world):
     runs, _, machine, _ = world
-    pool = RankedPool.read(runs | {"b": runs["b"][runs["b"]["qid"] == "1"]}, machine)
+    pool = RankedPool.read(machine, runs | {"b": runs["b"][runs["b"]["qid"] == "1"]})
     assert pool.missing_topics == {"b": ("2",)}

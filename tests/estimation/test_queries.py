@@ -12,15 +12,15 @@ from skfilterrank.trec import evaluate_runs
 @pytest.fixture(scope="module")
 def data():
     people, machine, runs = collection(n_topics=40, n_documents=15, n_runs=3)
-    true = evaluate_runs(runs, people, "err").groupby("run", sort=False)["err"].mean()
+    true = evaluate_runs(people, runs, "err").groupby("run", sort=False)["err"].mean()
     return people, machine, runs, true
 
 
 def estimated(data, n, seed=0, **params):
     people, machine, runs, _ = data
-    sample = draw_sample(runs, machine, "err", n_select=n, unit="query", random_state=seed)
+    sample = draw_sample(machine, runs, "err", n_select=n, unit="query", random_state=seed)
     sample = with_labels(sample, people)
-    return estimate(runs, sample, "err", machine_qrels=machine, unit="query", **params)
+    return estimate(sample, runs, "err", machine_qrels=machine, unit="query", **params)
 
 
 def test_all_topics_give_the_measure(data):
@@ -28,7 +28,7 @@ def test_all_topics_give_the_measure(data):
     np.testing.assert_allclose(frame["value"], data[3])
     np.testing.assert_allclose(frame["standard_error"], 0)
     new = estimated(data, 40, target="new topics").to_frame()
-    values = evaluate_runs(data[2], data[0], "err")["err"].unstack()
+    values = evaluate_runs(data[0], data[2], "err")["err"].unstack()
     error = values.std(axis=1) / np.sqrt(40)
     np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
 
@@ -43,9 +43,9 @@ def test_intervals_hold_the_values(data):
 
 def test_a_perfect_machine_leaves_no_doubt(data):
     people, _, runs, true = data
-    sample = draw_sample(runs, people, "err", n_select=10, unit="query")
+    sample = draw_sample(people, runs, "err", n_select=10, unit="query")
     found = estimate(
-        runs, with_labels(sample, people), "err", machine_qrels=people, unit="query"
+        with_labels(sample, people), runs, "err", machine_qrels=people, unit="query"
     ).to_frame()
     np.testing.assert_allclose(found["value"], true)
     np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
@@ -53,16 +53,16 @@ def test_a_perfect_machine_leaves_no_doubt(data):
 
 def test_bad_input(data):
     people, machine, runs, _ = data
-    sample = with_labels(draw_sample(runs, machine, "err", n_select=10, unit="query"), people)
+    sample = with_labels(draw_sample(machine, runs, "err", n_select=10, unit="query"), people)
 
     def of(qrels):
-        return estimate(runs, qrels, "err", machine_qrels=machine, unit="query")
+        return estimate(qrels, runs, "err", machine_qrels=machine, unit="query")
 
     with pytest.raises(InputError, match="are not, such as document"):
         of(sample.drop(index=3))
     with pytest.raises(InputError, match="one probability"):
         of(sample.assign(inclusion_probability=0.9))
-    few = with_labels(draw_sample(runs, machine, "err", n_select=2, unit="query"), people)
+    few = with_labels(draw_sample(machine, runs, "err", n_select=2, unit="query"), people)
     with pytest.raises(InputError, match="at least 5"):
         of(few)
     with pytest.raises(InputError, match="labels_needed"):

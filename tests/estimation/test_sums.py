@@ -22,7 +22,7 @@ def parts():
     people = people.assign(label=people["label"] - (people["label"] == 0))  # -1, 1, 2, 3
     runs["run0"] = runs["run0"].groupby("qid").head(7)
     runs["run1"] = runs["run1"][runs["run1"]["qid"] != "t01"]
-    pool = RankedPool.read(runs, machine)
+    pool = RankedPool.read(machine, runs)
     label = people.set_index(["qid", "docno"])["label"].reindex(pool.index).to_numpy()
     grades, codes = np.unique(label, return_inverse=True)
     return people, runs, pool, grades, codes
@@ -44,7 +44,7 @@ def test_of_certain_labels_the_value_is_the_measure(parts, name):
     people, runs, pool, grades, codes = parts
     form = SumOfLabels(parse_measure(name), pool, grades)
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])
-    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(form.expand(sure).base, expected, atol=1e-12)
 
 
@@ -55,7 +55,7 @@ def test_labels_change_a_linear_measure_one_by_one(parts, name):
     assert form.is_linear
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     changes = expansion.changes(np.arange(len(pool)), codes)
-    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes), expected, atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     rows = np.arange(len(pool))
     changes = expansion.changes(rows, codes)
     pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
-    expected = evaluate_runs(runs, people, name)[name].unstack().loc[list(pool.runs)]
+    expected = evaluate_runs(people, runs, name)[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_topics(pool, changes) + pairs, expected)
 
 
@@ -116,7 +116,7 @@ def over_drawn_labels(parts):
 
     qrels = again(pool.index.to_frame(index=False)).assign(label=drawn.T.ravel())
     values = evaluate_runs(
-        {name: again(run) for name, run in runs.items()}, qrels, list(RATIOS), missing="empty"
+        qrels, {name: again(run) for name, run in runs.items()}, list(RATIOS), missing="empty"
     )
     by_run = {name: values.loc[name].sort_index().to_numpy() for name in pool.runs}
     return np.stack([each.reshape(n_draws, -1, len(RATIOS)) for each in by_run.values()])

@@ -51,23 +51,23 @@ def test_judgments_that_have_nothing_to_do_with_a_run():
     run = RUN.assign(docno="D-" + RUN["docno"])
     text = r"none of the 4 documents that the run retrieves .* topic '10' it holds 'D-y', .* 'y'\."
     with pytest.warns(DataWarning, match=text):
-        aligned = align(run, QRELS)
+        aligned = align(QRELS, run)
     assert aligned.n_retrieved_unjudged == aligned.n_retrieved == 4
     # One of two topics has a judged document.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        align(RUN, QRELS.assign(label=[1.0, 1, np.nan, 1, 0, 1]))
+        align(QRELS.assign(label=[1.0, 1, np.nan, 1, 0, 1]), RUN)
         # Nothing that is retrieved is nothing that is not judged.
-        align(RUN.assign(score=NO), QRELS.assign(label=1.0))
+        align(QRELS.assign(label=1.0), RUN.assign(score=NO))
     with pytest.warns(DataWarning, match="hold no label: of their 6 documents none is judged"):
-        align(RUN, QRELS.assign(label=np.nan))
+        align(QRELS.assign(label=np.nan), RUN)
     # Documents that are pooled, and not judged.
     with pytest.warns(DataWarning, match="none of the 1 document that"):
-        align(RUN.iloc[[3]], QRELS)
+        align(QRELS, RUN.iloc[[3]])
 
 
 def test_by_hand():
-    aligned = align(RUN, QRELS)
+    aligned = align(QRELS, RUN)
     y_true, y_score, groups = aligned
     # Topics "1", "10", "2"; in topic 1 the tie of a and u goes to u, and b was not retrieved.
     assert groups.tolist() == ["1", "1", "1", "1", "10", "10", "2"]
@@ -91,7 +91,7 @@ def test_by_hand():
 
 
 def test_missing_topics_can_be_left_out():
-    aligned = align(RUN, QRELS, missing="drop")
+    aligned = align(QRELS, RUN, missing="drop")
     assert aligned.groups.tolist() == ["1", "1", "1", "1", "10", "10"]
     assert aligned.index.query_ids.tolist() == ["1", "10"]
     assert aligned.missing_topics == ("2",)
@@ -99,11 +99,11 @@ def test_missing_topics_can_be_left_out():
     assert str(aligned).startswith("2 topics; 1 topic not in the run left out; 4 documents")
     # A topic of which everything is filtered out is in the run all the same.
     run = RUN.assign(score=NO)
-    assert align(run, QRELS, missing="drop").index.query_ids.tolist() == ["1", "10"]
+    assert align(QRELS, run, missing="drop").index.query_ids.tolist() == ["1", "10"]
 
 
 def test_pandas_forms():
-    aligned = align(RUN, QRELS)
+    aligned = align(QRELS, RUN)
     y_true, y_score = aligned.to_series()
     assert y_true.index.names == ["qid", "docno"]
     pd.testing.assert_index_equal(y_true.index, y_score.index)
@@ -166,9 +166,9 @@ def tables(values, name):
 def test_against_brute_force(run, qrels, missing):
     if not set(run["qid"]) & set(qrels["qid"]):
         with pytest.raises(ValueError, match="no topic in common"):
-            align(run, qrels, missing=missing)
+            align(qrels, run, missing=missing)
         return
-    aligned = align(run, qrels, missing=missing)
+    aligned = align(qrels, run, missing=missing)
     expected = brute_force(run, qrels, missing)
     found = aligned.to_frame().reset_index()
     for column in expected:
@@ -208,7 +208,7 @@ def test_keys_that_coincide(few_keys):
     run["score"] = rng.integers(0, 5, 300)
     qrels = run[:60].rename(columns={"score": "label"})
     expected = brute_force(run, qrels, "empty")
-    found = align(run, qrels).to_frame().reset_index()
+    found = align(qrels, run).to_frame().reset_index()
     assert found.astype(object).equals(expected.astype(object))
 
 
@@ -217,50 +217,50 @@ def test_a_key_of_the_run_that_is_that_of_another_judgment(monkeypatch):
         align_module, "pair_keys", lambda codes, docnos, salt: np.zeros(len(codes), "u8")
     )
     run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.0, 2.0]})
-    aligned = align(run, pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}))
+    aligned = align(pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]}), run)
     np.testing.assert_array_equal(aligned.y_true, [np.nan, 1])
-    aligned = align(run, pd.DataFrame({"qid": ["1"], "docno": ["z"], "label": [1]}))
+    aligned = align(pd.DataFrame({"qid": ["1"], "docno": ["z"], "label": [1]}), run)
     np.testing.assert_array_equal(aligned.y_true, [np.nan, np.nan, 1])
 
 
 def test_row_order_does_not_matter():
     rng = np.random.default_rng(1)
-    expected = align(RUN, QRELS).to_frame()
+    expected = align(QRELS, RUN).to_frame()
     for _ in range(5):
         run, qrels = (frame.iloc[rng.permutation(len(frame))] for frame in (RUN, QRELS))
-        pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+        pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
 
 
-def forms(run, qrels):
+def forms(qrels, run):
     """The same run and judgments in the forms that other tools give them."""
-    yield run, qrels
-    yield run, QrelsIndex(qrels)
+    yield qrels, run
+    yield QrelsIndex(qrels), run
     ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-    yield run.rename(columns=ir_measures), qrels.rename(columns=ir_measures)
-    yield run.assign(query="some words", rank=0, docid=5), qrels.assign(iteration=0)
-    yield run.set_index(["qid", "docno"])[["score"]], qrels.set_index(["qid", "docno"])
-    yield run.set_index("qid"), qrels.set_index("docno")
+    yield qrels.rename(columns=ir_measures), run.rename(columns=ir_measures)
+    yield qrels.assign(iteration=0), run.assign(query="some words", rank=0, docid=5)
+    yield qrels.set_index(["qid", "docno"]), run.set_index(["qid", "docno"])[["score"]]
+    yield qrels.set_index("docno"), run.set_index("qid")
     for kind in (object, "category", "string"):
-        yield run.astype({"qid": kind, "docno": kind}), qrels.astype({"qid": kind, "docno": kind})
-    yield run.iloc[1:].reset_index(drop=True), qrels.iloc[:]
+        yield qrels.astype({"qid": kind, "docno": kind}), run.astype({"qid": kind, "docno": kind})
+    yield qrels.iloc[:], run.iloc[1:].reset_index(drop=True)
 
 
 def test_forms_of_frames():
     run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
     run.loc[0, "docno"] = "v"
     run.loc[0, "qid"] = "7"  # left out in every form, and sliced off in the last
-    expected = align(run, qrels).to_frame()
-    for form in forms(run, qrels):
+    expected = align(qrels, run).to_frame()
+    for form in forms(qrels, run):
         pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
 
 
 def test_polars():
     polars = pytest.importorskip("polars")
     run, qrels = (polars.DataFrame(frame.to_dict("list")) for frame in (RUN, QRELS))
-    expected = align(RUN, QRELS).to_frame()
-    pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+    expected = align(QRELS, RUN).to_frame()
+    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
     with_null = qrels.with_columns(polars.col("label").fill_nan(None))
-    pd.testing.assert_frame_equal(align(run, with_null).to_frame(), expected)
+    pd.testing.assert_frame_equal(align(with_null, run).to_frame(), expected)
 
 
 def test_arrow_columns_in_chunks():
@@ -268,27 +268,27 @@ def test_arrow_columns_in_chunks():
     with np.errstate(invalid="ignore"):  # pandas 2 looks whether -inf is an integer
         run, qrels = (frame.convert_dtypes(dtype_backend="pyarrow") for frame in (RUN, QRELS))
     run = pd.concat([run.iloc[:3], run.iloc[3:]])
-    expected = align(RUN, QRELS).to_frame()
-    pd.testing.assert_frame_equal(align(run, qrels).to_frame(), expected)
+    expected = align(QRELS, RUN).to_frame()
+    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
 
 
 @pytest.mark.parametrize("other", [int, "Int64", float, object])
 def test_ids_that_are_numbers_on_one_side(other):
-    expected = align(RUN, QRELS).to_frame()
+    expected = align(QRELS, RUN).to_frame()
     qid = RUN["qid"].astype(int).astype(other)
-    pd.testing.assert_frame_equal(align(RUN.assign(qid=qid), QRELS).to_frame(), expected)
+    pd.testing.assert_frame_equal(align(QRELS, RUN.assign(qid=qid)).to_frame(), expected)
     qid = QRELS["qid"].astype(int).astype(other)
-    pd.testing.assert_frame_equal(align(RUN, QRELS.assign(qid=qid)).to_frame(), expected)
+    pd.testing.assert_frame_equal(align(QRELS.assign(qid=qid), RUN).to_frame(), expected)
 
 
 def test_files(tmp_path):
     write_run(tmp_path / "run.gz", RUN, name="mine")
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
-    aligned = align(tmp_path / "run.gz", read_qrels(tmp_path / "qrels", unjudged_label=-9))
+    aligned = align(read_qrels(tmp_path / "qrels", unjudged_label=-9), tmp_path / "run.gz")
     assert aligned.name == "mine"
     assert str(aligned).startswith("mine: 3 topics")
     assert repr(aligned) == f"<AlignedRun: {str(aligned)[:103]}...>"
-    pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
+    pd.testing.assert_frame_equal(aligned.to_frame(), align(QRELS, RUN).to_frame())
     frame = read_run(tmp_path / "run.gz")
     index = QrelsIndex(str(tmp_path / "qrels"))
     assert (len(index.topics), index.n_judged, index.n_pooled) == (3, 6, 6)
@@ -306,20 +306,20 @@ def gzip_free(folder):
 
 
 def test_without_arrow_strings(monkeypatch, tmp_path):
-    expected = align(RUN, QRELS).to_frame()
+    expected = align(QRELS, RUN).to_frame()
     write_run(tmp_path / "run", RUN)
     monkeypatch.setattr(text_columns, "_arrow_strings", lambda: None)
     with pd.option_context("mode.string_storage", "python"):
         run = read_run(tmp_path / "run")
         assert getattr(run["qid"].dtype, "storage", "python") == "python"
-        aligned = align(run, QRELS)
+        aligned = align(QRELS, run)
     pd.testing.assert_frame_equal(aligned.to_frame(), expected)
 
 
 def test_index_can_be_sent_to_other_processes():
     index = pickle.loads(pickle.dumps(QrelsIndex(QRELS)))
     aligned = pickle.loads(pickle.dumps(index.align(RUN)))
-    pd.testing.assert_frame_equal(aligned.to_frame(), align(RUN, QRELS).to_frame())
+    pd.testing.assert_frame_equal(aligned.to_frame(), align(QRELS, RUN).to_frame())
 
 
 @pytest.mark.parametrize(
@@ -357,24 +357,24 @@ def test_index_can_be_sent_to_other_processes():
 )
 def test_errors(run, qrels, params, message):
     with pytest.raises(ValueError, match=message):
-        align(RUN.assign(**run), QRELS.assign(**qrels), **params)
+        align(QRELS.assign(**qrels), RUN.assign(**run), **params)
 
 
 def test_errors_of_tables():
     with pytest.raises(ValueError, match="run has no column 'docno' or 'doc_id'; its columns are"):
-        align(RUN.drop(columns="docno"), QRELS)
+        align(QRELS, RUN.drop(columns="docno"))
     with pytest.raises(ValueError, match="qrels has no column 'label' or 'relevance'; its col"):
         align(RUN, RUN)
     with pytest.raises(ValueError, match="run has several columns 'score'"):
-        align(pd.concat([RUN, RUN[["score"]]], axis=1), QRELS)
+        align(QRELS, pd.concat([RUN, RUN[["score"]]], axis=1))
     with pytest.raises(ValueError, match="qrels has no rows"):
-        align(RUN, QRELS.iloc[:0])
+        align(QRELS.iloc[:0], RUN)
     with pytest.raises(TypeError, match="run must be a data frame, a path or an open file, got l"):
-        align([1], QRELS)
+        align(QRELS, [1])
     with pytest.raises(TypeError, match="qrels must be a data frame, a path or an open file, got"):
-        align(RUN, 1)
+        align(1, RUN)
     with pytest.raises(TypeError, match=r"qrels must be a dict .*, got \{\}, which holds no topic"):
-        align(RUN, {})
+        align({}, RUN)
 
 
 def pytrec_eval_values(run, qrels, measures):
@@ -417,7 +417,7 @@ def test_ties_as_in_trec_eval(spread):
             [(qid, docno, v) for qid, docs in table.items() for docno, v in docs.items()],
             columns=["qid", "docno", name],
         )
-        for table, name in ((run, "score"), (qrels, "label"))
+        for table, name in ((qrels, "label"), (run, "score"))
     ]
     values = own_values(align(*frames, precision="single"))
     pd.testing.assert_frame_equal(values, expected[values.columns], check_like=True)

@@ -125,7 +125,7 @@ def test_reading_warns_of_how_many_and_whose():
         qrels = _read(MIXED)
     # It was said once.
     QrelsIndex(qrels)
-    evaluate_run(RUN, qrels, "ap")
+    evaluate_run(qrels, RUN, "ap")
 
 
 def test_marks_written_into_judgments_that_were_read_are_asked_about():
@@ -164,11 +164,11 @@ def test_the_index_counts_and_keeps_them():
 
 
 _DOORS = {
-    "align": lambda qrels, **p: align(RUN, qrels, **p),
+    "align": lambda qrels, **p: align(qrels, RUN, **p),
     "index": lambda qrels, **p: QrelsIndex(qrels, **p),
-    "evaluate_run": lambda qrels, **p: evaluate_run(RUN, qrels, "ap", **p),
-    "evaluate_runs": lambda qrels, **p: evaluate_runs({"r": RUN}, qrels, "ap", **p),
-    "score_systems": lambda qrels, **p: score_systems({"r": RUN, "s": RUN}, qrels, "ap", **p),
+    "evaluate_run": lambda qrels, **p: evaluate_run(qrels, RUN, "ap", **p),
+    "evaluate_runs": lambda qrels, **p: evaluate_runs(qrels, {"r": RUN}, "ap", **p),
+    "score_systems": lambda qrels, **p: score_systems(qrels, {"r": RUN, "s": RUN}, "ap", **p),
 }
 
 
@@ -187,8 +187,8 @@ def test_every_door_warns_once_uses_or_drops(door):
 
 def test_values_with_and_without_a_machines_labels():
     # Topic 1: b (machine), a (people), c (machine); with people's labels alone a is at place 2.
-    used = evaluate_run(RUN, io.StringIO(MIXED), "ap", predicted="use")["ap"]
-    dropped = evaluate_run(RUN, io.StringIO(MIXED), "ap", predicted="drop")["ap"]
+    used = evaluate_run(io.StringIO(MIXED), RUN, "ap", predicted="use")["ap"]
+    dropped = evaluate_run(io.StringIO(MIXED), RUN, "ap", predicted="drop")["ap"]
     assert used["1"] == pytest.approx(1.0)
     assert dropped["1"] == pytest.approx(0.5)
 
@@ -198,16 +198,16 @@ def test_learning_to_fuse_asks_about_a_table():
     frame.attrs.clear()
     runs = {"r": RUN, "s": RUN.assign(score=-RUN["score"])}
     with pytest.warns(DataWarning, match="machines gave 2"):
-        fuse_learned(runs, frame, cv=2)
+        fuse_learned(frame, runs, cv=2)
 
 
 def test_what_is_joined_already_cannot_be_told():
-    aligned = align(RUN, io.StringIO(MIXED), predicted="use")
+    aligned = align(io.StringIO(MIXED), RUN, predicted="use")
     with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
-        evaluate_run(aligned, None, "ap", predicted="drop")
+        evaluate_run(None, aligned, "ap", predicted="drop")
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")
     with pytest.raises(InputError, match="predicted='drop', but qrels is a QrelsIndex"):
-        evaluate_run(RUN, index, "ap", predicted="drop")
+        evaluate_run(index, RUN, "ap", predicted="drop")
 
 
 def test_files_of_samples_hold_no_label_of_a_machine():

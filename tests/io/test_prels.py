@@ -29,7 +29,7 @@ def test_columns():
 
 
 def test_probabilities_are_carried_along():
-    aligned = align(RUN, read_prels(io.StringIO(PRELS)))
+    aligned = align(read_prels(io.StringIO(PRELS)), RUN)
     assert aligned.docnos.tolist() == ["d2", "x", "d3", "d1"]
     np.testing.assert_array_equal(aligned.inclusion_probability, [1, np.nan, 0.25, 0.5])
     # R is estimated as 1 / 0.5 + 1 / 0.25; d3 at place 3 has nothing relevant above it.
@@ -42,7 +42,7 @@ def test_probabilities_are_carried_along():
 
 def test_without_probabilities_there_are_none():
     qrels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
-    assert align(RUN, qrels).inclusion_probability is None
+    assert align(qrels, RUN).inclusion_probability is None
 
 
 @pytest.mark.parametrize(

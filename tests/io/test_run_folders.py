@@ -89,10 +89,10 @@ def test_rows_come_back_as_they_were(folder, texts):
 def test_values_are_those_of_text(folder, texts, ties, precision, missing):
     options = {"ties": ties, "precision": precision, "missing": missing, "unjudged_label": None}
     measures = MEASURES if ties in ("docno", "stable") else MEASURES[:2]
-    expected = evaluate_runs(texts, QRELS, measures, **options)
+    expected = evaluate_runs(QRELS, texts, measures, **options)
     for n_jobs in (None, 2):
         with joblib.parallel_backend("threading"):
-            found = evaluate_runs(folder, QRELS, measures, n_jobs=n_jobs, **options)
+            found = evaluate_runs(QRELS, folder, measures, n_jobs=n_jobs, **options)
         pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
@@ -118,8 +118,8 @@ def _stored(folder):
 
 def test_comparison(folder, texts):
     options = {"missing": "empty", "unjudged_label": None}
-    expected = score_systems(texts, QRELS, ["ap", "lexirecall"], **options)
-    found = score_systems(folder, QRELS, ["ap", "lexirecall"], n_jobs=2, **options)
+    expected = score_systems(QRELS, texts, ["ap", "lexirecall"], **options)
+    found = score_systems(QRELS, folder, ["ap", "lexirecall"], n_jobs=2, **options)
     for name, scores in expected.items():
         pd.testing.assert_frame_equal(found[name].to_frame(), scores.to_frame())
 
@@ -179,16 +179,16 @@ def test_documents_of_several_batches_and_row_groups(tmp_path, monkeypatch):
         pd.testing.assert_frame_equal(frame, frames[name].astype({"qid": "str", "docno": "str"}))
     qrels = pd.DataFrame({"qid": "all", "docno": documents[::2], "label": 1})
     pd.testing.assert_frame_equal(
-        evaluate_runs(tmp_path / "runs", qrels, ["ap", "rr"]),
-        evaluate_runs(frames, qrels, ["ap", "rr"]),
+        evaluate_runs(qrels, tmp_path / "runs", ["ap", "rr"]),
+        evaluate_runs(qrels, frames, ["ap", "rr"]),
         check_exact=True,
     )
 
 
 def test_tags_are_kept(folder, tmp_path):
     first, second = _stored(folder)
-    assert align(first, QRELS, unjudged_label=None).name == "tag"
-    assert align(second, QRELS, unjudged_label=None).name is None
+    assert align(QRELS, first, unjudged_label=None).name == "tag"
+    assert align(QRELS, second, unjudged_label=None).name is None
     assert read_run(first)["run"].tolist() == ["tag"] * 8
     write_runs(tmp_path / "again", folder)
     pd.testing.assert_frame_equal(
@@ -199,16 +199,16 @@ def test_tags_are_kept(folder, tmp_path):
 def test_a_folder_of_one_run_is_a_run(tmp_path, texts, folder):
     write_runs(tmp_path / "one", texts[:1])
     pd.testing.assert_frame_equal(
-        evaluate_run(tmp_path / "one", QRELS, MEASURES, unjudged_label=None),
-        evaluate_run(texts[0], QRELS, MEASURES, unjudged_label=None),
+        evaluate_run(QRELS, tmp_path / "one", MEASURES, unjudged_label=None),
+        evaluate_run(QRELS, texts[0], MEASURES, unjudged_label=None),
     )
     with pytest.raises(InputError, match=r"runs.parquet holds 2 runs, where one was expected"):
-        evaluate_run(folder, QRELS, MEASURES, unjudged_label=None)
+        evaluate_run(QRELS, folder, MEASURES, unjudged_label=None)
 
 
 def test_a_folder_beside_files(folder, texts, tmp_path):
     write_run(tmp_path / "third.txt", read_run(texts[0]))
-    values = evaluate_runs([folder, tmp_path / "third.txt"], QRELS, "ap", unjudged_label=None)
+    values = evaluate_runs(QRELS, [folder, tmp_path / "third.txt"], "ap", unjudged_label=None)
     assert values.index.unique("run").tolist() == ["first", "second", "third"]
     with pytest.raises(InputError, match="two runs of the name 'first'"):
         read_runs([folder, texts[0]])
@@ -236,7 +236,7 @@ def test_damage_is_told(folder, tmp_path, texts):
         shutil.copytree(folder, copy)
         change(copy)
         with pytest.raises(FileFormatError, match=match):
-            evaluate_runs(copy, QRELS, "ap", unjudged_label=None)
+            evaluate_runs(QRELS, copy, "ap", unjudged_label=None)
         shutil.rmtree(copy)
 
     def cut(name):
@@ -289,7 +289,7 @@ def test_a_folder_that_holds_no_runs(folder, tmp_path, capsys, left):
         shutil.copy(os.path.join(folder, name), other)
     lacks = "documents" if left else "runs"
     match = f"other is a folder without {lacks}.parquet: name the runs in it"
-    for call in (read_run, lambda path: evaluate_runs(path, QRELS, "ap")):
+    for call in (read_run, lambda path: evaluate_runs(QRELS, path, "ap")):
         with pytest.raises(InputError, match=match):
             call(other)
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
@@ -340,7 +340,7 @@ def test_measuring_does_not_hold_all_runs(tmp_path):
     code = (
         "import sys\n"
         "from skfilterrank.trec import iter_evaluations\n"
-        "for each in iter_evaluations(sys.argv[1], sys.argv[2], 'ap'): pass\n"
+        "for each in iter_evaluations(sys.argv[2], sys.argv[1], 'ap'): pass\n"
         "lines = open('/proc/self/status').read().split('VmHWM:')\n"
         "print(lines[1].split()[0])\n"
     )

@@ -51,7 +51,8 @@ def collection(shared_collection):
 
 @pytest.fixture(scope="module")
 def completed(shared_collection):
-    return complete_qrels(*shared_collection[:3]).qrels
+    runs, qrels, texts, _ = shared_collection
+    return complete_qrels(qrels, runs, texts).qrels
 
 
 def quietly(*args, **params):
@@ -62,7 +63,7 @@ def quietly(*args, **params):
 
 def test_the_same_as_a_predictor_of_the_joined_table(collection):
     runs, qrels, texts, truth = collection
-    found = complete_qrels(runs, qrels, texts)
+    found = complete_qrels(qrels, runs, texts)
     table = truth.rename_axis(["qid", "docno"]).reset_index(name="truth")
     table["label"] = table.merge(qrels, how="left", on=["qid", "docno"])["label"]
     table["text"] = table["docno"].map(texts)
@@ -85,10 +86,10 @@ def test_the_same_as_a_predictor_of_the_joined_table(collection):
 
 def test_depth_and_judgments_without_runs(collection):
     runs, qrels, texts, _ = collection
-    few = complete_qrels(runs, qrels, texts, depth=20)
+    few = complete_qrels(qrels, runs, texts, depth=20)
     assert len(few.qrels) == 80
     asked = pd.concat([qrels, pd.DataFrame({"qid": ["1"], "docno": ["1-20"], "label": [-1.0]})])
-    found = complete_qrels(None, asked, texts, unjudged_label=-1)
+    found = complete_qrels(asked, None, texts, unjudged_label=-1)
     assert found.qrels["docno"][found.qrels["judged_by"] == "predicted"].tolist() == ["1-20"]
     same = few.qrels.set_index("docno")["label"]
     assert np.isin(found.qrels["label"], [0, 1]).all()
@@ -106,7 +107,7 @@ def test_kinds_of_documents(collection, completed, kind):
         "index": frame.set_index("docno"),
         "polars": pl.from_pandas(frame),
     }[kind]
-    pd.testing.assert_frame_equal(complete_qrels(runs, qrels, documents).qrels, completed)
+    pd.testing.assert_frame_equal(complete_qrels(qrels, runs, documents).qrels, completed)
 
 
 def test_features_of_documents(collection):
@@ -118,20 +119,20 @@ def test_features_of_documents(collection):
     )
     documents.loc[documents["docno"] == "2-29", "f"] = np.nan
     predictor = LabelPredictor(text=None, features=["f"])
-    found = complete_qrels(runs, qrels, documents, predictor=predictor)
+    found = complete_qrels(qrels, runs, documents, predictor=predictor)
     joined = found.qrels.set_index(["qid", "docno"])["label"]
     is_there = joined.index.get_level_values("docno") != "2-29"
     assert (joined[is_there] == truth[joined.index][is_there]).mean() > 0.9
     assert found.without_text["docno"].tolist() == ["2-29"]
     with pytest.raises(ValueError, match="documents must be a DataFrame where the predictor looks"):
-        complete_qrels(runs, qrels, texts, predictor=predictor)
+        complete_qrels(qrels, runs, texts, predictor=predictor)
 
 
 def test_documents_without_text_stay_unjudged(collection):
     runs, qrels, texts, _ = collection
     del texts["1-20"]
     texts["1-21"], texts["1-2"] = " ", None
-    found = complete_qrels(runs, qrels, texts)
+    found = complete_qrels(qrels, runs, texts)
     assert found.without_text["docno"].tolist() == ["1-2", "1-20", "1-21"]
     rows = found.qrels.set_index("docno").loc[["1-20", "1-21"]]
     assert rows["label"].isna().all()
@@ -145,7 +146,7 @@ def test_topics_of_the_runs_without_judgments_are_told(collection):
     with pytest.warns(
         DataWarning, match="2 topics of the runs without judgments.*such as '3', '4'"
     ):
-        found = complete_qrels(runs, qrels[qrels["qid"] < "3"], texts)
+        found = complete_qrels(qrels[qrels["qid"] < "3"], runs, texts)
     assert found.unknown_topics == ["3", "4"]
     assert found.qrels["qid"].unique().tolist() == ["1", "2"]
 
@@ -154,31 +155,31 @@ def test_topics_of_the_runs_without_judgments_are_told(collection):
 def test_a_model_of_all_topics_answers_for_topics_without_judgments(collection, says):
     runs, qrels, texts, _ = collection
     few = qrels[qrels["qid"] < "3"]
-    found = complete_qrels(runs, few, texts, predictor=LabelPredictor(**says))
+    found = complete_qrels(few, runs, texts, predictor=LabelPredictor(**says))
     assert found.unknown_topics == []
     assert found.qrels["qid"].tolist() == np.repeat(list("1234"), 30).tolist()
     assert found.qrels["label"].notna().all()
     assert (found.qrels.query("qid >= '3'")["judged_by"] == "predicted").all()
     with pytest.raises(ValueError, match="no document is judged of 2 topics, such as '3', '4'"):
-        complete_qrels(runs, few, texts, predictor=LabelPredictor(unjudged_topic="raise"))
+        complete_qrels(few, runs, texts, predictor=LabelPredictor(unjudged_topic="raise"))
 
 
 def test_a_second_round_learns_from_people_alone(collection, tmp_path):
     runs, qrels, texts, _ = collection
-    first = complete_qrels(runs, qrels, texts)
+    first = complete_qrels(qrels, runs, texts)
     write_qrels(tmp_path / "completed.txt", first.qrels)
     lines = (tmp_path / "completed.txt").read_text().splitlines()
     assert sum(line.split()[1] == "predicted" for line in lines) == 60
     with pytest.warns(DataWarning, match="qrels holds 60 labels of machines: they are not learned"):
-        again = complete_qrels(runs, tmp_path / "completed.txt", texts)
+        again = complete_qrels(tmp_path / "completed.txt", runs, texts)
     pd.testing.assert_frame_equal(again.qrels, first.qrels)
     assert again.expected_precision == first.expected_precision
 
 
 def test_soft_labels(collection):
     runs, qrels, texts, _ = collection
-    hard = complete_qrels(runs, qrels, texts)
-    soft = complete_qrels(runs, qrels, texts, predictor=LabelPredictor(output="soft"))
+    hard = complete_qrels(qrels, runs, texts)
+    soft = complete_qrels(qrels, runs, texts, predictor=LabelPredictor(output="soft"))
     is_predicted = soft.qrels["judged_by"] == "predicted"
     assert soft.qrels["label"][is_predicted].between(0, 1).all()
     assert soft.qrels["label"][is_predicted].nunique() > 20
@@ -237,7 +238,7 @@ def test_labels_are_dealt_evenly_to_folds(lone):
 
 def test_quality_by_hand(collection):
     runs, qrels, texts, _ = collection
-    found = complete_qrels(runs, qrels, texts)
+    found = complete_qrels(qrels, runs, texts)
     quality = found.quality
     assert quality.index.tolist() == [0, 1]
     assert quality["n_judged"].tolist() == qrels["label"].value_counts().sort_index().tolist()
@@ -251,7 +252,7 @@ def test_quality_by_hand(collection):
     assert 0.6 < n_right / len(qrels) < 1
     assert f"of {found.n_predicted_relevant} documents predicted relevant" in str(found)
     pd.testing.assert_frame_equal(found.to_frame(), quality)
-    other = complete_qrels(runs, qrels, texts, random_state=1)
+    other = complete_qrels(qrels, runs, texts, random_state=1)
     pd.testing.assert_frame_equal(other.qrels, found.qrels)
 
 
@@ -259,7 +260,7 @@ def test_few_judgments_say_nothing(collection):
     runs, qrels, texts, _ = collection
     with pytest.warns(DataWarning, match="nothing says how many are: too few are judged"):
         found = complete_qrels(
-            runs, qrels.groupby("qid").head(1), texts, predictor=LabelPredictor(one_class="copy")
+            qrels.groupby("qid").head(1), runs, texts, predictor=LabelPredictor(one_class="copy")
         )
     assert np.isnan(found.expected_precision)
 
@@ -269,7 +270,7 @@ def test_judgments_that_name_relevant_documents_alone(collection):
     few = pd.concat([qrels[qrels["label"] > 0], qrels[qrels["label"] == 0].head(2)])
     message = rf"how many are: 2 of {len(few)} judged documents are not relevant, too few"
     with pytest.warns(DataWarning, match=message):
-        complete_qrels(runs, few, texts, predictor=LabelPredictor(one_class="copy"))
+        complete_qrels(few, runs, texts, predictor=LabelPredictor(one_class="copy"))
 
 
 def test_random_labels_are_worth_what_chance_is(collection):
@@ -280,7 +281,7 @@ def test_random_labels_are_worth_what_chance_is(collection):
     labels = pd.Series((rng.rand(len(truth)) < 0.3).astype(float), truth.index, name="label")
     qrels = labels.rename_axis(["qid", "docno"]).sample(frac=0.7, random_state=0).reset_index()
     with pytest.warns(DataWarning, match=r"of \d+ documents predicted relevant \d+ % are expected"):
-        found = complete_qrels(runs, qrels, texts)
+        found = complete_qrels(qrels, runs, texts)
     assert found.expected_precision == pytest.approx(0.3, abs=0.15)
 
 
@@ -312,7 +313,7 @@ def test_after_five_judgments_a_topic_most_are_wrong(data_dir):
         pytest.warns(DataWarning, match=r"documents predicted relevant \d(\.\d)? % are expected"),
         pytest.warns(UnjudgedWarning, match=r"to learn from are the same one in \d+ topics"),
     ):
-        found = complete_qrels(runs, judged, docs)
+        found = complete_qrels(judged, runs, docs)
     new = found.qrels[(found.qrels["judged_by"] == "predicted") & (found.qrels["label"] > 0)]
     right = truth.loc[pd.MultiIndex.from_frame(new[["qid", "docno"]])].mean()
     assert right < 0.06
@@ -373,7 +374,7 @@ def test_all_labels_equal(collection, label):
     runs, qrels, texts, _ = collection
     with pytest.warns(DataWarning, match=f"all judged labels are {label}, which tells no document"):
         found = complete_qrels(
-            runs, qrels.assign(label=label), texts, predictor=LabelPredictor(one_class="copy")
+            qrels.assign(label=label), runs, texts, predictor=LabelPredictor(one_class="copy")
         )
     assert (found.qrels["label"] == label).all()
     assert np.isnan(found.expected_precision)
@@ -383,7 +384,7 @@ def test_all_labels_equal(collection, label):
 
 def test_a_good_sample_is_not_doubtful(collection):
     runs, qrels, texts, _ = collection
-    found = complete_qrels(runs, qrels, texts)
+    found = complete_qrels(qrels, runs, texts)
     assert found.expected_precision >= 0.5
     assert not found.is_doubtful
 
@@ -395,4 +396,4 @@ def test_labels_of_machines_alone(collection):
         pytest.warns(DataWarning, match="60 labels of machines"),
         pytest.raises(ValueError, match="qrels holds no label that people gave"),
     ):
-        complete_qrels(runs, marked, texts)
+        complete_qrels(marked, runs, texts)

@@ -130,7 +130,7 @@ def test_the_same_as_runs_evaluated_against_the_judgments(method):
     found = rank_systems(runs, method, measure=measures, **params)
     qrels = pseudo_qrels(runs, method, **params)
     trials = [qrels] if method != "soboroff" else [rows for _, rows in qrels.groupby("trial")]
-    values = [evaluate_runs(runs, table[["qid", "docno", "label"]], measures) for table in trials]
+    values = [evaluate_runs(table[["qid", "docno", "label"]], runs, measures) for table in trials]
     expected = (sum(values) / len(trials)).groupby("run").mean()
     pd.testing.assert_frame_equal(found.sort_index(), expected)
     assert list(found.index) == list(expected.sort_values("ndcg", ascending=False).index)

@@ -116,7 +116,7 @@ def test_every_name_of_trec_eval_has_its_number(labels):
     judged = [name for name in names if name not in ("ndcg", "bpref", "infAP")]
     readings = {"trec": names, None: judged if min(labels) < 0 else names}
     for unjudged_label, read in readings.items():
-        ours = evaluate_run(frame, table, read, unjudged_label=unjudged_label)
+        ours = evaluate_run(table, frame, read, unjudged_label=unjudged_label)
         assert list(ours) == read
         for name in read:
             np.testing.assert_allclose(
@@ -135,7 +135,7 @@ def test_names_of_ir_measures_have_its_numbers():
     for shown in run.values():
         shown |= {docno: score + place / 1000 for place, (docno, score) in enumerate(shown.items())}
     table, frame = frames(qrels, run)
-    ours = evaluate_run(frame, table, names)
+    ours = evaluate_run(table, frame, names)
     for name in names:
         theirs = {
             each.query_id: each.value
@@ -167,7 +167,7 @@ def test_wherever_a_measure_is_named():
     qrels, run, _ = random_run(0, [-1, 0, 1])
     judged, shown = frames(qrels, run)
     runs = {"a": shown, "b": shown.assign(score=-shown["score"])}
-    scores = score_systems(runs, judged, ["Forbidden@3", "P_5"], unjudged_label=None)
+    scores = score_systems(judged, runs, ["Forbidden@3", "P_5"], unjudged_label=None)
     assert scores["Forbidden@3"].measure == "Forbidden@3"
     assert not scores["Forbidden@3"].greater_is_better
 

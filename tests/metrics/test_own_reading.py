@@ -260,7 +260,7 @@ def as_ir_measures(qrels, run):
 def test_ir_measures_has_the_same_values_by_the_same_names(name):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = tables()
-    ours = evaluate_run(run, qrels, [name])[name]
+    ours = evaluate_run(qrels, run, [name])[name]
     for metric in ir_measures.iter_calc(
         [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
     ):
@@ -273,7 +273,7 @@ def test_judged_only_is_that_of_ir_measures(name):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = tables()
     name = with_own(name, "judged_only=True")
-    ours = evaluate_run(run, qrels, [name])[name]
+    ours = evaluate_run(qrels, run, [name])[name]
     for metric in ir_measures.iter_calc(
         [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
     ):
@@ -292,7 +292,7 @@ def test_judged_only_is_trec_evals_option_j():
     theirs = pd.DataFrame(evaluator.evaluate(scores)).T.sort_index()
     unlike = pytrec_eval.RelevanceEvaluator(judgments, names).evaluate(scores)
     for name in theirs:
-        ours = evaluate_run(run, qrels, [f"{name}(judged_only=true)", name])
+        ours = evaluate_run(qrels, run, [f"{name}(judged_only=true)", name])
         assert ours.iloc[:, 0].tolist() == pytest.approx(theirs[name].tolist(), abs=1e-6), name
         assert ours.iloc[:, 1].tolist() == pytest.approx(
             [unlike[qid][name] for qid in ours.index], abs=1e-6
@@ -309,13 +309,13 @@ def test_through_ir_measures():
         measures.nDCG_f(gains="exp2") @ 5: "ndcg_f(gains=exp2)@5",
         measures.nDCG_f(judged_only=True) @ 5: "ndcg_f(unjudged=drop)@5",
     }
-    ours = evaluate_run(run, qrels, list(wanted.values())).mean()
+    ours = evaluate_run(qrels, run, list(wanted.values())).mean()
     found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
     assert {wanted[key]: value for key, value in found.items()} == pytest.approx(ours.to_dict())
 
 
 def test_systems_are_compared_by_them():
     qrels, run = tables()
-    scores = score_systems({"a": run, "b": run.assign(score=-run["score"])}, qrels, ["AP(rel=2)"])
-    expected = evaluate_run(run, qrels.assign(label=qrels["label"] >= 2), "ap")["ap"].mean()
+    scores = score_systems(qrels, {"a": run, "b": run.assign(score=-run["score"])}, ["AP(rel=2)"])
+    expected = evaluate_run(qrels.assign(label=qrels["label"] >= 2), run, "ap")["ap"].mean()
     assert scores["AP(rel=2)"].means["a"] == pytest.approx(expected)

@@ -286,7 +286,7 @@ class TestTuned:
         search = GridSearchCV(
             RankFusion(), self.GRID, scoring=make_ranking_scorer("ap"), cv=GroupKFold(3)
         )
-        fused = fuse_learned(X, y, groups=groups, fusion=search, cv=4)
+        fused = fuse_learned(y, X, groups=groups, fusion=search, cv=4)
         # The useless system is left out in every fold.
         expected = fuse_scores(X, groups=groups, method="combsum", weights=[3, 1, 0])
         np.testing.assert_array_equal(fused, expected)
@@ -296,7 +296,7 @@ class TestTuned:
 class TestOneCall:
     def test_scores_are_held_out(self, data):
         X, y, groups = data
-        fused = fuse_learned(X, y, groups=groups, fusion=LinearRankFusion("logistic"), cv=4)
+        fused = fuse_learned(y, X, groups=groups, fusion=LinearRankFusion("logistic"), cv=4)
         expected = np.empty(len(y))
         folds = GroupKFold(4, shuffle=True, random_state=0).split(X, y, groups)
         for train, test in folds:
@@ -307,7 +307,7 @@ class TestOneCall:
     def test_two_calls_are_the_same(self):
         X, y, groups = make_systems(n_queries=10, n_rows=6)
         first, second, two_jobs, other = (
-            fuse_learned(X, y, groups=groups, cv=2, **options)
+            fuse_learned(y, X, groups=groups, cv=2, **options)
             for options in ({}, {}, {"n_jobs": 2}, {"random_state": 1})
         )
         np.testing.assert_array_equal(first, second)
@@ -318,7 +318,7 @@ class TestOneCall:
         X, y, groups = make_systems(n_queries=10, n_rows=6)
         seeded, unseeded = (LinearRankFusion(measure="ap", random_state=s) for s in (3, None))
         found, by_argument, other = (
-            fuse_learned(X, y, groups=groups, cv=2, fusion=fusion, random_state=seed)
+            fuse_learned(y, X, groups=groups, cv=2, fusion=fusion, random_state=seed)
             for fusion, seed in ((seeded, 0), (unseeded, 3), (unseeded, 0))
         )
         np.testing.assert_array_equal(found, by_argument)
@@ -328,15 +328,15 @@ class TestOneCall:
     def test_progress(self, data, capsys):
         X, y, groups = data
         fusion = LinearRankFusion("logistic")
-        fuse_learned(X, y, groups=groups, fusion=fusion, cv=3)
+        fuse_learned(y, X, groups=groups, fusion=fusion, cv=3)
         assert capsys.readouterr().err == ""
-        fuse_learned(X, y, groups=groups, fusion=fusion, cv=3, verbose=1)
+        fuse_learned(y, X, groups=groups, fusion=fusion, cv=3, verbose=1)
         assert "folds" in capsys.readouterr().err
 
     def test_without_holding_out(self, data):
         X, y, groups = data
         fusion = LinearRankFusion("logistic")
-        fused = fuse_learned(X, y, groups=groups, fusion=fusion, cv=None)
+        fused = fuse_learned(y, X, groups=groups, fusion=fusion, cv=None)
         expected = clone(fusion).fit(X, y, groups=groups).predict(X, groups=groups)
         np.testing.assert_array_equal(fused, expected)
         assert not hasattr(fusion, "coef_")
@@ -346,7 +346,7 @@ class TestOneCall:
         is_new = groups >= 30
         labels = np.where(is_new, nan, y)
         fusion = LinearRankFusion("logistic")
-        fused = fuse_learned(X, labels, groups=groups, fusion=fusion)
+        fused = fuse_learned(labels, X, groups=groups, fusion=fusion)
         model = clone(fusion).fit(X[~is_new], y[~is_new], groups=groups[~is_new])
         expected = model.predict(X[is_new], groups=groups[is_new])
         np.testing.assert_allclose(fused[is_new], expected, atol=1e-9)
@@ -355,9 +355,9 @@ class TestOneCall:
         X, y, groups = data
         labels = np.where((y == 0) & (np.arange(len(y)) % 2 == 0), nan, y)
         options = {"groups": groups, "fusion": LinearRankFusion("logistic"), "cv": None}
-        zero = fuse_learned(X, labels, **options)
-        np.testing.assert_array_equal(zero, fuse_learned(X, y, **options))
-        dropped = fuse_learned(X, labels, unjudged="drop", **options)
+        zero = fuse_learned(labels, X, **options)
+        np.testing.assert_array_equal(zero, fuse_learned(y, X, **options))
+        dropped = fuse_learned(labels, X, unjudged="drop", **options)
         with pytest.warns(UserWarning, match="unjudged"):
             model = LinearRankFusion("logistic").fit(X, labels, groups=groups)
         np.testing.assert_array_equal(dropped, model.predict(X, groups=groups))
@@ -367,8 +367,8 @@ class TestOneCall:
         names = np.array(["bad", "fair", "good"])[y]
         fusion = LinearRankFusion("logistic", gains={"bad": 0, "fair": 1, "good": 2})
         np.testing.assert_array_equal(
-            fuse_learned(X, names, groups=groups, fusion=fusion),
-            fuse_learned(X, y, groups=groups, fusion=LinearRankFusion("logistic")),
+            fuse_learned(names, X, groups=groups, fusion=fusion),
+            fuse_learned(y, X, groups=groups, fusion=LinearRankFusion("logistic")),
         )
 
     def test_runs(self, data):
@@ -378,7 +378,7 @@ class TestOneCall:
         )
         runs = {f"s{j}": ids.assign(score=X[:, j]).sample(frac=0.8, random_state=j) for j in (0, 1)}
         qrels = ids.assign(label=y)
-        fused = fuse_learned(runs, qrels, fusion=LinearRankFusion("logistic"), cv=None)
+        fused = fuse_learned(qrels, runs, fusion=LinearRankFusion("logistic"), cv=None)
         plain = fuse_runs(runs)
         assert list(fused.columns) == ["qid", "docno", "score"]
         pairs = [set(zip(run["qid"], run["docno"])) for run in (fused, plain)]
@@ -401,10 +401,10 @@ class TestOneCall:
         runs = {f"s{j}": ids.assign(score=X[:, j]) for j in (0, 1)}
         qrels = ids.assign(label=y)
         fusion = LinearRankFusion("logistic")
-        expected = fuse_learned(runs, qrels, fusion=fusion)
+        expected = fuse_learned(qrels, runs, fusion=fusion)
         found = fuse_learned(
-            {name: pl.from_pandas(run) for name, run in runs.items()},
             pl.from_pandas(qrels),
+            {name: pl.from_pandas(run) for name, run in runs.items()},
             fusion=fusion,
         )
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
@@ -473,27 +473,27 @@ class TestBadInput:
         )
         runs, qrels = {"s": ids.assign(score=X[:, 0])}, ids.assign(label=y)
         for arguments, options, message in (
-            ((X, y), {}, "groups is missing"),
-            ((X, y[:-1]), {"groups": groups}, "y_true has 479 labels but systems score 480 rows"),
-            ((X, y * nan), {"groups": groups}, "no judged row"),
-            ((X, y), {"groups": groups, "fusion": "ridge"}, "learner must be one of"),
-            ((X, y), {"groups": groups, "fusion": 3}, "learner must be 'coordinate_ascent'"),
-            ((X, y), {"groups": groups, "unjudged": "keep"}, "unjudged must be one of"),
-            ((X, y), {"groups": groups, "cv": 0.3}, "holds out 336 rows never and 0 several"),
+            ((y, X), {}, "groups is missing"),
+            ((y[:-1], X), {"groups": groups}, "y_true has 479 labels but systems score 480 rows"),
+            ((y * nan, X), {"groups": groups}, "no judged row"),
+            ((y, X), {"groups": groups, "fusion": "ridge"}, "learner must be one of"),
+            ((y, X), {"groups": groups, "fusion": 3}, "learner must be 'coordinate_ascent'"),
+            ((y, X), {"groups": groups, "unjudged": "keep"}, "unjudged must be one of"),
+            ((y, X), {"groups": groups, "cv": 0.3}, "holds out 336 rows never and 0 several"),
             (
-                (X, y),
+                (y, X),
                 {"groups": groups, "cv": "prefit"},
                 "cv='prefit' is not for fuse_learned",
             ),
-            ((runs, qrels), {"groups": groups}, "groups is for scores"),
-            ((runs, y), {}, "y_true must be judgments for runs"),
-            ((runs, qrels.drop(columns="label")), {}, "y_true has no column 'label'"),
+            ((qrels, runs), {"groups": groups}, "groups is for scores"),
+            ((y, runs), {}, "y_true must be judgments for runs"),
+            ((qrels.drop(columns="label"), runs), {}, "y_true has no column 'label'"),
             (
-                (runs, pd.concat([qrels, qrels[:1]])),
+                (pd.concat([qrels, qrels[:1]]), runs),
                 {},
                 "holds document 'd0000' twice in topic '0'",
             ),
-            ((runs, qrels.assign(qid="t")), {}, "no document that a run retrieves is judged"),
+            ((qrels.assign(qid="t"), runs), {}, "no document that a run retrieves is judged"),
         ):
             with pytest.raises(ValueError, match=message):
                 fuse_learned(*arguments, **{"fusion": logistic} | options)

@@ -52,7 +52,7 @@ def files(tmp_path):
 
 def test_by_hand(files):
     values = evaluate_run(
-        files / "good.txt", files / "qrels.txt", ["ndcg_f", "ndcg_0", "forbidden"]
+        files / "qrels.txt", files / "good.txt", ["ndcg_f", "ndcg_0", "forbidden"]
     )
     # Topic 1 shows b, a (one score: the greater id first), x unjudged, then c.
     ideal, worst = 2 / np.log2(2) + 1 / np.log2(3), -2 / np.log2(2)
@@ -66,7 +66,7 @@ def test_by_hand(files):
 
 def test_ties(files):
     found = {
-        ties: evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg_0@1", ties=ties)
+        ties: evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg_0@1", ties=ties)
         for ties in ("docno", "average", "worst", "best")
     }
     values = {ties: float(frame["ndcg_0@1"]["1"]) for ties, frame in found.items()}
@@ -74,48 +74,48 @@ def test_ties(files):
 
 
 def test_topics_that_are_not_in_the_run(files):
-    args = files / "short.txt", files / "qrels.txt", ["ndcg"]
+    args = files / "qrels.txt", files / "short.txt", ["ndcg"]
     assert evaluate_run(*args)["ndcg"].to_dict() == {
         "1": pytest.approx(2 / (2 + 1 / np.log2(3) - 2 / np.log2(5))),
         "2": 0,
         "3": 0,
     }
     assert list(evaluate_run(*args, missing="drop").index) == ["1"]
-    (found,) = iter_evaluations([files / "good.txt"], files / "qrels.txt", "ndcg")
+    (found,) = iter_evaluations(files / "qrels.txt", [files / "good.txt"], "ndcg")
     assert (found.missing_topics, found.unjudged_topics) == (("3",), ("9",))
 
 
 def test_gains_unjudged_and_undefined(files):
-    y_true, y_score, groups = aligned = align(files / "good.txt", files / "qrels.txt")
+    y_true, y_score, groups = aligned = align(files / "qrels.txt", files / "good.txt")
     gains = {-2: -10, 0: -1, 1: 1, 2: 3}
     params = {"gains": gains, "unjudged": "drop", "undefined": 0.25}
-    values = evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg_f@2", **params)
+    values = evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg_f@2", **params)
     expected = ndcg_f_score(
         y_true, y_score, groups=groups, k=2, ties=-np.arange(len(groups)), average=None, **params
     )
     np.testing.assert_array_equal(values["ndcg_f@2"], expected)
-    pd.testing.assert_frame_equal(evaluate_run(aligned, None, "ndcg_f@2", **params), values)
+    pd.testing.assert_frame_equal(evaluate_run(None, aligned, "ndcg_f@2", **params), values)
 
 
 def test_frames_paths_and_an_index_are_the_same(files):
     runs = {name: files / f"{name}.txt" for name in ("good", "short")}
-    expected = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "dcg"])
+    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "dcg"])
     assert expected.index.names == ["run", "qid"]
     assert list(expected.index.unique("run")) == ["good", "short"]
     frames = {name: read_run(path) for name, path in runs.items()}
     qrels = QrelsIndex(read_qrels(files / "qrels.txt"))
-    pd.testing.assert_frame_equal(evaluate_runs(frames, qrels, ["ndcg_f@3", "dcg"]), expected)
+    pd.testing.assert_frame_equal(evaluate_runs(qrels, frames, ["ndcg_f@3", "dcg"]), expected)
     paths = list(runs.values())
-    pd.testing.assert_frame_equal(evaluate_runs(paths, qrels, ["ndcg_f@3", "dcg"]), expected)
+    pd.testing.assert_frame_equal(evaluate_runs(qrels, paths, ["ndcg_f@3", "dcg"]), expected)
     for name, run in frames.items():
-        single = evaluate_run(run, qrels, ["ndcg_f@3", "dcg"])
+        single = evaluate_run(qrels, run, ["ndcg_f@3", "dcg"])
         pd.testing.assert_frame_equal(expected.loc[name], single)
 
 
 def test_processes_do_not_change_anything(files):
     runs = {f"run{i}": files / ("good.txt" if i % 3 else "short.txt") for i in range(20)}
-    expected = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"])
-    parallel = evaluate_runs(runs, files / "qrels.txt", ["ndcg_f@3", "ndcg"], n_jobs=2)
+    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"])
+    parallel = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"], n_jobs=2)
     pd.testing.assert_frame_equal(parallel, expected)
 
 
@@ -128,7 +128,7 @@ def test_warnings_of_other_processes_are_heard(files, n_jobs):
     for function, more in ((evaluate_runs, {}), (score_systems, {"missing": "empty"})):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
-            function(runs, files / "qrels.txt", "ap", n_jobs=n_jobs, **more)
+            function(files / "qrels.txt", runs, "ap", n_jobs=n_jobs, **more)
         texts = [str(each.message) for each in caught if "none of the" in str(each.message)]
         assert len(texts) == 2
         assert "the run 'other' retrieves is judged: of topic '1' it holds 'D1', and" in texts[0]
@@ -145,10 +145,10 @@ def test_batches(files, monkeypatch):
     )
     runs = {f"run{i}": files / "good.txt" for i in range(5)}
     with joblib.parallel_config(backend="threading"):
-        found = evaluate_runs(runs, files / "qrels.txt", "ndcg", n_jobs=2)
+        found = evaluate_runs(files / "qrels.txt", runs, "ndcg", n_jobs=2)
     assert sorted(sizes) == [1, 2, 2]
     assert list(found.index.unique("run")) == list(runs)
-    evaluate_runs(runs, files / "qrels.txt", "ndcg", n_jobs=1)
+    evaluate_runs(files / "qrels.txt", runs, "ndcg", n_jobs=1)
     assert len(sizes) == 3
 
 
@@ -158,7 +158,7 @@ def test_processes_are_others(files):
         return label
 
     runs = {f"run{i}": files / "good.txt" for i in range(20)}
-    evaluate_runs(runs, files / "qrels.txt", "ap", n_jobs=2, gains=gains)
+    evaluate_runs(files / "qrels.txt", runs, "ap", n_jobs=2, gains=gains)
     pids = {int(path.name.removeprefix("pid")) for path in files.glob("pid*")}
     # The check of the parameters calls it for no label.
     assert pids
@@ -173,7 +173,7 @@ def test_paths_that_are_relative(files, monkeypatch, backend):
     (files / "broken.txt").write_text("1 Q0 a 1 one short\n")
     names = ["good.txt", "short.txt", "broken.txt", "absent.txt"]
     with joblib.parallel_config(backend=backend):
-        found = iter_evaluations(names, "qrels.txt", "ndcg", n_jobs=2, on_error="yield")
+        found = iter_evaluations("qrels.txt", names, "ndcg", n_jobs=2, on_error="yield")
         good, short, broken, absent = found
     assert [each.name for each in (good, short, broken, absent)] == [
         "good",
@@ -181,23 +181,23 @@ def test_paths_that_are_relative(files, monkeypatch, backend):
         "broken",
         "absent",
     ]
-    pd.testing.assert_frame_equal(good.values, evaluate_run("good.txt", "qrels.txt", "ndcg"))
-    pd.testing.assert_frame_equal(short.values, evaluate_run("short.txt", "qrels.txt", "ndcg"))
+    pd.testing.assert_frame_equal(good.values, evaluate_run("qrels.txt", "good.txt", "ndcg"))
+    pd.testing.assert_frame_equal(short.values, evaluate_run("qrels.txt", "short.txt", "ndcg"))
     assert str(broken.error).startswith("broken.txt:1: a score must")
     assert absent.error.filename == "absent.txt"
 
 
 def test_progress(files, capsys):
-    evaluate_runs([files / "good.txt"], files / "qrels.txt", "ndcg")
+    evaluate_runs(files / "qrels.txt", [files / "good.txt"], "ndcg")
     assert capsys.readouterr() == ("", "")
-    evaluate_runs([files / "good.txt"], files / "qrels.txt", "ndcg", verbose=1)
+    evaluate_runs(files / "qrels.txt", [files / "good.txt"], "ndcg", verbose=1)
     assert "/1 [" in capsys.readouterr().err
 
 
 def test_values_come_as_they_are_ready(files):
     (files / "broken.txt").write_text("1 Q0 a 1 one short\n")
     found = iter_evaluations(
-        [files / "good.txt", files / "broken.txt"], files / "qrels.txt", "ndcg"
+        files / "qrels.txt", [files / "good.txt", files / "broken.txt"], "ndcg"
     )
     assert next(found).name == "good"
     with pytest.raises(ValueError, match=r"broken\.txt:1: a score must") as caught:
@@ -206,7 +206,7 @@ def test_values_come_as_they_are_ready(files):
 
 
 def test_the_size_of_the_collection(files):
-    args = files / "good.txt", files / "qrels.txt", ["tse", "search_length"]
+    args = files / "qrels.txt", files / "good.txt", ["tse", "search_length"]
     # Topic 1: d is not retrieved and stands last; topic 2: a is found at place 2.
     assert evaluate_run(*args).round(9).loc["1"].to_dict() == {
         "tse": 1e-6,
@@ -226,7 +226,7 @@ def test_the_size_of_the_collection(files):
 def test_the_pool_is_that_of_the_judgments(files):
     (files / "sampled.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     qrels = read_qrels(files / "sampled.txt", unjudged_label=-1)
-    values = evaluate_run(files / "good.txt", qrels, "inferred_ap")
+    values = evaluate_run(qrels, files / "good.txt", "inferred_ap")
     # Topic 1: a stands at place 2 below b, which is pooled but not judged; x is not in the pool.
     assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
 
@@ -249,9 +249,9 @@ def test_the_pool_is_that_of_the_judgments(files):
 )
 def test_bad_parameters(files, params, message):
     params = {"measures": "ndcg", **params}
-    for function in (evaluate_run, lambda run, *args, **kw: evaluate_runs([run], *args, **kw)):
+    for function in (evaluate_run, lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw)):
         with pytest.raises(ValueError, match=message):
-            function(files / "good.txt", files / "qrels.txt", **params)
+            function(files / "qrels.txt", files / "good.txt", **params)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_bad_parameters(files, params, message):
 def test_what_no_run_could_make_right_is_raised_before_the_first(files, measures, params, word):
     """And not once for each run, even where errors are yielded."""
     found = iter_evaluations(
-        [files / "good.txt"], files / "qrels.txt", measures, on_error="yield", **params
+        files / "qrels.txt", [files / "good.txt"], measures, on_error="yield", **params
     )
     with pytest.raises(ValueError, match=word) as caught:
         next(found)
@@ -291,28 +291,28 @@ def test_what_some_data_make_right_is_not_raised_before(files):
 
 
 def test_runs_that_are_aligned_already(files):
-    args = files / "good.txt", files / "qrels.txt"
+    args = files / "qrels.txt", files / "good.txt"
     for missing in ("empty", "drop"):
         aligned = align(*args, missing=missing)
         expected = evaluate_run(*args, "ndcg", missing=missing)
         assert len(expected) == {"empty": 3, "drop": 2}[missing]
-        values = evaluate_run(aligned, None, "ndcg", missing=missing)
+        values = evaluate_run(None, aligned, "ndcg", missing=missing)
         pd.testing.assert_frame_equal(values, expected)
-        values = evaluate_runs({"good": aligned}, None, "ndcg", missing=missing)
+        values = evaluate_runs(None, {"good": aligned}, "ndcg", missing=missing)
         pd.testing.assert_frame_equal(values.loc["good"], expected)
     with pytest.raises(ValueError, match="run is an AlignedRun, which holds its judgments: pass q"):
-        evaluate_run(aligned, files / "qrels.txt", "ndcg")
+        evaluate_run(files / "qrels.txt", aligned, "ndcg")
     with pytest.raises(ValueError, match=r"missing='empty', but run .* made with missing='drop'"):
-        evaluate_run(aligned, None, "ndcg", missing="empty")
+        evaluate_run(None, aligned, "ndcg", missing="empty")
     with pytest.raises(ValueError, match=r"ties='stable', but run .* made with ties='docno'"):
-        evaluate_run(aligned, None, "ndcg", missing="drop", ties="stable")
+        evaluate_run(None, aligned, "ndcg", missing="drop", ties="stable")
     with pytest.raises(ValueError, match="precision='single', but run is an AlignedRun"):
-        evaluate_run(aligned, None, "ndcg", missing="drop", precision="single")
+        evaluate_run(None, aligned, "ndcg", missing="drop", precision="single")
 
 
 def test_a_topic_that_a_run_lacks_can_be_an_error(files):
     with pytest.raises(MissingValuesError, match=r"lacks 1 topic\(s\) .* such as '\w+'") as caught:
-        evaluate_run(files / "good.txt", files / "qrels.txt", "ndcg", missing="raise")
+        evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg", missing="raise")
     assert sum(map(len, caught.value.lacking.values())) == 1
 
 
@@ -320,11 +320,11 @@ def test_stable_ties_are_in_the_order_of_the_lines():
     qrels = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": [1, 0, 0]})
     run = pd.DataFrame({"qid": "1", "docno": list("bac"), "score": [2.0, 2.0, 2.0]})
     for rows, place in (([0, 1, 2], 2), ([1, 0, 2], 1), ([2, 0, 1], 3)):
-        values = evaluate_run(run.iloc[rows], qrels, "rr", ties="stable")
+        values = evaluate_run(qrels, run.iloc[rows], "rr", ties="stable")
         assert values["rr"].tolist() == [1 / place]
-    assert evaluate_run(run, qrels, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
+    assert evaluate_run(qrels, run, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
     runs = {"run": run, "turned": run.iloc[::-1]}
-    scores = score_systems(runs, qrels, ["rr", "lexirecall"], ties="stable")
+    scores = score_systems(qrels, runs, ["rr", "lexirecall"], ties="stable")
     assert scores["rr"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
     assert scores["lexirecall"].means.to_dict() == {"run": 1 / 2, "turned": 1 / 2}
 
@@ -343,10 +343,10 @@ def test_precision():
         rows = [(qid, doc, value) for qid, docs in nested.items() for doc, value in docs.items()]
         return pd.DataFrame(rows, columns=["qid", "docno", column])
 
-    args = frame(scores, "score"), frame(judgments, "label")
+    args = frame(judgments, "label"), frame(scores, "score")
     assert evaluate_run(*args, "rr", precision="single")["rr"].to_dict() == theirs
     assert evaluate_run(*args, "rr")["rr"].to_dict() == {"near": 1, "far": 1}
-    many = evaluate_runs({"run": args[0]}, args[1], "rr", precision="single")
+    many = evaluate_runs(args[0], {"run": args[1]}, "rr", precision="single")
     assert many.loc["run", "rr"].to_dict() == theirs
 
 
@@ -354,9 +354,9 @@ def test_names_of_runs(files):
     (files / "sub").mkdir()
     (files / "sub" / "good.txt").write_text(RUN)
     with pytest.raises(ValueError, match=r"good.txt and .*good.txt give two runs of the name 'goo"):
-        evaluate_runs([files / "good.txt", files / "sub" / "good.txt"], files / "qrels.txt", "dcg")
+        evaluate_runs(files / "qrels.txt", [files / "good.txt", files / "sub" / "good.txt"], "dcg")
     with pytest.raises(TypeError, match="a list that holds DataFrame"):
-        evaluate_runs([read_run(files / "good.txt")], files / "qrels.txt", "dcg")
+        evaluate_runs(files / "qrels.txt", [read_run(files / "good.txt")], "dcg")
 
 
 # trec_eval's name of each of our measures.
@@ -395,7 +395,7 @@ def test_real_runs_give_what_trec_eval_gives(data_dir):
             for qid, rows in run.groupby("qid")
         }
         expected = pd.DataFrame.from_dict(evaluator.evaluate(scores), orient="index")
-        actual = evaluate_run(run, index, list(TREC_EVAL))
+        actual = evaluate_run(index, run, list(TREC_EVAL))
         for ours, theirs in TREC_EVAL.items():
             np.testing.assert_allclose(
                 actual[ours], expected[theirs][actual.index], rtol=0, atol=1e-9, err_msg=ours
@@ -406,14 +406,14 @@ def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
     (files / "prels.txt").write_text("1 a 2 1 0.5\n1 c 1 1 0.25\n1 b 0 1 1\n")
     prels = read_prels(files / "prels.txt")
     # Topic 1 shows b, a, x, c: (2 * 1 / 2 + 4 * (1 + 2) / 4) / (2 + 4)
-    values = evaluate_run(files / "good.txt", prels, ["stat_ap", "ap"])
+    values = evaluate_run(prels, files / "good.txt", ["stat_ap", "ap"])
     assert values["stat_ap"]["1"] == pytest.approx((2 * 1 / 2 + 4 * 3 / 4) / 6)
     assert values["ap"]["1"] == pytest.approx((1 / 2 + 2 / 4) / 2)
 
 
 def test_stat_ap_is_not_guessed(files):
     with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*read_prels"):
-        evaluate_run(files / "good.txt", files / "qrels.txt", "stat_ap")
+        evaluate_run(files / "qrels.txt", files / "good.txt", "stat_ap")
 
 
 def _warns_of_both(row):

@@ -34,7 +34,7 @@ def frame(nested, column):
 
 
 def expected(text, **params):
-    values = evaluate_run(frame(RUN, "score"), frame(QRELS, "label"), [text], **params)
+    values = evaluate_run(frame(QRELS, "label"), frame(RUN, "score"), [text], **params)
     return values[text]
 
 
@@ -120,8 +120,8 @@ def test_runs_without_a_topic_of_the_judgments(measures, run):
     """Each topic has the value of an empty list, which for nDCG_f is not 0 beside a forbidden."""
     values = per_topic(measures.nDCG_f, QRELS, run)
     lists = evaluate_run(
-        pd.DataFrame({"qid": ["1"], "docno": ["z"], "score": [-float("inf")]}),
         frame(QRELS, "label"),
+        pd.DataFrame({"qid": ["1"], "docno": ["z"], "score": [-float("inf")]}),
         "ndcg_f",
     )
     assert values == lists["ndcg_f"].to_dict()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 def judged_in_both(run, qrels):
     """Only the topics of the judgments, as `missing="drop"` has them."""
-    return evaluate_run(run, qrels, MEASURES, missing="drop")
+    return evaluate_run(qrels, run, MEASURES, missing="drop")
 
 
 @given(run=runs, qrels=qrels, order=st.randoms(use_true_random=False))
@@ -54,7 +54,7 @@ def test_the_join_is_that_of_a_loop(run, qrels):
     topics = {qid for qid, _ in labels}
     rows = {pair for pair in labels.keys() | shown.keys() if pair[0] in topics}
     rows = {pair for pair in rows if pair[0] in {qid for qid, _ in shown}}
-    joined = align(run, qrels, missing="drop")
+    joined = align(qrels, run, missing="drop")
     pairs = joined.to_frame().index.tolist()
     assert set(pairs) == rows
     assert len(pairs) == len(rows)
@@ -69,9 +69,9 @@ def test_the_join_is_that_of_a_loop(run, qrels):
 
 @given(first=runs, second=runs, qrels=qrels)
 def test_a_run_is_measured_alone(first, second, qrels):
-    found = evaluate_runs({"one": first, "two": second}, qrels, MEASURES, missing="empty")
+    found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty")
     for name, run in (("one", first), ("two", second)):
-        alone = evaluate_run(run, qrels, MEASURES, missing="empty")
+        alone = evaluate_run(qrels, run, MEASURES, missing="empty")
         pd.testing.assert_frame_equal(found.loc[name], alone)
     assert found.loc["one"].index.tolist() == sorted(set(qrels["qid"]))
 

@@ -54,7 +54,7 @@ def check(folder, output):
         run["single"] = run["score"].astype(np.float32)
         run = run.sort_values(["single", "docno"], ascending=False).groupby("qid").head(depth)
     names = {line[0]: ours(line[0], level) for line in offered}
-    values = evaluate_run(run, qrels, list(names.values()), precision="single", **params)
+    values = evaluate_run(qrels, run, list(names.values()), precision="single", **params)
     values.loc["all"] = values.mean()
     for name, topic, value in offered:
         digits = len(value.partition(".")[2])

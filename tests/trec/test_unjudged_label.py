@@ -40,20 +40,20 @@ def test_every_door(unjudged_label, tmp_path):
     path.write_text(TEXT)
     frame = marked(unjudged_label)
     frame.attrs["unjudged_label"] = True
-    expected = evaluate_run(RUN, frame, MEASURES)
+    expected = evaluate_run(frame, RUN, MEASURES)
     said = {"unjudged_label": unjudged_label}
     bare = pd.DataFrame(qrels().to_dict("list"))
     by_door = [
-        evaluate_run(RUN, path, MEASURES, **said),
-        evaluate_run(RUN, bare, MEASURES, **said),
-        evaluate_run(RUN, read_qrels(path, **said), MEASURES),
-        evaluate_run(RUN, QrelsIndex(path, **said), MEASURES),
-        evaluate_run(align(RUN, bare, **said), None, MEASURES),
-        evaluate_runs({"x": RUN}, path, MEASURES, **said).loc["x"],
+        evaluate_run(path, RUN, MEASURES, **said),
+        evaluate_run(bare, RUN, MEASURES, **said),
+        evaluate_run(read_qrels(path, **said), RUN, MEASURES),
+        evaluate_run(QrelsIndex(path, **said), RUN, MEASURES),
+        evaluate_run(None, align(bare, RUN, **said), MEASURES),
+        evaluate_runs(path, {"x": RUN}, MEASURES, **said).loc["x"],
     ]
     for found in by_door:
         pd.testing.assert_frame_equal(found, expected)
-    scores = score_systems({"x": RUN, "y": RUN}, path, MEASURES, **said)
+    scores = score_systems(path, {"x": RUN, "y": RUN}, MEASURES, **said)
     assert {name: each.means["x"] for name, each in scores.items()} == expected.mean().to_dict()
 
 
@@ -64,14 +64,14 @@ def test_through_ir_measures(unjudged_label):
     names = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     table = pd.DataFrame(qrels().to_dict("list")).rename(columns=names)
     found = ir_measures.calc_aggregate([measure], table, RUN.rename(columns=names))
-    expected = evaluate_run(RUN, marked(unjudged_label), "infAP", unjudged_label=None)
+    expected = evaluate_run(marked(unjudged_label), RUN, "infAP", unjudged_label=None)
     assert found[measure] == expected["infAP"].mean()
 
 
 def test_a_gain_of_nan_is_the_same():
     gains = {-2: np.nan, -1: np.nan, 0: 0, 1: 1, 2: 2}
-    found = evaluate_run(RUN, pd.DataFrame(qrels().to_dict("list")), MEASURES, gains=gains)
-    pd.testing.assert_frame_equal(found, evaluate_run(RUN, marked("trec"), MEASURES))
+    found = evaluate_run(pd.DataFrame(qrels().to_dict("list")), RUN, MEASURES, gains=gains)
+    pd.testing.assert_frame_equal(found, evaluate_run(marked("trec"), RUN, MEASURES))
 
 
 def told(function):
@@ -91,22 +91,22 @@ def test_it_is_asked_once_where_nothing_is_said(tmp_path):
     bare = pd.DataFrame(qrels().to_dict("list"))
     for ask in (
         lambda: read_qrels(path),
-        lambda: evaluate_run(RUN, read_qrels(path), "ap"),
-        lambda: evaluate_run(RUN, bare, ["ap", "ndcg_f@3"]),
-        lambda: evaluate_runs(runs, bare, "ap", n_jobs=2),
-        lambda: score_systems(runs, path, ["ap"]),
+        lambda: evaluate_run(read_qrels(path), RUN, "ap"),
+        lambda: evaluate_run(bare, RUN, ["ap", "ndcg_f@3"]),
+        lambda: evaluate_runs(bare, runs, "ap", n_jobs=2),
+        lambda: score_systems(path, runs, ["ap"]),
         lambda: QrelsIndex(bare).align(RUN),
-        lambda: evaluate_run(RUN, bare, "ap", gains="exp2"),
+        lambda: evaluate_run(bare, RUN, "ap", gains="exp2"),
     ):
         (text,) = told(ask)
         assert "holds labels below 0 (-1: 1, -2: 1)" in text
         assert "unjudged_label=None" in text
         assert "'trec'" in text
     for said in (
-        lambda: evaluate_run(RUN, bare, "ap", gains={-2: -1, -1: 0, 0: 0, 1: 1, 2: 2}),
-        lambda: evaluate_run(RUN, bare, "ap", gains=abs),
-        lambda: evaluate_run(RUN, qrels().head(3), "ap"),
-        lambda: evaluate_run(RUN, bare.assign(label=abs(bare["label"])), "ap"),
+        lambda: evaluate_run(bare, RUN, "ap", gains={-2: -1, -1: 0, 0: 0, 1: 1, 2: 2}),
+        lambda: evaluate_run(bare, RUN, "ap", gains=abs),
+        lambda: evaluate_run(qrels().head(3), RUN, "ap"),
+        lambda: evaluate_run(bare.assign(label=abs(bare["label"])), RUN, "ap"),
     ):
         assert told(said) == []
 
@@ -116,7 +116,7 @@ def test_what_may_be_said(said):
     message = "unjudged_label must be the label that means unjudged, 'trec'"
     for door in (
         lambda: read_qrels(io.StringIO(TEXT), unjudged_label=said),
-        lambda: evaluate_run(RUN, qrels(), "ap", unjudged_label=said),
+        lambda: evaluate_run(qrels(), RUN, "ap", unjudged_label=said),
     ):
         with pytest.raises(InputError, match=message):
             door()
@@ -126,9 +126,9 @@ def test_what_is_indexed_has_been_told():
     index = QrelsIndex(qrels())
     assert index.labels.tolist() == [-2, -1, 0, 1, 2]
     with pytest.raises(InputError, match="but qrels is a QrelsIndex"):
-        evaluate_run(RUN, index, "ap", unjudged_label="trec")
+        evaluate_run(index, RUN, "ap", unjudged_label="trec")
     with pytest.raises(InputError, match="but run is an AlignedRun"):
-        evaluate_run(index.align(RUN), None, "ap", unjudged_label="trec")
+        evaluate_run(None, index.align(RUN), "ap", unjudged_label="trec")
 
 
 def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
@@ -149,9 +149,9 @@ def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
             ),
             *("ndcg@2", "@2", "_cut_2"),
         ),
-        (lambda: evaluate_run(RUN, qrels(), ["nDCG@2", "ap"]), "ndcg@2", "@2", "_cut_2"),
-        (lambda: evaluate_runs(runs, qrels(), "ndcg", n_jobs=2), "ndcg", "", ""),
-        (lambda: score_systems(runs, qrels(), "ndcg"), "ndcg", "", ""),
+        (lambda: evaluate_run(qrels(), RUN, ["nDCG@2", "ap"]), "ndcg@2", "@2", "_cut_2"),
+        (lambda: evaluate_runs(qrels(), runs, "ndcg", n_jobs=2), "ndcg", "", ""),
+        (lambda: score_systems(qrels(), runs, "ndcg"), "ndcg", "", ""),
     ):
         (text,) = told(call)
         assert text.startswith(f"{names}: some gains are below 0")

@@ -63,10 +63,10 @@ assert_type(curve.to_frame(), pd.DataFrame)
 qrels = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": list("abab"), "label": [1, 0, 0, 2]})
 run = qrels[["qid", "docno"]].assign(score=[2.0, 1.0, 1.0, 2.0])
 runs = {"good": run, "bad": run.assign(score=-run["score"])}
-values = evaluate_runs(runs, qrels, ["ap", "ndcg@10"], missing="drop")
+values = evaluate_runs(qrels, runs, ["ap", "ndcg@10"], missing="drop")
 assert_type(values, pd.DataFrame)
 comparison = compare_systems(
-    score_systems(runs, qrels, "ap")["ap"], test="sign", correction=None, alpha=0.01
+    score_systems(qrels, runs, "ap")["ap"], test="sign", correction=None, alpha=0.01
 )
 assert_type(comparison, PairwiseComparison)
 assert_type(comparison.to_frame(), pd.DataFrame)

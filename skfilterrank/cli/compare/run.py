@@ -106,7 +106,7 @@ def _named_runs(arguments):
             "that were measured before: compare --scores FILE."
         )
     arguments.qrels, *paths = arguments.files
-    runs = named_runs(paths, arguments.qrels)
+    runs = named_runs(arguments.qrels, paths)
     if len(runs) < 2:
         raise InputError(f"compare needs at least two runs, got one: {paths[0]}. Name another.")
     _settle_baseline(arguments, runs)
@@ -127,8 +127,8 @@ def _measure(arguments, may_lack):
     params = {"gains": gains, "unjudged": arguments.unjudged, "precision": arguments.precision}
     score = partial(
         score_systems,
-        runs,
         index,
+        runs,
         measures,
         ties=arguments.ties,
         undefined=arguments.undefined,

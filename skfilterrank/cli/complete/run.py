@@ -45,8 +45,8 @@ def run(arguments) -> int:
         # Told below, and of labels above.
         warnings.simplefilter("ignore", SkfilterrankWarning)
         completed = complete_qrels(
-            runs,
             qrels,
+            runs,
             texts,
             depth=arguments.depth,
             unjudged_label=None,

@@ -8,7 +8,7 @@ from skfilterrank.io import write_runs
 
 def run(arguments) -> int:
     """Write the runs."""
-    runs = named_runs(arguments.runs, None)
+    runs = named_runs(None, arguments.runs)
     check_paths(runs.values())
     runs = {name: source(path) for name, path in runs.items()}
     written = write_runs(arguments.out, runs, verbose=progress(arguments))

@@ -30,7 +30,7 @@ _SHOWN = 3
 def run(arguments) -> int:
     """Evaluate the runs; 1 where some of them could not be."""
     measures = parse_measures(arguments.measures or MEASURES)
-    runs = named_runs(arguments.runs, arguments.qrels)
+    runs = named_runs(arguments.qrels, arguments.runs)
     order = _order(measures, arguments)
     formats, per_query = FORMATS, arguments.per_query
     if arguments.slices is not None:
@@ -51,8 +51,8 @@ def run(arguments) -> int:
         name = next(name for name, path in runs.items() if path == STDIN)
         runs[name] = read_run(source(STDIN))
     evaluations = iter_evaluations(
-        runs,
         QrelsIndex(qrels, unjudged_label=None),
+        runs,
         measures,
         n_jobs=arguments.jobs,
         verbose=_shows_progress(arguments),

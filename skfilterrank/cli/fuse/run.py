@@ -108,23 +108,23 @@ def _learned(runs, arguments):
             cv=GroupKFold(2),
         )
     fused = fuse_learned(
-        runs,
         qrels,
+        runs,
         fusion=fusion,
         unjudged=arguments.unjudged,
-        cv=min(_FOLDS, _n_judged_topics(runs, qrels, arguments)),
+        cv=min(_FOLDS, _n_judged_topics(qrels, runs, arguments)),
         random_state=arguments.seed,
         n_jobs=arguments.jobs,
         verbose=progress(arguments),
     )
     if isinstance(fusion, GridSearchCV):
-        _tell_choice(fusion, runs, qrels, measures[0])
+        _tell_choice(fusion, qrels, runs, measures[0])
     if arguments.depth is not None:
         fused = fused.groupby("qid", sort=False).head(arguments.depth)
     return fused
 
 
-def _n_judged_topics(runs, qrels, arguments):
+def _n_judged_topics(qrels, runs, arguments):
     """Number of topics to learn from; each must be held out, and some be left."""
     topics = {topic for run in runs.values() for topic in run["qid"].unique()}
     found = len(topics & set(qrels["qid"][qrels["label"].notna()]))
@@ -136,7 +136,7 @@ def _n_judged_topics(runs, qrels, arguments):
     return found
 
 
-def _tell_choice(search, runs, qrels, measure):
+def _tell_choice(search, qrels, runs, measure):
     """What is best on all judged topics."""
     table = score_table(runs)
     table = table[table.index.get_level_values("qid").isin(qrels["qid"])]

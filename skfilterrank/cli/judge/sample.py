@@ -158,8 +158,8 @@ def drawn_sample(arguments, judged, machines) -> DrawnSample:
     grades = {"--grades": pd.Series(list(arguments.grades), dtype=float)}
     draw = partial(
         draw_sample,
-        RankedPool.read(runs, machines or None, pool=documents),
         None,
+        RankedPool.read(machines or None, runs, pool=documents),
         parse_measures(arguments.measures or MEASURES),
         unit=arguments.unit,
         judged=known if len(known) else None,

@@ -28,7 +28,7 @@ from skfilterrank.ranking import RankAndFilter, write_filter
 def run(arguments) -> None:
     """Find the thresholds, print what they are worth, and save the filter."""
     model = _unfitted(arguments)
-    runs = named_runs(arguments.runs, arguments.qrels)
+    runs = named_runs(arguments.qrels, arguments.runs)
     if arguments.save is not None and len(runs) > 1:
         raise InputError(
             f"--save saves the filter of one run, got {len(runs)}: name the run that is to be "

@@ -28,8 +28,8 @@ class Experiment:
 
     def __init__(
         self,
-        runs,
         qrels,
+        runs,
         measure,
         *,
         selections,
@@ -59,8 +59,8 @@ class Experiment:
         self.n_jobs, self.verbose = n_jobs, verbose
         self._check_documents(documents)
         self.pool = JudgedPool.read(
-            runs,
             qrels,
+            runs,
             documents=documents,
             depth=depth,
             missing=missing,

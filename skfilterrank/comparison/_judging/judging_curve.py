@@ -132,8 +132,8 @@ dtype float64
 
 
 def judging_curve(
-    runs,
     qrels,
+    runs,
     measure="ap",
     *,
     selections=("pooling", "random"),
@@ -160,10 +160,10 @@ def judging_curve(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file or DataFrame}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         All judgments, as :func:`skfilterrank.io.align` takes them.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measure : str or callable, default="ap"
         What is to be known of each system, by name, such as "ndcg@10".
     selections : str, list of str, or dict of str to str, TopicSelector or callable, \
@@ -256,7 +256,7 @@ default=("none", "condensed")
     >>> def run(order):
     ...     return pd.DataFrame({"qid": "1", "docno": list(order), "score": range(8, 0, -1)})
     >>> runs = {"good": run("abdcefgh"), "fair": run("acbdefgh"), "poor": run("hgfedcba")}
-    >>> curve = judging_curve(runs, qrels, selections="pooling", shares=[0.25, 0.5])
+    >>> curve = judging_curve(qrels, runs, selections="pooling", shares=[0.25, 0.5])
     >>> print(curve)
     ap of 3 systems, 1 query, 1 selection, 2 mitigations
     Kendall's tau and RMSE against all labels:
@@ -268,8 +268,8 @@ default=("none", "condensed")
     """
     check_share(confidence, "confidence")
     experiment = Experiment(
-        runs,
         qrels,
+        runs,
         measure,
         selections=selections,
         mitigations=mitigations,

@@ -107,8 +107,8 @@ class LeftOutTeams(Result):
 
 
 def leave_out_teams(
-    runs,
     qrels,
+    runs,
     measure="ap",
     *,
     teams=None,
@@ -135,10 +135,10 @@ def leave_out_teams(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file or DataFrame}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         All judgments, as :func:`skfilterrank.io.align` takes them.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them.
     measure : str or callable, default="ap"
         What is to be known of each system, by name, such as "ndcg@10".
     teams : dict or Series {run: team}, default=None
@@ -197,7 +197,7 @@ def leave_out_teams(
     >>> def run(order):
     ...     return pd.DataFrame({"qid": "1", "docno": list(order), "score": [3, 2, 1]})
     >>> runs = {"one": run("abc"), "two": run("bac"), "odd": run("eda")}
-    >>> found = leave_out_teams(runs, qrels, shares=1, teams={"one": "x", "two": "x", "odd": "y"})
+    >>> found = leave_out_teams(qrels, runs, shares=1, teams={"one": "x", "two": "x", "odd": "y"})
     >>> print(found)
     ap of 3 systems of 2 teams, 1 query, each team left out of the choice of documents:
                                  bias  other_bias  unfairness  rank_change  largest_fall
@@ -206,8 +206,8 @@ def leave_out_teams(
               condensed  1.0    0.000       0.264      -0.264        1.000         1.500
     """
     experiment = Experiment(
-        runs,
         qrels,
+        runs,
         measure,
         selections=selections,
         mitigations=mitigations,

@@ -50,7 +50,7 @@ class JudgedPool:
 
     @classmethod
     def read(
-        cls, runs, qrels, *, documents, depth, missing, gains, ties, unjudged_label, predicted
+        cls, qrels, runs, *, documents, depth, missing, gains, ties, unjudged_label, predicted
     ):
         """Read runs, judgments and documents."""
         index = QrelsIndex.of(
@@ -129,7 +129,7 @@ class JudgedPool:
             # What is not drawn by any chance is of no weight, and no 1 / 0 either.
             chances = np.where(inclusion > 0, inclusion, np.nan)
             lists = replace(lists, inclusion_probability=self.on_lists(chances))
-        values = evaluate_run(lists, None, wanted, **params).to_numpy().T
+        values = evaluate_run(None, lists, wanted, **params).to_numpy().T
         return np.stack(
             [
                 over_runs(own, parsed.measure, len(self.systems))

@@ -122,8 +122,8 @@ class LabelDegradation(Result):
 
 
 def label_degradation(
-    runs,
     qrels,
+    runs,
     measures,
     *,
     shares: Iterable[float] = SHARES,
@@ -147,10 +147,10 @@ def label_degradation(
 
     Parameters
     ----------
-    runs : path, list of paths, or dict {name: path, open file or DataFrame}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     qrels : DataFrame, QrelsIndex, str, PathLike or file object
         The judgments, as :func:`skfilterrank.io.align` takes them.
+    runs : path, list of paths, or dict {name: path, open file or DataFrame}
+        The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measures : str or list of str
         Names of measures, as :func:`score_systems` takes them; "lexirecall" and "lexiprecision"
         are compared exactly.
@@ -218,7 +218,7 @@ def label_degradation(
     ...     name: pd.DataFrame({"qid": "1", "docno": list(order), "score": [4, 3, 2, 1]})
     ...     for name, order in {"x": "abcd", "y": "bcad", "z": "cadb"}.items()
     ... }
-    >>> print(label_degradation(runs, qrels, ["ap", "rr"], shares=[0.5], n_samples=4))
+    >>> print(label_degradation(qrels, runs, ["ap", "rr"], shares=[0.5], n_samples=4))
     3 systems, 1 query, 4 samples of the 2 relevant documents (uniform)
     Shares of comparisons that are tied, and of preferences that agree with all labels, by the
     share of labels removed:
@@ -353,7 +353,7 @@ def _prepare(name, run, index, precision, ties, gains):
     """Align a run and find what is relevant."""
     path, found_at = run
     with errors_of(name, path, found_at):
-        aligned = align(found_at, index, precision=precision, ties=ties)
+        aligned = align(index, found_at, precision=precision, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     topics, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, topics))

@@ -12,9 +12,9 @@ _COLUMNS = ["label", "gain", "first_rank", "second_rank", "effect"]
 
 
 def moved_documents(
+    qrels,
     first,
     second,
-    qrels,
     *,
     k: int | None = None,
     queries=None,
@@ -27,10 +27,10 @@ def moved_documents(
 
     Parameters
     ----------
-    first, second : DataFrame, str, PathLike, file object or AlignedRun
-        Two runs, as :func:`skfilterrank.io.align` takes them, or what it returned.
     qrels : DataFrame, QrelsIndex, str, PathLike, file object or None
         The judgments, as :func:`skfilterrank.io.align` takes them; None with two AlignedRuns.
+    first, second : DataFrame, str, PathLike, file object or AlignedRun
+        Two runs, as :func:`skfilterrank.io.align` takes them, or what it returned.
     k : int or None, default=None
         Look at documents that one of the runs has at its first `k` places; None takes all.
     queries : sequence of str or None, default=None
@@ -84,7 +84,7 @@ def moved_documents(
     >>> qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "label": [2, -1, 1]})
     >>> old = pd.DataFrame({"qid": "1", "docno": ["b", "a", "c"], "score": [3, 2, 1]})
     >>> new = pd.DataFrame({"qid": "1", "docno": ["a", "c"], "score": [3, 2]})
-    >>> moved_documents(new, old, QrelsIndex(qrels, unjudged_label=None)).round(3)
+    >>> moved_documents(QrelsIndex(qrels, unjudged_label=None), new, old).round(3)
                label  gain  first_rank  second_rank  effect
     qid docno
     1   b       -1.0  -1.0        <NA>            1   1.000
@@ -97,7 +97,7 @@ def moved_documents(
     if qrels is not None:
         qrels = QrelsIndex.of(qrels, gains=gains)
     tables = [
-        _ranks(_aligned(run, qrels, precision), k, queries, unjudged) for run in (first, second)
+        _ranks(_aligned(qrels, run, precision), k, queries, unjudged) for run in (first, second)
     ]
     labels = pd.concat([table["label"] for table in tables])
     labels = labels[~labels.index.duplicated()]
@@ -130,9 +130,9 @@ def moved_documents(
     return joined.iloc[order][_COLUMNS].astype(ranks)
 
 
-def _aligned(run, qrels, precision):
+def _aligned(qrels, run, precision):
     """A run joined with judgments."""
-    return run if isinstance(run, AlignedRun) else align(run, qrels, precision=precision)
+    return run if isinstance(run, AlignedRun) else align(qrels, run, precision=precision)
 
 
 def _ranks(aligned, k, queries, unjudged):

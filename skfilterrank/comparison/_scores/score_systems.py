@@ -29,8 +29,8 @@ _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
 
 
 def score_systems(
-    runs,
     qrels,
+    runs,
     measures,
     *,
     missing: str | float = "raise",
@@ -49,11 +49,11 @@ def score_systems(
 
     Parameters
     ----------
+    qrels : DataFrame, QrelsIndex, str, PathLike or file object
+        The judgments, as :func:`skfilterrank.io.align` takes them.
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them. Topics of a run that are
         not in the judgments are left out.
-    qrels : DataFrame, QrelsIndex, str, PathLike or file object
-        The judgments, as :func:`skfilterrank.io.align` takes them.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     missing : {"raise", "drop", "empty"} or float, default="raise"
@@ -92,7 +92,7 @@ def score_systems(
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
     >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
     >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
-    >>> scores = score_systems(runs, qrels, ["ap", "lexirecall"])
+    >>> scores = score_systems(qrels, runs, ["ap", "lexirecall"])
     >>> scores["ap"].means
     good    1.0
     bad     0.5
@@ -238,7 +238,7 @@ class RunScores(NamedTuple):
     def of(cls, aligned, wanted, **params):
         """Values of the measures; positions where a measure only orders rankings by them."""
         valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-        values = evaluate_run(aligned, None, valued, **params) if valued else None
+        values = evaluate_run(None, aligned, valued, **params) if valued else None
         positions = None
         if len(valued) < len(wanted):
             ties = params["ties"]
@@ -257,7 +257,7 @@ class RunScores(NamedTuple):
 def _score_run(name, path, run, index, precision, wanted, params):
     """Values of one run; an error says which run it was."""
     with errors_of(name, path, run):
-        aligned = align(run, index, precision=precision, ties=params["ties"])
+        aligned = align(index, run, precision=precision, ties=params["ties"])
         return RunScores.of(aligned, wanted, **params)
 
 

@@ -26,8 +26,8 @@ _MOST_NUMBERED = 4
 
 
 def align(
-    run,
     qrels,
+    run,
     *,
     missing: str = "empty",
     precision: str = "double",
@@ -39,15 +39,15 @@ def align(
 
     Parameters
     ----------
-    run : str, PathLike, file object, data frame, dict or other object
-        A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
-        "doc_id") and "score" as columns or index levels. The order of the rows does not matter, nor
-        does a column "rank" beside scores. A score of -inf says that the document is filtered out.
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict or other object
         Judgments in any form that `read_qrels` takes; a data frame has "qid" (or "query_id"),
         "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN says that the document is
         pooled, but not judged. A column "inclusion_probability", as `read_prels` gives it, is
         carried along. For many runs, pass one `QrelsIndex`.
+    run : str, PathLike, file object, data frame, dict or other object
+        A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
+        "doc_id") and "score" as columns or index levels. The order of the rows does not matter, nor
+        does a column "rank" beside scores. A score of -inf says that the document is filtered out.
     missing : {"raise", "drop", "empty"}, default="empty"
         What to do with topics of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
@@ -103,7 +103,7 @@ def align(
     >>> from skfilterrank.metrics import ndcg_score
     >>> qrels = pd.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "label": [2, 0, 1]})
     >>> run = pd.DataFrame({"qid": "1", "docno": ["b", "c", "a"], "score": [0.5, 0.7, 0.9]})
-    >>> aligned = align(run, qrels)
+    >>> aligned = align(qrels, run)
     >>> aligned.to_frame()
                label  score  pooled
     qid docno

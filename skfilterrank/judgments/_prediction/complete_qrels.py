@@ -127,8 +127,8 @@ class CompletedQrels(Result):
 
 
 def complete_qrels(
-    runs,
     qrels,
+    runs,
     documents,
     *,
     depth: int | None = None,
@@ -146,12 +146,12 @@ def complete_qrels(
 
     Parameters
     ----------
-    runs : path, list of paths, dict {name: path, open file or DataFrame}, or None
-        The runs, as :func:`skfilterrank.io.read_runs` takes them. None completes the unjudged
-        documents of `qrels` alone.
     qrels : path, open file, DataFrame or other judgments
         As :func:`skfilterrank.io.read_qrels` takes them. Labels that a column "judged_by" (the
         second one of a TREC file) says are a machine's are not learned from, and predicted anew.
+    runs : path, list of paths, dict {name: path, open file or DataFrame}, or None
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. None completes the unjudged
+        documents of `qrels` alone.
     documents : dict or Series {docno: text}, or DataFrame
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
         level "docno", and the columns that the predictor names by `text` and `features`.
@@ -220,7 +220,7 @@ def complete_qrels(
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")  # two judgments say nothing of their quality
-    ...     completed = complete_qrels({"run": run}, qrels, texts)
+    ...     completed = complete_qrels(qrels, {"run": run}, texts)
     >>> completed.qrels
       qid docno  label  judged_by
     0   1     a    1.0     people

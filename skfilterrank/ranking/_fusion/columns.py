@@ -19,7 +19,7 @@ class FusionMixin:
         if are_runs(X):
             raise InputError(
                 "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "
-                f"fuse_learned(runs, qrels, fusion={type(self).__name__}(...)) learns from runs "
+                f"fuse_learned(qrels, runs, fusion={type(self).__name__}(...)) learns from runs "
                 "and fuses them."
             )
         scores = validate_data(

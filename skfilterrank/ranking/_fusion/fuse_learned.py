@@ -27,8 +27,8 @@ from skfilterrank.ranking._fusion.lists import as_score_matrix
 
 
 def fuse_learned(
-    systems,
     y_true,
+    systems,
     *,
     groups=None,
     fusion="coordinate_ascent",
@@ -46,14 +46,14 @@ def fuse_learned(
 
     Parameters
     ----------
-    systems : runs, or dict of arrays, DataFrame or array of shape (n_rows, n_systems)
-        Runs as :func:`skfilterrank.io.read_runs` takes them: a path, a list of paths, or a dict of
-        names and paths, open files or DataFrames. Or scores of the same rows as in
-        :func:`fuse_scores`.
     y_true : path, open file or DataFrame, or array-like of shape (n_rows,)
         For runs the judgments, as :func:`skfilterrank.io.read_qrels` reads them; a DataFrame has
         the columns (or index levels) "qid", "docno" and "label". For scores the label of
         each row, NaN where unjudged; a Series may carry the query ids in an index level "qid".
+    systems : runs, or dict of arrays, DataFrame or array of shape (n_rows, n_systems)
+        Runs as :func:`skfilterrank.io.read_runs` takes them: a path, a list of paths, or a dict of
+        names and paths, open files or DataFrames. Or scores of the same rows as in
+        :func:`fuse_scores`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row of scores; None looks for an index level "qid". Runs bring their own.
     fusion : {"coordinate_ascent", "logistic"}, estimator, LinearRankFusion or search
@@ -114,7 +114,7 @@ def fuse_learned(
     ...     "fair": y_true + 2 * rng.normal(size=1000),
     ...     "poor": rng.normal(size=1000),
     ... }
-    >>> fused = fuse_learned(systems, y_true, groups=groups)
+    >>> fused = fuse_learned(y_true, systems, groups=groups)
     >>> learned = ndcg_score(y_true, fused, groups=groups, k=10)
     >>> bool(learned > ndcg_score(y_true, fuse_scores(systems, groups=groups), groups=groups, k=10))
     True

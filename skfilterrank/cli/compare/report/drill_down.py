@@ -115,9 +115,9 @@ class _Documents:
         """Documents of the first k places of two runs."""
         params = {name: self._lists.params[name] for name in ("gains", "unjudged")}
         return moved_documents(
+            None,
             self._aligned(first),
             self._aligned(second),
-            None,
             k=self.k,
             queries=topics,
             unmoved=True,

@@ -49,7 +49,7 @@ def write_report_of_estimates(path, sampled: Sampled, found, arguments) -> None:
     if sampled.pool.machine and estimates.unit == "document":
         names["machine"] = "What the machine is worth"
         report = machine_report(
-            *(sampled.pool, sampled.sample, list(found)),
+            *(sampled.sample, sampled.pool, list(found)),
             gains=sampled.gains,
             confidence=estimates.confidence,
         )
