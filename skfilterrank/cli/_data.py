@@ -8,10 +8,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from skfilterrank._core.judges import JUDGED_BY, is_of_machine
+from skfilterrank._core.results import counted
+from skfilterrank._core.samples import PROBABILITY, is_sample
 from skfilterrank._files.forms import COLUMN_NAMES
 from skfilterrank._files.tables import is_table_name
+from skfilterrank._warnings import warn_user
 from skfilterrank.cli._columns import Columns, check_columns, choose_columns
-from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief
 from skfilterrank.io import read_judged_table, read_letor
 
 _TABLE_OPTIONS = (
@@ -157,8 +161,11 @@ def _read_table(path, arguments, like, labelled):
         docnos = _numbered(groups)
     table.index = groups
     y = None if label is None else table[label]
-    # A column of this name that does not hold the query would be in the way.
-    X = table.drop(columns=[name for name in (label, "qid") if name in table.columns])
+    if y is not None:
+        _check_judgments(table, y, path)
+    # A column "qid" that does not hold the query would be in the way, and marks are no features.
+    no_features = (label, "qid", JUDGED_BY, PROBABILITY)
+    X = table.drop(columns=[name for name in no_features if name in table.columns])
     if like is None:
         columns = choose_columns(X, label, arguments)
     else:
@@ -179,6 +186,23 @@ def _read_table(path, arguments, like, labelled):
     }
     X = X[used].assign(**numbers, **strings).reset_index()
     return JudgedRows(X, y, groups, docnos, columns, unused)
+
+
+def _check_judgments(table, labels, path):
+    """Raise for labels of a sample, and warn of those of machines."""
+    if is_sample(labels, table.get(PROBABILITY)):
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, from which "
+            f"models do not learn; drop the column {PROBABILITY!r} if people judged all documents."
+        )
+    if JUDGED_BY not in table:
+        return
+    if n_machine := int((is_of_machine(table[JUDGED_BY]) & labels.notna()).sum()):
+        warn_user(
+            f"machines gave {n_machine:,} of {counted(int(labels.notna().sum()), 'label')} of "
+            f"{path}; they count like people's, and values from them may be far off",
+            DataWarning,
+        )
 
 
 def _numbers(values, path):

@@ -144,7 +144,7 @@ def _first_of(names, table, path):
     text_column = next((name for name in names if name in table.columns), None)
     if text_column is None:
         raise FileFormatError(
-            f"no column is called {' or '.join(names)}; the columns are "
+            f"no column is called {' or '.join(names[:4])} or the like; the columns are "
             f"{', '.join(map(str, table.columns))}.",
             path,
         )

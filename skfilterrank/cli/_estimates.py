@@ -9,7 +9,7 @@ from skfilterrank.cli._label_gains import match_gains, with_other_labels
 from skfilterrank.cli._run_files import (
     STDIN,
     named_paths,
-    read_judgments,
+    read_sample_or_judgments,
     said_unjudged,
     source,
     warn_of_labels_below_0,
@@ -106,15 +106,16 @@ def _check_options(arguments):
 
 def _people(arguments):
     """The labels of QRELS that people gave."""
-    arguments.predicted = "use"  # settled below
-    return without_machines(read_judgments(arguments), arguments.qrels)
+    people = read_sample_or_judgments(arguments.qrels, arguments, predicted="use")
+    return without_machines(people, arguments.qrels)
 
 
 def _sample(people, arguments):
     """People's labels with probabilities, what was drawn, and what intervals are of."""
     target = arguments.target and arguments.target.replace("-", " ")
     if arguments.prels is not None:
-        sample = _with_labels(read_prels(arguments.prels), people, arguments)
+        drawn = without_machines(read_prels(arguments.prels), arguments.prels)
+        sample = _with_labels(drawn, people, arguments)
     elif "inclusion_probability" in people:
         sample = people
     elif arguments.machine_qrels or people["label"].isna().any():

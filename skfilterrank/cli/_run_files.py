@@ -6,13 +6,14 @@ from collections import Counter
 
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
+from skfilterrank._core.samples import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._files.files import is_path
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.run_folders import is_run_folder, stored_runs
 from skfilterrank._warnings import warn_user
 from skfilterrank.cli._label_gains import match_gains, unknown_labels
 from skfilterrank.cli._streams import progress, standard_input, tell
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief
+from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_prels, read_qrels, read_run
 
 STDIN = "-"
@@ -79,17 +80,41 @@ def source(path):
     return getattr(stdin, "buffer", stdin)
 
 
-def read_judgments(arguments):
-    """Judgments, with the probabilities of a sample where they are written down."""
+def read_judgments(path, arguments, *, predicted=None, measures=None):
+    """Read judgments of all documents; a sample is an error.
+
+    `predicted` is that of the arguments where none is given. A sample may be read for `measures`
+    that estimate from it.
+    """
+    qrels = read_sample_or_judgments(path, arguments, predicted=predicted)
+    if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
+        return qrels
+    if measures is None:
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, where those "
+            "of all documents were expected: 'skfilterrank evaluate' and 'compare' estimate values "
+            "from it with --interval."
+        )
+    if wrong := measures_of_all_labels(measures):
+        raise InputError(
+            f"{path} is a sample of judgments with inclusion probabilities below 1, of which these "
+            f"measures take no account: {brief_list(wrong)}. Add --interval to estimate values, or "
+            "take stat_ap."
+        )
+    return qrels
+
+
+def read_sample_or_judgments(path, arguments, *, predicted=None):
+    """Read judgments, with the probabilities of a sample where they are written down."""
     try:
         return read_qrels(
-            source(arguments.qrels),
+            source(path),
             unjudged_label=said_unjudged(arguments),
-            predicted=arguments.predicted,
+            predicted=predicted or arguments.predicted,
         )
     except FileFormatError as error:
         try:
-            return read_prels(source(arguments.qrels))
+            return read_prels(source(path))
         except FileFormatError:
             raise error from None
 

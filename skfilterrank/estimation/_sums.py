@@ -68,6 +68,12 @@ class SumOfLabels:
         """The library's declaration, for lists of some gains."""
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
+        if self.parsed.measure.own_reading is not None:
+            raise InputError(
+                f"{brief(self.parsed.text)} has a reading of labels of its own (rel=, gains= or "
+                "unjudged=), and values are estimated for one reading of all measures. Leave it "
+                "out, and give gains= to the call, such as {0: 0, 1: 0, 2: 1} for rel=2."
+            )
         form = self.parsed.as_sum(RowFacts(self.parsed, gains, index))
         if form is None or form.finish is not None or form.by_shown or form.n_items is not None:
             self._refuse("is no sum over the documents that a run returns")

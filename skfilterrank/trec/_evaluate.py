@@ -14,6 +14,7 @@ from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
+from skfilterrank._core.samples import is_sample, refuse_measures_of_sample
 from skfilterrank._files.named_runs import (
     errors_of,
     for_any_process,
@@ -256,6 +257,8 @@ def iter_evaluations(
         # Here, and not for each run, nor in other processes.
         measures = parse_measures(measures)
         warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
+        if qrels.is_sample:
+            refuse_measures_of_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
     with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
         for evaluation in found:
@@ -363,6 +366,8 @@ def _evaluate(
     wanted = parse_measures(measures)
     if not is_parsed:
         warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
+        if is_sample(aligned.y_true, aligned.inclusion_probability):
+            refuse_measures_of_sample(wanted)
     _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
     return aligned, _values(*rows, wanted, ties=ties, **params)

@@ -255,7 +255,7 @@ def test_depth(files, ask):
     [
         ([*BASE], "there is nothing to judge: name POOL, or runs by --runs"),
         ([*BASE, "absent.csv"], "absent.csv: No such file or directory"),
-        ([*BASE, "topics.csv"], "topics.csv: no column is called docno or docid or"),
+        ([*BASE, "topics.csv"], "topics.csv: no column is called docno or doc_id or"),
         ([*BASE, "docs.jsonl"], "docs.jsonl: no column is called qid or"),
         ([*BASE, "odd.txt"], "odd.txt:1: 2 columns in the first line; judgments have 4, runs 6"),
         ([*BASE, "twice.csv"], "twice.csv: document 'd1' is there a second time in topic '1'"),

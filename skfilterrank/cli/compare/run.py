@@ -118,7 +118,7 @@ def _measure(arguments, may_lack):
     """Measure runs against judgments; `may_lack` tells of topics that runs lack."""
     measures = parse_measures(arguments.measures or MEASURES)
     runs = _named_runs(arguments)
-    qrels = read_judgments(arguments)
+    qrels = read_judgments(arguments.qrels, arguments, measures=measures)
     gains = gains_of_labels(qrels["label"], arguments)
     for name, path in runs.items():
         if path == STDIN:

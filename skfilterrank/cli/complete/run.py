@@ -8,10 +8,10 @@ from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import counted
 from skfilterrank._files.files import open_for_writing
 from skfilterrank.cli._documents import read_documents
-from skfilterrank.cli._run_files import read_named_runs, said_unjudged
+from skfilterrank.cli._run_files import read_judgments, read_named_runs, said_unjudged
 from skfilterrank.cli._streams import data_output, progress, tell
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
-from skfilterrank.io import read_qrels, write_qrels
+from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, complete_qrels
 
 _SHOWN = 10
@@ -21,7 +21,7 @@ def run(arguments) -> int:
     """Complete the judgments and write them."""
     if arguments.depth is not None and not arguments.runs:
         raise InputError("--depth says how much of the runs counts: give --runs.")
-    qrels = read_qrels(arguments.qrels, unjudged_label=said_unjudged(arguments), predicted="use")
+    qrels = read_judgments(arguments.qrels, arguments, predicted="use")
     _tell_of_labels(qrels, arguments)
     runs = None
     if arguments.runs:

@@ -44,7 +44,7 @@ def run(arguments) -> int:
         from skfilterrank.cli.evaluate.intervals import print_intervals
 
         return print_intervals(runs, arguments)
-    qrels = read_judgments(arguments)
+    qrels = read_judgments(arguments.qrels, arguments, measures=measures)
     gains = gains_of_labels(qrels["label"], arguments)
     if STDIN in arguments.runs:
         # Here and not in a process of its own, which has no standard input.

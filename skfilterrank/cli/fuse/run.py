@@ -89,7 +89,7 @@ def _learned(runs, arguments):
     measures = list(parse_measures(arguments.measures or [MEASURE]))
     if len(measures) > 1:
         raise InputError(f"fusion is learned for one measure, got {', '.join(measures)}.")
-    qrels = read_judgments(arguments)
+    qrels = read_judgments(arguments.qrels, arguments)
     gains = gains_of_labels(qrels["label"], arguments)
     qrels = qrels.assign(label=as_gains(qrels["label"], gains))
     if arguments.learn in ("weights", "logistic"):

@@ -7,10 +7,9 @@ import pandas as pd
 
 from skfilterrank._core.results import counted
 from skfilterrank.cli._documents import joined
-from skfilterrank.cli._run_files import named_paths, without_machines
+from skfilterrank.cli._run_files import named_paths, read_judgments, without_machines
 from skfilterrank.cli._streams import tell
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import read_qrels
 from skfilterrank.judgments import assessor_agreement, likely_errors
 
 _KEY = ["qid", "docno"]
@@ -61,7 +60,7 @@ class Judged:
 
 def _read(path, arguments):
     """The judgments of a file, whose labels must be those that are given now."""
-    qrels = read_qrels(path, unjudged_label=arguments.unjudged_label, predicted="use")
+    qrels = read_judgments(path, arguments, predicted="use")
     qrels = without_machines(qrels, path)
     labels = qrels["label"].dropna()
     others = np.unique(labels[~labels.isin(list(arguments.grades))])

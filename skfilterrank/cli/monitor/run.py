@@ -24,7 +24,7 @@ def run(arguments) -> int:
     model = read_filter_of_runs(arguments.filter)
     state = arguments.state or _state_beside(arguments.filter)
     monitor = _monitor(model, state, arguments)
-    index = QrelsIndex(read_judgments(arguments))
+    index = QrelsIndex(read_judgments(arguments.qrels, arguments))
     aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
     y_true, y_score, groups = aligned
     shown = model.predict(y_score, groups=groups)

@@ -34,7 +34,7 @@ def run(arguments) -> None:
             f"--save saves the filter of one run, got {len(runs)}: name the run that is to be "
             "filtered."
         )
-    qrels = read_judgments(arguments)
+    qrels = read_judgments(arguments.qrels, arguments)
     model.set_params(gains=gains_of_labels(qrels["label"], arguments))
     index = QrelsIndex(qrels)
     rows = {}

@@ -7,6 +7,7 @@ import pandas as pd
 
 from skfilterrank._core.checks import check_groups
 from skfilterrank._core.gains import as_gains
+from skfilterrank._core.samples import refuse_sample
 from skfilterrank._core.scoring import OVER_QUERIES
 from skfilterrank._files.named_runs import errors_of
 from skfilterrank._warnings import warn_user
@@ -56,6 +57,8 @@ class JudgedPool:
         index = QrelsIndex.of(
             qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
         )
+        if index.is_sample:
+            refuse_sample()
         frames = read_runs(runs)
         if len(frames) < 2:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")

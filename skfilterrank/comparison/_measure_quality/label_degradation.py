@@ -15,6 +15,7 @@ from skfilterrank._core.gains import as_gains
 from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
+from skfilterrank._core.samples import refuse_sample
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._measure_quality.agreement import (
@@ -236,6 +237,8 @@ def label_degradation(
     tolerance = check_tolerance(tolerance)
     named = [(name, for_any_process(run)) for name, run in named_runs(runs, least=2).items()]
     index = QrelsIndex.of(qrels, gains=gains)
+    if index.is_sample:
+        refuse_sample()
     warn_of_forbidden(wanted.values(), index.labels, gains)
     evaluating = {"gains": gains, "ties": ties, "unjudged": unjudged, **options}
 

@@ -10,6 +10,7 @@ from tqdm.auto import tqdm
 
 from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
+from skfilterrank._core.samples import refuse_measures_of_sample
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -105,6 +106,8 @@ def score_systems(
     wanted = _compared(measures)
     named = named_runs(runs)
     index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains)
+    if index.is_sample:
+        refuse_measures_of_sample(wanted)
     params = {"gains": gains, "ties": ties, "unjudged": unjudged, "undefined": undefined, **options}
     warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (

@@ -11,6 +11,7 @@ from skfilterrank._core.gains import Gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.results import counted
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
+from skfilterrank._core.samples import is_sample
 from skfilterrank._files.run_folders import Documents
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
@@ -144,6 +145,8 @@ class QrelsIndex:
         Number of judgments and of documents that are pooled, but not judged (label NaN).
     labels : ndarray of shape (n_labels,), float64
         The labels that occur, ascending.
+    is_sample : bool
+        Whether some label was drawn with an inclusion probability below 1.
     n_predicted : dict of str to int
         Number of labels that count and that a machine gave, by its name; empty where people gave
         all of them.
@@ -229,6 +232,11 @@ class QrelsIndex:
         label = check_unjudged_label(unjudged_label)
         is_said = label == "warn" and not (gains is None or isinstance(gains, str))
         return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted)
+
+    @cached_property
+    def is_sample(self) -> bool:
+        """Whether some label was drawn with an inclusion probability below 1."""
+        return is_sample(self._labels, self._probabilities)
 
     @cached_property
     def labels(self) -> np.ndarray:

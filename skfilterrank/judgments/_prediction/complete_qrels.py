@@ -11,6 +11,7 @@ from sklearn.base import clone
 from skfilterrank._core.checks import check_random_state
 from skfilterrank._core.judges import JUDGED_BY, is_of_machine
 from skfilterrank._core.results import Result, counted
+from skfilterrank._core.samples import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -245,6 +246,8 @@ def complete_qrels(
     except SkfilterrankError as error:
         error.add_note("This came up with qrels.")
         raise
+    if is_sample(judged["label"], judged.get(PROBABILITY)):
+        refuse_sample()
     table, unknown_topics = _pool(
         ranks,
         judged,

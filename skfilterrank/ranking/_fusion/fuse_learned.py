@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 from skfilterrank._core.checks import check_choice, check_groups, check_random_state
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
+from skfilterrank._core.samples import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._files.named_runs import are_runs
 from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
@@ -224,6 +225,8 @@ def _labels(table, qrels):
             f"y_true has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
             f"{brief_list(frame.columns)}."
         )
+    if is_sample(frame["label"], frame.get(PROBABILITY)):
+        refuse_sample("y_true")
     labels = frame.set_index(["qid", "docno"])["label"]
     if labels.index.has_duplicates:
         topic, document = labels.index[labels.index.duplicated()][0]
