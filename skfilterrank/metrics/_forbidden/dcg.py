@@ -236,7 +236,25 @@ def ndcg_f_score():
 
     Filtered documents add nothing: where they are forbidden that is the best that can be done with
     them, where they are good the value they would have had is lost. Unjudged documents add nothing
-    where they stand and are in neither bound.
+    where they stand and are in neither bound, so a list of unjudged documents alone scores like
+    the empty list.
+
+    The gain of a forbidden document is a choice, and it decides the order of systems. An example
+    is TREC 2021 Health Misinformation at k = 10, with harmful documents forbidden, helpful ones
+    worth 1 and unjudged ones worth 0 (``benchmarks/results/price_of_forbidden.md``):
+
+    | list | top 10 unjudged | harmful = -1 | -3 | -10 |
+    | --- | ---: | ---: | ---: | ---: |
+    | Correct-Stance (a published run) | 36 % | 0.735 | 0.821 | 0.885 |
+    | Trust-Pipeline (a published run) | 41 % | 0.673 | 0.769 | 0.844 |
+    | BM25-Baseline (a published run) | 28 % | 0.533 | 0.608 | 0.665 |
+    | random order of 3,000 documents | 95 % | 0.431 | 0.668 | 0.853 |
+    | nothing is shown | | 0.416 | 0.663 | 0.858 |
+
+    The empty list and the random order are above one published run at -3, and above two at -10.
+    Report the value of the empty list and ``judged@k`` beside nDCG_f, and give its value at more
+    than one price. ``unjudged="drop"`` is no cure: it gives the random order 0.690, and
+    BM25-Baseline 0.619.
 
     References
     ----------
