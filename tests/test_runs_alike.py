@@ -423,7 +423,7 @@ def test_names_of_runs_without_files(tmp_path):
     with pytest.raises(SkfilterrankError, match="give two runs of the name 'one'"):
         evaluate_runs(QRELS, [named[0], named[0]], "ap")
     for one in (by_topic(RUNS["one"], "score"), named[0], iter(named_tuples(RUNS["one"], "score"))):
-        with pytest.raises(SkfilterrankError, match=r"got one .*: name it, as in {'name': run}"):
+        with pytest.raises(SkfilterrankError, match=r"got one .*Name a run, as in {'name': run}"):
             evaluate_runs(QRELS, one, "ap")
     with pytest.raises(
         SkfilterrankError, match=r"named tuples of one kind.* or dicts, got Row, int"

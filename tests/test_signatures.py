@@ -7,11 +7,14 @@ import itertools
 import pytest
 from sklearn.base import BaseEstimator
 
+import public_calls
 from public_names import public
 from skfilterrank._core.measure import MEASURES
 from skfilterrank._core.results import Result
-from skfilterrank.exceptions import InputTypeError
+from skfilterrank.exceptions import InputTypeError, SkfilterrankError
+from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.metrics import get_measure_names
+from skfilterrank.trec import evaluate_run
 
 # Words that have another for the same thing, which the library uses.
 OTHER_WORDS = {
@@ -98,6 +101,74 @@ def test_orders(name):
     for order in ORDERS:
         for first, second in itertools.pairwise(word for word in order if word in place):
             assert place[first] < place[second], f"{first} after {second}"
+
+
+def roles(path):
+    """The parameter of judgments and the first of runs that may be given by place, if any."""
+    by_place = [word for word, each in SIGNATURES[path].items() if each.kind <= 1]
+    return [
+        next((word for word in by_place if word in words), None)
+        for words in (
+            ("qrels", "machine_qrels", "y_true"),
+            ("runs", "run", "systems", "first"),
+        )
+    ]
+
+
+OF_BOTH_ROLES = [
+    path
+    for path in public_calls.public_functions()
+    if path in SIGNATURES and None not in roles(path)
+]
+
+
+def test_functions_of_judgments_and_runs_are_found():
+    assert len(OF_BOTH_ROLES) >= 14
+
+
+@pytest.mark.parametrize("path", OF_BOTH_ROLES)
+def test_swapped_judgments_and_runs_are_refused(path):
+    qrels, runs = roles(path)
+    valid = public_calls.valid_arguments(path)
+    swapped = {qrels: valid[runs], runs: valid[qrels]}
+    with pytest.raises(SkfilterrankError, match="judgments come first, then runs"):
+        next(iter(public_calls.call(path, **swapped)))  # a generator begins at its first value
+
+
+LABELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "d": 2}}
+SCORES = {"1": {"a": 0.9, "b": 0.8, "c": 0.7}, "2": {"a": 0.3, "d": 0.25}}
+QRELS, RUN = read_qrels(LABELS), read_run(SCORES)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (SCORES, LABELS),
+        ([RUN], QRELS),
+        ({"one": SCORES}, QRELS),
+        (align(qrels=QRELS, run=RUN), QRELS),
+        (RUN.drop(columns="score").assign(rank=1), QRELS),
+        (QRELS, QRELS),
+        (QRELS, QrelsIndex(QRELS)),
+    ],
+)
+def test_one_run_in_the_place_of_judgments_is_refused(qrels, run):
+    with pytest.raises(SkfilterrankError, match="judgments come first, then runs"):
+        evaluate_run(qrels=qrels, run=run, measures="ap")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        # Whole numbers as scores, halves as labels of which several documents have one.
+        ({"1": {"a": 0.5, "b": 0.5, "c": 0}}, {"1": {"a": 3, "b": 2}}),
+        ({"1": {"a": 0.7, "b": 0.2}}, {"1": {"a": -11, "b": -12}}),
+        ({"1": {"a": 0.7, "b": 0.2}}, {"1": {"a": 2.0, "b": 1.0}}),
+        (read_qrels({"1": {"a": 0.7, "b": 0.2}}), {"1": {"a": 2, "b": 1}}),
+    ],
+)
+def test_unusual_labels_and_scores_are_taken(qrels, run):
+    assert evaluate_run(qrels=qrels, run=run, measures="ap")["ap"].to_list() == [1]
 
 
 @every_signature

@@ -12,6 +12,8 @@ from skfilterrank._files.run_folders import StoredRun, is_run_folder, stored_run
 from skfilterrank._files.tables import table_stem
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
+# Ends each error of judgments where runs belong, and of runs where judgments belong.
+ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
 _EXPECTED = "a path, a list of paths, or a dict {name: path, open file, data frame or other run}"
 
 
@@ -20,10 +22,12 @@ def named_runs(runs, *, least: int = 1) -> dict:
     if isinstance(runs, Mapping) and not is_by_topic(runs):
         named = dict(runs)
     elif _is_one(runs):
-        got = f"got one {type(runs).__name__}: name it, as in {{'name': run}}."
+        got = f"got one {type(runs).__name__}. Name a run, as in {{'name': run}}; {ORDER}"
         if "label" in getattr(runs, "columns", ()):
-            got = "got judgments, with a column 'label': judgments come first, then runs."
+            got = f"got judgments, with a column 'label'. Swap them: {ORDER}"
         raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
+    elif hasattr(runs, "align"):
+        raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
     else:
         named = {}
         for run in _each(
@@ -67,6 +71,15 @@ def _is_one(runs) -> bool:
     if isinstance(runs, list | tuple) or is_path(runs):
         return False
     return is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
+
+
+def are_several_runs(source) -> bool:
+    """Tell whether these are runs by name, a list of runs or a folder of runs."""
+    if is_path(source):
+        return is_run_folder(source)
+    if is_table(source) or hasattr(source, "read"):
+        return isinstance(source, StoredRun)
+    return isinstance(source, Mapping | list | tuple) and are_runs(source)
 
 
 def are_runs(systems) -> bool:

@@ -115,6 +115,7 @@ def machine_report(
     machine 0.0        44        25
             1.0       156        75
     """
+    table = judged_table(qrels)
     ranked = ranked_pool(machine_qrels, runs, pool)
     if not ranked.machine:
         raise InputError("there are no machine labels to report of: pass machine_qrels.")
@@ -124,7 +125,6 @@ def machine_report(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # told of by the first
         by_people = estimate(qrels, alone, measures, **params)
-    table = judged_table(qrels)
     rows = ranked.rows_of(table.index, "qrels")
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")
     weights = 1 / table["inclusion_probability"].to_numpy()

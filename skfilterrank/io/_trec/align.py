@@ -1,6 +1,7 @@
 """Runs joined with judgments: the arrays that the measures take."""
 
 import secrets
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.results import counted
 from skfilterrank._core.run_words import MISSING, PRECISIONS, TIES
 from skfilterrank._core.samples import is_sample
+from skfilterrank._files.named_runs import ORDER
+from skfilterrank._files.objects import is_by_topic
 from skfilterrank._files.run_folders import Documents
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
@@ -24,6 +27,8 @@ from skfilterrank.io._trec.unjudged import check_unjudged_label
 # Pairs by numbers of documents, in each process: judgments come to another with every few runs.
 _NUMBERED: dict = {}
 _MOST_NUMBERED = 4
+# Whole numbers above this are scores, not grades.
+_LARGEST_GRADE = 10
 
 
 def align(
@@ -185,6 +190,7 @@ class QrelsIndex:
         self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_topic])
         self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
         self.n_pooled = len(by_topic)
+        self._may_be_run = is_by_topic(qrels) and self._looks_like_scores()
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs with one key are a matter of chance: another salt parts them.
         self._salt = 0
@@ -192,6 +198,12 @@ class QrelsIndex:
             self._salt += 1 << 32
         self._index = pd.Index(keys)
         self._id = secrets.token_hex(8)
+
+    def _looks_like_scores(self):
+        """Tell whether no label is that of two documents of a query, and some are no integers."""
+        known = self._labels[~np.isnan(self._labels)]
+        pairs = pd.DataFrame({"topic": self._codes, "label": self._labels}).dropna()
+        return bool((known % 1 != 0).any()) and not pairs.duplicated().any()
 
     @classmethod
     def of(
@@ -291,6 +303,11 @@ class QrelsIndex:
         check_choice(ties, "ties", TIES)
         rows = run_rows(run)
         scores = rows.values
+        if self._may_be_run and is_by_topic(run) and _look_like_labels(run, scores):
+            raise InputError(
+                "qrels holds fractions, another for each document, and run holds whole numbers, "
+                f"so they look swapped: {ORDER} If they are not, pass run as a data frame."
+            )
         if precision == "single":
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
@@ -457,6 +474,14 @@ class QrelsIndex:
             is_pooled[numbers[numbers >= 0]] = True
             _NUMBERED[key] = pd.Index(keys), is_pooled
         return _NUMBERED[key]
+
+
+def _look_like_labels(run, scores):
+    """Tell whether the scores of a dict are of the type int and as small as grades."""
+    is_grade = np.isfinite(scores) & (np.abs(scores) <= _LARGEST_GRADE)
+    return bool(is_grade.all()) and all(
+        isinstance(score, Integral) for documents in run.values() for score in documents.values()
+    )
 
 
 def _lacking_topics(name, topics):

@@ -10,6 +10,7 @@ import pandas as pd
 from skfilterrank._core.arrays import as_column, as_numbers
 from skfilterrank._core.checks import check_scores
 from skfilterrank._files.forms import COLUMN_NAMES, has_labels
+from skfilterrank._files.named_runs import ORDER
 from skfilterrank._files.tables import text_ids
 from skfilterrank._files.text_columns import id_tokens
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
@@ -194,9 +195,9 @@ def _lack(name, present):
 def _advice(name, present):
     """What to do where a column is missing."""
     if name == "score" and not {"label", "relevance"}.isdisjoint(present):
-        return "These look like judgments, where a run was expected."
-    if name == "label" and "score" in present:
-        return "This looks like a run, where judgments were expected."
+        return f"These look like judgments, where a run was expected: {ORDER}"
+    if name == "label" and not {"score", "rank"}.isdisjoint(present):
+        return f"This looks like a run, where judgments were expected: {ORDER}"
     return "Rename one of these."
 
 

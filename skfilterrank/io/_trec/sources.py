@@ -13,6 +13,7 @@ from skfilterrank._files.forms import (
     read_table,
     unknown_header,
 )
+from skfilterrank._files.named_runs import ORDER, are_several_runs
 from skfilterrank._files.objects import as_table
 from skfilterrank._files.packings import unpacked_name
 from skfilterrank.exceptions import FileFormatError, InputTypeError, brief
@@ -34,9 +35,23 @@ _KINDS = {
 }
 
 
+def _of_the_other_role(source, value):
+    """Name what is a run where judgments belong, or judgments where a run belongs; else None."""
+    name = type(source).__name__
+    if value == "score":
+        is_other = name in ("Qrels", "QrelsIndex")  # the first is of ranx
+        return f"judgments ({name})" if is_other else None
+    if name in ("AlignedRun", "RankedPool") or (name == "Run" and hasattr(source, "to_dict")):
+        return f"runs ({name})"
+    return f"several runs ({name})" if are_several_runs(source) else None
+
+
 def opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     """What a path, an open file, a data frame or any other object holds."""
     what, value, columns, other = _KINDS[layout]
+    got = _of_the_other_role(source, value)
+    if got is not None:
+        raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")
     columns = (*columns, *also)
     if not is_path(source) and not hasattr(source, "read"):
         frame = as_table(source, value)

@@ -1,6 +1,7 @@
 """Learned and tuned fusion of runs or scores in one call."""
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from skfilterrank._core.checks import check_choice, check_groups, check_random_s
 from skfilterrank._core.gains import as_gains
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.samples import PROBABILITY, is_sample, refuse_sample
-from skfilterrank._files.named_runs import are_runs
+from skfilterrank._files.named_runs import ORDER, are_runs
+from skfilterrank._files.objects import is_by_topic
 from skfilterrank.exceptions import InputError, InputTypeError, UnjudgedWarning, brief, brief_list
 from skfilterrank.io import read_qrels
 from skfilterrank.ranking._fitting.splits import (
@@ -128,6 +130,8 @@ def fuse_learned(
         if fusion.random_state is None:
             fusion.set_params(random_state=random_state)
     how = {"cv": cv, "unjudged": unjudged, "n_jobs": n_jobs, "verbose": verbose}
+    if isinstance(y_true, Mapping) and not is_by_topic(y_true):
+        raise InputTypeError(f"y_true must be labels or judgments, got a dict of systems: {ORDER}")
     if not are_runs(systems):
         matrix = as_score_matrix(systems, groups, y_true)
         n_rows = len(matrix.values)
