@@ -198,8 +198,7 @@ def _files_in(path):
     found = sorted(
         str(each)
         for each in Path(path).rglob("*")
-        # Marks and checksums that engines leave.
-        if each.is_file() and not each.name.startswith(("_", "."))
+        if each.is_file() and not any(map(_is_hidden, each.relative_to(path).parts))
     )
     other = [each for each in found if not each.lower().endswith((*_PARQUET, *_ARROW))]
     if other or not found:
@@ -209,6 +208,14 @@ def _files_in(path):
             f"names that end in {', '.join((*_PARQUET, *_ARROW))}."
         )
     return found
+
+
+def _is_hidden(name):
+    """Tell whether engines pass over a file or folder: their marks, and what is not committed.
+
+    As in Spark, a folder ``_column=value`` is a partition, and its rows are read.
+    """
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
 def _check_columns(schema, wanted, path):

@@ -25,7 +25,8 @@ class Rows:
     ----------
     source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
         A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
-        folders inside too), or a list of such paths; anything with ``__arrow_c_stream__``, such as
+        folders inside too, but nothing whose name begins with "." or "_", except partitions such as
+        ``_day=1``), or a list of such paths; anything with ``__arrow_c_stream__``, such as
         tables of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a
         dataset of pyarrow, run anew for each reading; a pandas DataFrame; a dict of columns, which
         may be NumPy memory maps; an iterable of frames; or a function without

@@ -112,14 +112,36 @@ def test_ids_stay_as_written():
 
 def test_ranks_are_carried_along():
     assert run_of("1 Q0 a 9 1 x\n1 Q0 b 3 2 x\n")["rank"].tolist() == [9, 3]
-    assert run_of("1 Q0 a - 1 x\n1 Q0 b 3 2 x\n")["rank"].tolist() == ["-", "3"]
-    assert run_of("1 Q0 a inf 1 x\n1 Q0 b 2.5 2 x\n")["rank"].tolist() == ["inf", "2.5"]
+    ranks = ["-1", "2.5", "1e3", "12345678901"]
+    text = "".join(f"1 Q0 d{rank} {rank} 1 x\n" for rank in ranks)
+    assert run_of(text)["rank"].tolist() == [-1.0, 2.5, 1e3, 12345678901.0]
 
 
-def test_comments_and_further_columns_as_trec_eval_reads_them():
-    text = (
-        "# a run of six words\n1 Q0 a 1 2.5 x of mine\n  # more\n1 Q0 b 2 -1 x\n\n2 Q0 a 1 7 y #\n"
-    )
+@pytest.mark.parametrize("byte", [*range(1, 9), *range(14, 32), 127])
+def test_control_bytes_are_part_of_an_id_as_in_trec_eval(byte):
+    docno = f"a{chr(byte)}b"
+    for read, line in ((read_run, "1 Q0 {} 2 9.5 x\n"), (read_qrels, "1 0 {} 1\n")):
+        assert read(io.StringIO(line.format(docno)))["docno"].tolist() == [docno]
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\v", "\f", "  \t "])
+def test_white_space_between_columns_or_within_an_id(blank):
+    pd.testing.assert_frame_equal(run_of(RUN.replace(" ", blank)), run_of(RUN))
+    pd.testing.assert_frame_equal(qrels_of(QRELS.replace(" ", blank)), qrels_of(QRELS))
+    # Half of the id would stand in the place of the rank, and the rank in that of the score.
+    for docno in (f"a{blank}b", f"a{blank}1", f"1{blank}2{blank}3"):
+        for line in ("1 Q0 {} 2 9.5 x\n", "1 Q0 {} 2 9.5\n", "1 Q0 {} 9.5 x\n"):
+            line = line.format(docno)
+            if len(line.split()) == 6 and line.split()[3].isdigit():
+                continue  # cannot be known from a run whose docnos are numbers
+            with pytest.raises(FileFormatError, match=r":4: .*(white space|columns? where|rank)"):
+                run_of(RUN + line)
+        with pytest.raises(FileFormatError, match=r":4: .*columns where"):
+            qrels_of(f"{QRELS}1 0 {docno} 1\n")
+
+
+def test_comments_as_trec_eval_reads_them():
+    text = "# a run of six words\n1 Q0 a 1 2.5 x\n  # more\n1 Q0 b 2 -1 x\n\n2 Q0 a 1 7 y\n"
     pd.testing.assert_frame_equal(run_of(text), run_of(RUN))
     # A line of as many words as two others have columns, and one of them a comment.
     pd.testing.assert_frame_equal(run_of(f"#1 Q0 a 1 2 x\n{RUN}"), run_of(RUN))
@@ -130,7 +152,7 @@ def test_comments_and_further_columns_as_trec_eval_reads_them():
         qrels_of("# nothing\n")
 
 
-@given(st.lists(st.sampled_from(["# c", "#", "", " ", "{q} Q0 {d} 1 2 x", "{q} Q0 {d} 1 2 x y z"])))
+@given(st.lists(st.sampled_from(["# c", "# a b c d e", "#", "", " ", "{q} Q0 {d} 1 2 x"])))
 def test_lines_that_are_no_rows(kinds):
     rows = [kind.format(q=i % 3, d=i) for i, kind in enumerate(kinds)]
     expected = [(str(i % 3), str(i)) for i, kind in enumerate(kinds) if "{" in kind]
@@ -155,6 +177,11 @@ BAD_RUNS = [
     ("1 a 1\n1 b x\n", 2, "a rank must be a number, got 'x'"),
     ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' is a second time in topic '1' \(first in line 1\)"),
     ("1\n", 1, "1 column where"),
+    (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* must not hold white space"),
+    (f"{RUN}2 Q0 b first 1 x\n", 4, "a rank must be a number, got 'first'; the columns of a run"),
+    (f"{RUN}\n2 Q0 b 1x 1 x\n", 5, "a rank must be a number, got '1x'"),
+    (f"{RUN}2 Q0 b nan 1 x\n", 4, "a rank must be a number, got 'nan'"),
+    (f"{RUN}2 Q0 b 12345678x 1 x\n", 4, "a rank must be a number, got '12345678x'"),
     ("1 Q0 a 1 2 x\n\n1 Q0 b 2 high x\n", 3, "a score must be a number, got 'high'"),
     ("1 Q0 a 1 1_0 x\n", 1, "a score must be a number, got '1_0'"),
     ("1 Q0 a 1 0x10 x\n", 1, "a score must be a number, got '0x10'"),

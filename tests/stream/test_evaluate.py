@@ -329,6 +329,24 @@ def test_files_that_end_early(tmp_path):
             evaluate(Rows(tmp_path / name), "ap")
 
 
+@pytest.mark.parametrize("place", ["", "_rows", ".rows"])
+def test_folders_hide_what_pyarrow_does_not_read(tmp_path, place):
+    folder = tmp_path / place
+    frame = pd.DataFrame(COLUMNS)
+    names = ["1.parquet", "day=2/hour=3/2.parquet", "x_1/3.parquet"]
+    hidden = [".a.parquet", "_b.parquet", "_temporary/0/c.parquet", ".ipynb_checkpoints/d.parquet"]
+    hidden += ["day=2/_temporary/e.parquet", "day=2/.f/g/h.parquet"]
+    for number, name in enumerate(names + hidden):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        frame.assign(qid=frame["qid"] + 1000 * number).to_parquet(folder / name)
+    expected = dataset.dataset(str(folder), format="parquet", exclude_invalid_files=False)
+    assert evaluate(Rows(folder), "num_rel").n_rows == len(expected.to_table()) == 3 * len(frame)
+    # A partition, which Spark reads and pyarrow does not.
+    (folder / "_day=1").mkdir()
+    frame.assign(qid=-1).to_parquet(folder / "_day=1" / "4.parquet")
+    assert evaluate(Rows(folder), "num_rel").n_rows == 4 * len(frame)
+
+
 def test_folders_of_unlike_files(tmp_path):
     frame = pd.DataFrame(COLUMNS)
     frame[:300].to_parquet(tmp_path / "a.parquet")

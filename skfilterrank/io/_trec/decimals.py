@@ -46,6 +46,16 @@ def parse_decimals(tokens):
     return values, is_number
 
 
+def are_short_digits(tokens):
+    """Tell which texts, none of them empty, are at most eight digits."""
+    lengths = tokens.lengths
+    # The texts alone, behind as many zero bytes as are missing; each digit becomes 0 to 9.
+    shifts = (_EIGHT - np.minimum(lengths, 8).astype(np.uint64)) << _WORD(3)
+    words = load_words(tokens.data, tokens.starts + lengths - 8) >> shifts
+    words ^= _ZEROS >> shifts
+    return (((words | (words + _SIXES)) & _HIGH_HALVES) == 0) & (lengths <= 8)
+
+
 def _parse_others(texts):
     """Values by float(), without the texts that only Python takes for numbers, and which are."""
     if not _OTHERS_PATTERN.search("".join(texts)):
@@ -96,7 +106,7 @@ def _parse_plain(tokens):
 
 def _last_eight(data, ends, lengths):
     """The last eight characters before each end, "0" before the first of them."""
-    keep = _LAST_BYTES[np.clip(lengths, 0, 8)]
+    keep = _LAST_BYTES[np.minimum(np.maximum(lengths, 0), 8)]
     return (load_words(data, np.maximum(ends - 8, 0)) & keep) | (_ZEROS & ~keep)
 
 

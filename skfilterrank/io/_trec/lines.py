@@ -1,6 +1,5 @@
 """The columns of TREC files, as places in the bytes of the file."""
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -8,21 +7,17 @@ import numpy as np
 from skfilterrank._files.files import decode
 from skfilterrank._files.tokens import PAD, Tokens, padded
 from skfilterrank.exceptions import FileFormatError, brief
-from skfilterrank.io._trec.decimals import parse_decimals
+from skfilterrank.io._trec.decimals import are_short_digits, parse_decimals
 
 # Lines are looked at in blocks of this many bytes: what is needed on the way stays small.
 _BLOCK_BYTES = 1 << 18
 
 
 class Layout(NamedTuple):
-    """The columns of the lines of a kind of file.
-
-    Where `is_open`, a line may have more columns, which nothing reads, as in trec_eval.
-    """
+    """The columns of the lines of a kind of file."""
 
     kind: str
     columns: str
-    is_open: bool = False
 
     @property
     def names(self):
@@ -32,19 +27,21 @@ class Layout(NamedTuple):
 
 QRELS = Layout("qrels", "topic iteration docno label")
 PRELS = Layout("prels", "topic docno label method inclusion_probability")
-RUN = Layout("run", "topic Q0 docno rank score run", is_open=True)
+RUN = Layout("run", "topic Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "topic docno rank")
 _READERS = {4: "qrels", 5: "prels", 6: "run"}
+_RANK = RUN.names.index("rank")
+# Those of the control bytes that are white space, from the tab to the carriage return.
+_FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
 _SEPARATORS = ",;|"
-# One that is no part of a line end.
-_CARRIAGE_RETURN = re.compile(rb"\r(?![\r\n]|\Z)")
 
 
 class TrecLines:
     """Lines of a TREC file split at white space, all with the same number of columns.
 
-    Of the columns only those asked for are kept. Lines that begin with "#" are comments.
+    White space is what it is to trec_eval: the blank and the bytes 9 to 13. Other control bytes are
+    part of a text. Only the columns asked for are kept. Lines that begin with "#" are comments.
     """
 
     def __init__(self, content, name, layout, columns):
@@ -58,15 +55,7 @@ class TrecLines:
                 "(for example with iconv).",
                 line,
             )
-        # Between columns it would pass for white space, and what stands behind it be left out.
-        if content.count(b"\r") != content.count(b"\r\n") and (
-            inside := _CARRIAGE_RETURN.search(content)
-        ):
-            self.fail_at_line(
-                "the line holds a carriage return; if lines end by it, as those of old Macs do, "
-                "convert the file first (for example with mac2unix).",
-                content.count(b"\n", 0, inside.start()) + 1,
-            )
+        self._has_returns = b"\r" in content
         if not content.isascii():
             decode(content, self.name)
         # Line ends around it: where the last line has none of its own, it takes the first of them.
@@ -100,8 +89,11 @@ class TrecLines:
 
     def line_of(self, row):
         """Number of the line of a row, from 1."""
-        start = next(iter(self._columns.values())).starts[row]
-        return int(np.count_nonzero(self.data[PAD:start] == ord("\n"))) + 1
+        return self._line_at(next(iter(self._columns.values())).starts[row])
+
+    def _line_at(self, position):
+        """Number of the line that holds a byte, from 1."""
+        return int(np.count_nonzero(self.data[PAD:position] == ord("\n"))) + 1
 
     def fail(self, message, row):
         """Raise an error that names the line of a row."""
@@ -119,6 +111,10 @@ class TrecLines:
         while begin < stop:
             end = self._end_of_line(min(begin + _BLOCK_BYTES, stop), stop)
             starts, ends = self._split_block(begin, end)
+            if self.layout is RUN:
+                self._check_ranks(
+                    starts[_RANK :: self._n_columns], ends[_RANK :: self._n_columns], begin
+                )
             # Each column by itself, so that what reads it reads nothing else.
             spans = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in places]
             blocks.append([(first + begin, behind - first) for first, behind in spans])
@@ -127,6 +123,22 @@ class TrecLines:
             column: Tokens(self.data, *map(np.concatenate, zip(*parts, strict=True)))
             for column, parts in zip(columns, zip(*blocks, strict=True), strict=True)
         }
+
+    def _check_ranks(self, starts, ends, begin):
+        """Raise for a rank that is no number: then the text before it may be half of an id."""
+        ranks = Tokens(self.data, starts + begin, ends - starts)
+        wrong = ~are_short_digits(ranks)
+        if not wrong.any():
+            return
+        rows = np.flatnonzero(wrong)
+        wrong = ~np.isfinite(parse_decimals(ranks.take(rows))[0])
+        if wrong.any():
+            row = rows[wrong.argmax()]
+            self.fail_at_line(
+                f"a rank must be a number, got {brief(ranks.take([row]).tolist()[0])}; the columns "
+                f"of a run are {self.layout.columns}, and ids must not hold white space.",
+                self._line_at(ranks.starts[row]),
+            )
 
     def _end_of_line(self, position, stop):
         """Position behind the line that holds the byte before the given position."""
@@ -143,9 +155,12 @@ class TrecLines:
     def _split_block(self, begin, end):
         """First position, and position behind the last, of each text of some whole lines."""
         block = self.data[begin:end]
+        if self._has_returns:
+            self._check_returns(np.flatnonzero(block == ord("\r")) + begin)
         is_space = np.empty(len(block) + 1, dtype=bool)
         is_space[0] = True
-        np.less_equal(block, ord(" "), out=is_space[1:])
+        np.less_equal(block - _FIRST_BLANK, _LAST_BLANK - _FIRST_BLANK, out=is_space[1:])
+        is_space[1:] |= block == ord(" ")
         edges = np.flatnonzero(is_space[1:] != is_space[:-1])
         starts, ends = edges[0::2], edges[1::2]
         behind = ends[self._n_columns - 1 :: self._n_columns]
@@ -156,6 +171,17 @@ class TrecLines:
             kept = self._of_rows(block, starts, begin)
             starts, ends = starts[kept], ends[kept]
         return starts, ends
+
+    def _check_returns(self, positions):
+        """Raise for a carriage return within a line: there, it would pass for white space."""
+        behind = self.data[positions + 1]
+        inside = (behind != ord("\n")) & (behind != ord("\r"))
+        if inside.any():
+            self.fail_at_line(
+                "the line holds a carriage return; if lines end by it, as those of old Macs do, "
+                "convert the file first (for example with mac2unix).",
+                self._line_at(positions[inside.argmax()]),
+            )
 
     def _ends_line(self, block, positions):
         """Whether a line ends at each position, as Unix or Windows has it."""
@@ -169,7 +195,7 @@ class TrecLines:
     def _of_rows(self, block, starts, begin):
         """Which texts are columns of rows; the first line with another number of them is an error.
 
-        Comments and blank lines are no rows, and what stands behind the last column is no column.
+        Comments and blank lines are no rows.
         """
         line_ends = np.flatnonzero(block == ord("\n"))
         stops = np.searchsorted(starts, line_ends)
@@ -179,15 +205,13 @@ class TrecLines:
         filled = np.flatnonzero(n_texts)
         counts[filled[block[starts[firsts[filled]]] == _COMMENT]] = 0
         wrong = (counts != 0) & (counts != self._n_columns)
-        if self.layout.is_open:
-            wrong &= counts < self._n_columns
         if wrong.any():
             line = int(wrong.argmax())
-            before = int(np.count_nonzero(self.data[PAD:begin] == ord("\n")))
             text = block[line_ends[line - 1] + 1 if line else 0 : line_ends[line]].tobytes()
-            self.fail_at_line(self._wrong_number(int(counts[line]), text), before + line + 1)
-        places = np.arange(len(starts)) - np.repeat(firsts, n_texts)
-        return places < np.repeat(np.minimum(counts, self._n_columns), n_texts)
+            self.fail_at_line(
+                self._wrong_number(int(counts[line]), text), self._line_at(begin) + line
+            )
+        return np.repeat(counts > 0, n_texts)
 
     def _wrong_number(self, got, line):
         """What is wrong with a line of so many columns."""

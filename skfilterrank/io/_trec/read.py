@@ -7,7 +7,6 @@ from skfilterrank._files.run_folders import StoredRun, as_stored
 from skfilterrank._files.text_columns import distinct_column, text_column
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
-from skfilterrank.io._trec.decimals import parse_decimals
 from skfilterrank.io._trec.frames import (
     Table,
     columns_of,
@@ -76,8 +75,8 @@ def read_qrels(
 
     Notes
     -----
-    Columns of TREC's format stand between spaces or tabs, any number of them; blank lines and lines
-    that begin with "#" are skipped. Qrels of MS MARCO are of this format. Ids stay as they are
+    Columns of TREC's format stand between blanks, any number of them: space, tab, vertical tab and
+    form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS MARCO are of this format. Ids stay as they are
     written: "01" and "1" are two topics. The second column of a machine's label is "predicted" or
     "predicted:NAME"; whatever else stands there, people judged.
 
@@ -245,16 +244,16 @@ def read_run(source) -> pd.DataFrame:
     Returns
     -------
     run : DataFrame of shape (n_rows, 3 to 5)
-        Columns "qid" and "docno" (str), "rank" (int64; str where some rank is not a whole number),
+        Columns "qid" and "docno" (str), "rank" (int64; float64 where some rank is not whole),
         "score" (float64) and "run" (str), in the order of the file; "rank" and "run" where the
         source has them. The second column of TREC's format is left out.
 
     Raises
     ------
     FileFormatError
-        A ValueError whose message starts with file and line: another number of columns, a score
-        that is not a number, NaN or +inf, a document that is twice in a topic, bytes that are not
-        UTF-8, a damaged packed file. What a file looks like that is no run is named.
+        A ValueError whose message starts with file and line: another number of columns, a rank
+        or score that is not a number, NaN or +inf, a document that is twice in a topic, bytes that
+        are not UTF-8, a damaged packed file. What a file looks like that is no run is named.
     ImportError
         Parquet or Arrow without pyarrow, zstd without zstandard.
 
@@ -276,9 +275,11 @@ def read_run(source) -> pd.DataFrame:
     of 0, unless all ranks count from 0: the score becomes -inf. A file without lines is a run that
     shows nothing, and is warned of.
 
-    Columns stand between spaces or tabs, any number of them; blank lines, lines that begin with "#"
-    and columns behind the sixth are skipped, as in trec_eval 10. Ids stay as they are written: "01"
-    and "1" are two topics. Lines of three columns are those of MS MARCO, ``qid docno rank``: there,
+    Columns stand between blanks, any number of them; blank lines and lines that begin with "#" are
+    skipped, as in trec_eval 10. Blanks are those of trec_eval: space, tab, vertical tab and form
+    feed; other control bytes are part of an id. Other than in trec_eval, a line has exactly six
+    columns and the rank is a number, so that a blank within an id is an error and shifts no column.
+    Ids stay as they are written: "01" and "1" are two topics. Lines of three columns are those of MS MARCO, ``qid docno rank``: there,
     as in a table with ranks and without scores, the score is the negative rank.
 
     Tables, JSON and objects in memory are taken in the forms that `read_qrels` knows, with scores
@@ -309,7 +310,7 @@ def run_frame(source, argument) -> pd.DataFrame:
     if isinstance(content, Table):
         others = columns_of(content, (), optional=("rank", "run"), may_be_empty=True)
     else:
-        others = {"rank": _ranks(content.column("rank"))}
+        others = {"rank": _whole_numbers(content.numbers("rank", "a rank"))}
         if content.layout is RUN:
             others["run"] = distinct_column(*content.column("run").factorize())
     columns |= others | {"score": rows.values}
@@ -385,13 +386,6 @@ def _pairs(lines):
             row,
         )
     return codes, topics, docnos
-
-
-def _ranks(tokens):
-    """Ranks as integers where all are, else as they are written."""
-    values, _ = parse_decimals(tokens)
-    ranks = _whole_numbers(values)
-    return ranks if ranks.dtype == np.int64 else text_column(tokens)
 
 
 def _whole_numbers(values):
