@@ -229,7 +229,23 @@ def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
     values = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
-    return np.asarray(values[heads]), np.diff(heads, append=len(values))
+    ids = np.asarray(values[heads])
+    for kind in (str, bytes):
+        if 0 < sum(is_kind := [issubclass(each, kind) for each in entry_types(ids)]) < len(is_kind):
+            raise _of_different_types(
+                name,
+                next(each for each in ids if isinstance(each, kind)),
+                next(each for each in ids if not isinstance(each, kind)),
+            )
+    return ids, np.diff(heads, append=len(values))
+
+
+def _of_different_types(name, one, other):
+    """Return the error for ids of which nobody can say whether they are equal."""
+    return InputError(
+        f"{name} holds query ids of different types, such as {brief(one)} and {brief(other)}: "
+        "make them all strings or all numbers."
+    )
 
 
 def _group_values(groups, name):
@@ -283,10 +299,7 @@ def _factorize(values, name):
     distinct = np.asarray(distinct)
     # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
     if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
-        raise InputError(
-            f"{name} holds query ids of different types, such as {brief(distinct[0])} and "
-            f"{brief(distinct[-1])}: make them all strings or all numbers."
-        )
+        raise _of_different_types(name, distinct[0], distinct[-1])
     return codes, distinct
 
 

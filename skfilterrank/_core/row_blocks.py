@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import reduce
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,16 +69,27 @@ def merged(states: Iterable) -> Any:
 
 def _joined(left, right):
     """Query ids of two blocks, which must be of one type."""
+    check_one_type(left, right)
+    return np.concatenate([left, right])
+
+
+def check_one_type(left, right) -> None:
+    """Raise for query ids that cannot be compared with those of another block."""
     if _kind(left) != _kind(right):
         raise InputError(
             f"query ids are of different types, such as {brief(left[-1])} ({left.dtype}) and "
             f"{brief(right[0])} ({right.dtype}): make them one type in every piece, text or int64."
         )
-    return np.concatenate([left, right])
 
 
 def _kind(ids):
-    """What decides whether ids can be compared."""
+    """The part of the type that decides which ids are equal."""
     if ids.dtype == object:
-        return "text" if isinstance(ids[0], str) else type(ids[0])
-    return "text" if ids.dtype.kind in "UT" else ids.dtype.kind.replace("u", "i")
+        kinds = {str: "text", Number: "number", np.bool_: "number"}
+        found = (name for kind, name in kinds.items() if isinstance(ids[0], kind))
+        return next(found, type(ids[0]))
+    if ids.dtype.kind in "UT":
+        return "text"
+    # Dates count in units, and numpy joins uint64 with int64 to float64, which merges neighbours.
+    is_exact = ids.dtype.kind in "mM" or ids.dtype == np.uint64
+    return ids.dtype.str if is_exact else ids.dtype.kind.replace("u", "i")

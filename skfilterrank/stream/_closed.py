@@ -1,8 +1,12 @@
 """Queries that have ended, so that one that comes back is noticed."""
 
+from hashlib import blake2b
+from numbers import Number
+
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.arrays import entry_types
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -79,11 +83,29 @@ def came_back(query) -> InputError:
 
 
 def keys_of(ids: np.ndarray) -> np.ndarray:
-    """64 bits for each id."""
+    """64 bits for each id, the same in every process: equal ids have equal bits."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
     if ids.dtype.kind == "f":
         return (ids.astype(np.float64) + 0.0).view(np.uint64)
     if ids.dtype.kind in "mM":
         return ids.view(np.uint64)
-    return pd.util.hash_array(ids.astype(object), categorize=False)
+    ids = ids.astype(object)
+    if not all(issubclass(kind, str) for kind in entry_types(ids)):
+        return np.array([_key_of(each) for each in ids.tolist()], dtype=np.uint64)
+    return pd.util.hash_array(ids, categorize=False)
+
+
+def _key_of(value):
+    """64 bits of an id that is no text."""
+    return int.from_bytes(blake2b(ascii(_comparable(value)).encode(), digest_size=8).digest())
+
+
+def _comparable(value):
+    """An id in a form that equal ids share, as True, 1 and 1.0 are equal."""
+    if isinstance(value, tuple):
+        return tuple(map(_comparable, value))
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Number) and value - value == 0:
+        return value.as_integer_ratio()
+    return value if isinstance(value, bytes) else str(value)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._core.row_blocks import Block
-from skfilterrank.exceptions import InputError
+from skfilterrank._core.row_blocks import Block, check_one_type
 from skfilterrank.stream._closed import keys_of
 from skfilterrank.stream._frames import Wanted
 
@@ -75,25 +74,19 @@ def _written(source, wanted, place):
     """The rows in files of the folder."""
     paths: dict[int, str] = {}
     keys: tuple = ()
-    kind, n_rows = None, 0
+    first_ids, n_rows = None, 0
     for piece in source.pieces(wanted):
         for block in piece.blocks():
             if not len(block.ids):
                 continue
-            kind = kind or type(block.ids[0])
-            if isinstance(block.ids[0], str) != issubclass(kind, str):
-                raise InputError(
-                    "rows holds query ids of different types, text and others: make them all text "
-                    "or all numbers."
-                )
+            check_one_type(first_ids if n_rows else block.ids, block.ids)
+            first_ids = block.ids[:1]
             keys = tuple(block.columns)
             n_rows += block.n_rows
             # Multiplying spreads ids that are near each other.
             with np.errstate(over="ignore"):
                 part = keys_of(block.ids) * _MULTIPLIER >> np.uint64(56)
-            ids = np.repeat(block.ids, block.sizes)
-            if ids.dtype == object:
-                ids = ids.astype(str) if isinstance(ids[0], str) else ids
+            ids = np.repeat(_for_a_file(block.ids), block.sizes)
             of_row = np.repeat(part.astype(np.uint8), block.sizes)
             order = np.argsort(of_row, kind="stable")
             ends = np.cumsum(np.bincount(of_row, minlength=_N_PARTS))
@@ -102,6 +95,14 @@ def _written(source, wanted, place):
                 path = paths.setdefault(number, os.path.join(place, f"{number}.npy"))
                 _append(path, [ids[rows], *(values[rows] for values in block.columns.values())])
     return Parts([Part(path, keys) for _, path in sorted(paths.items())], n_rows)
+
+
+def _for_a_file(ids):
+    """Query ids as numpy writes them fastest: text as such, which drops zero bytes at its end."""
+    is_text = ids.dtype == object and isinstance(ids[0], str)
+    if not is_text or any(text.endswith("\0") for text in ids):
+        return ids
+    return ids.astype(str)
 
 
 def _append(path, columns):

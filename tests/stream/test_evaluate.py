@@ -4,6 +4,8 @@ import os
 import pickle
 import subprocess
 import sys
+from datetime import date
+from decimal import Decimal
 
 import joblib
 import numpy as np
@@ -407,8 +409,71 @@ def test_ids_of_two_types():
     numbers, texts = make_rows(5), make_rows(5, text_ids=True)
     with pytest.raises(InputError, match="query ids are of different types"):
         evaluate(Rows([numbers, texts]), "ap")
-    with pytest.raises(InputError, match="query ids of different types"):
+    with pytest.raises(InputError, match="query ids are of different types"):
         evaluate(Rows([numbers, texts], scattered="partition"), "ap")
+
+
+def objects(*values):
+    ids = np.empty(len(values), dtype=object)
+    ids[:] = values
+    return ids
+
+
+# Ids in one table: the first, another query, and one that is or is not the first.
+IDS = {
+    "zero bytes": objects("a", "b", "a\0"),
+    "zero bytes, bytes": objects(b"a", b"b", b"a\0"),
+    "True and 1": objects(True, 2, 1),
+    "1 and 1.0": objects(1, 2, 1.0),
+    "1 and Decimal": objects(1, 2.5, Decimal(1)),
+    "-0.0": np.array([-0.0, 1.0, 0.0]),
+    "-0.0 and 0": objects(-0.0, 1.0, 0),
+    "near 2**53": objects(2**53, 1, 2**53 + 1),
+    "above 2**64": objects(2**70, 1, 2**70 + 1),
+    "-1 and -2": objects(-1, 0, -2),
+    "numbers of numpy": objects(np.int64(1), 2, np.float32(1)),
+    "dates": objects(date(2020, 1, 1), date(2020, 1, 2), date(2020, 1, 1)),
+    "tuples": objects((1, "a"), (2, "a"), (1.0, "a")),
+    "datetime64": np.array(["2020-01-01", "2020-01-02", "2020-01-01"], dtype="M8[D]"),
+    "uint64": np.array([2**63, 1, 2**63 + 1], dtype=np.uint64),
+}
+# Ids of two tables, of which a computer cannot say, or not without loss, whether they are equal.
+UNLIKE = {
+    "a and b'a'": (["a", "a"], [b"a", b"a"]),
+    "a and b'a' in one": (objects("a", b"a"), objects("a", b"a")),
+    "True and 1": ([True, True], [1, 1]),
+    "1 and 1.0": ([1, 1], [1.0, 2.0]),
+    "uint64 and int64": (np.array([2**63, 2**63], dtype=np.uint64), [-1, -1]),
+    "units": (np.array([1, 1], dtype="M8[s]"), np.array([1, 1], dtype="M8[ms]")),
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_equal_ids_are_one_query_as_in_memory(kind):
+    columns = {"qid": IDS[kind], "label": [1, 0, 1], "score": [3, 2, 1]}
+    names = {"label": "y_true", "score": "y_score", "qid": "groups"}
+    in_memory = metrics.evaluate(
+        **{names[name]: values for name, values in columns.items()}, measures="ap"
+    )
+    frames = [{name: values[i : i + 1] for name, values in columns.items()} for i in range(3)]
+    together = [{name: np.asarray(values) for name, values in columns.items()}]
+    found = evaluate(Rows(together, scattered="partition"), "ap")
+    assert found.n_queries == len(in_memory)
+    same(found, in_memory.mean())
+    if len(in_memory) == 3:
+        assert evaluate(Rows(together), "ap").n_queries == 3
+    else:
+        for rows in (Rows(together), Rows(frames)):
+            with pytest.raises(InputError, match="comes back"):
+                evaluate(rows, "ap")
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+@pytest.mark.parametrize("scattered", ["raise", "partition"])
+def test_ids_of_unlike_types_are_an_error(kind, scattered):
+    frames = [{"qid": ids, "label": [1, 0], "score": [2, 1]} for ids in UNLIKE[kind]]
+    with pytest.raises(InputError, match="of different types"):
+        evaluate(Rows(frames, scattered=scattered), "ap")
 
 
 def test_one_warning_of_forbidden_documents():

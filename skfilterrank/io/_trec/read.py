@@ -76,9 +76,10 @@ def read_qrels(
     Notes
     -----
     Columns of TREC's format stand between blanks, any number of them: space, tab, vertical tab and
-    form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS MARCO are of this format. Ids stay as they are
-    written: "01" and "1" are two topics. The second column of a machine's label is "predicted" or
-    "predicted:NAME"; whatever else stands there, people judged.
+    form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS
+    MARCO are of this format. Ids stay as they are written: "01" and "1" are two topics. The second
+    column of a machine's label is "predicted" or "predicted:NAME"; whatever else stands there,
+    people judged.
 
     Other files are tables: CSV, TSV or columns between single spaces whose first line names the
     columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
@@ -279,8 +280,9 @@ def read_run(source) -> pd.DataFrame:
     skipped, as in trec_eval 10. Blanks are those of trec_eval: space, tab, vertical tab and form
     feed; other control bytes are part of an id. Other than in trec_eval, a line has exactly six
     columns and the rank is a number, so that a blank within an id is an error and shifts no column.
-    Ids stay as they are written: "01" and "1" are two topics. Lines of three columns are those of MS MARCO, ``qid docno rank``: there,
-    as in a table with ranks and without scores, the score is the negative rank.
+    Ids stay as they are written: "01" and "1" are two topics. Lines of three columns are those of
+    MS MARCO, ``qid docno rank``: there, as in a table with ranks and without scores, the score is
+    the negative rank.
 
     Tables, JSON and objects in memory are taken in the forms that `read_qrels` knows, with scores
     in place of labels.
