@@ -1,7 +1,9 @@
 """Texts of topics in every form in which they come."""
 
+import contextlib
 import gzip
 import json
+import time
 
 import pandas as pd
 import pytest
@@ -65,6 +67,48 @@ def test_fields_of_trec_topics(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "temp < 35 degrees",
+        "a<b and c > d",
+        "a <b and c> d",
+        "x <y> z",
+        "a <b>bold</b> word",
+        "</b> < <3",
+        "size (<title)",
+    ],
+)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<num> Number: 1\n<title> {}\n<desc> Description:\nof {}\n<narr>\nin {}\n",
+        "<num>1<title>{}<desc>of {}<narr> Narrative: in {}",
+        "<num>1</num><title>{}</title><desc>\nof {}\n</desc>\n<narr>in {}</narr>",
+        "<num>1</num>\n<title>\n{}\n</title>\n<desc>of {}</desc><narr>\nin {}\n</narr>",
+    ],
+)
+def test_texts_of_trec_topics_hold_any_mark(text, form, tmp_path):
+    content = form.format(text, text, text)
+    (tmp_path / "t").write_text(f"<top>\n{content}</top>\n" + TREC)
+    fields = read_topics(tmp_path / "t").loc["1", ["title", "description", "narrative"]]
+    assert fields.tolist() == [text, f"of {text}", f"in {text}"]
+
+
+def test_reading_trec_topics_takes_linear_time(tmp_path):
+    n = 20_000
+    parts = ["<b>x</b> ", "<title>x ", " ", "\n", "< ", "<b x='1' ", "</b ", "<top "]
+    hostile = [f"<top><num> 1\n<title> a{part * n}b</top>\n" for part in parts]
+    topics = "".join(f"<top>\n<num> {i}\n<title> t\n</top>\n" for i in range(n))
+    begin = time.process_time()
+    for content in (topics, *hostile):
+        (tmp_path / "t").write_text(content)
+        with contextlib.suppress(SkfilterrankError):
+            read_topics(tmp_path / "t")
+    # Quadratic, a single one of them takes longer.
+    assert time.process_time() - begin < 4
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         (TREC.replace("</top>", "", 1), "t:2: <top> is not closed"),
@@ -94,7 +138,7 @@ def test_pools(tmp_path):
     expected = pd.MultiIndex.from_tuples([("1", "a"), ("2", "b")], names=["qid", "docno"])
     for content, is_run in (
         ("1 0 a 1\n2 0 b 0\n", False),
-        ("# c\n1 Q0 a 1 2 x\n2 Q0 b 1 2 x y\n", True),
+        ("# c\n1 Q0 a 1 2 x\n2 Q0 b 1 2 x\n", True),
         ("1 a 1\n2 b 1\n", True),
         ("query_id,doc_id\n1,a\n2,b\n", False),
         ('[{"qid": "1", "docno": "a"}, {"qid": "2", "docno": "b"}]', False),
