@@ -123,6 +123,11 @@ _SHARED: dict[str, dict[str, Any]] = {
         "default": "confidence",
         "help": "keep the rates of --risk with --confidence, or on average",
     },
+    "--show-beyond-k": {
+        "action": "store_true",
+        "help": "show more documents of a query than the cut-offs of --risk cover; they are not "
+        "covered by what is promised",
+    },
     "--interval": {
         "action": "store_true",
         "help": "values with intervals, from a sample of people's labels (--prels), or, where "
@@ -246,13 +251,18 @@ def wants_sample(arguments) -> bool:
     return any(given)
 
 
+_OF_RISK = ("risk", "confidence", "guarantee", "show_beyond_k")
+
+
 def threshold_parameters(arguments) -> dict[str, Any]:
     """What RankAndFilter is to filter by: --threshold, or --risk in its place."""
     if not arguments.risk:
+        if arguments.show_beyond_k:
+            raise InputError("--show-beyond-k is about the rates of --risk: give both or none.")
         return {"threshold": arguments.threshold}
     if arguments.threshold != "tune":
         raise InputError("--risk chooses the threshold itself: leave out --threshold or --risk.")
-    named = {name: getattr(arguments, name) for name in ("risk", "confidence", "guarantee")}
+    named = {name: getattr(arguments, name) for name in _OF_RISK}
     return {"threshold": "risk"} | named
 
 

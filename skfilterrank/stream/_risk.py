@@ -22,6 +22,7 @@ def risk_threshold(
     k: int | None = None,
     gains: Gains = None,
     measure: str = "ndcg_f",
+    show_beyond_k: bool = False,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> RiskCertificate:
@@ -31,7 +32,7 @@ def risk_threshold(
     ----------
     rows : Rows
         The rows of the calibration queries.
-    risk, max_risk, confidence, guarantee, k, gains, measure
+    risk, max_risk, confidence, guarantee, k, gains, measure, show_beyond_k
         As in :func:`skfilterrank.ranking.risk_threshold`.
     n_jobs, verbose
         As in :func:`evaluate`.
@@ -39,7 +40,8 @@ def risk_threshold(
     Returns
     -------
     RiskCertificate
-        That of :func:`skfilterrank.ranking.risk_threshold`.
+        That of :func:`skfilterrank.ranking.risk_threshold`; `to_judge` numbers the rows in the
+        order in which they were read.
 
     Raises
     ------
@@ -79,6 +81,7 @@ def risk_threshold(
         k=k,
         gains=gains,
         measure=measure,
+        show_beyond_k=show_beyond_k,
     )
 
 

@@ -115,6 +115,17 @@ class TestKeys:
         one, two = Surprise().keys(scores, index), Surprise().keys(8 * scores - 5, index)
         np.testing.assert_allclose(one, two)
 
+    @pytest.mark.parametrize("seed", range(20))
+    def test_surprise_of_equal_scores_is_equal(self, seed):
+        _, scores, groups = lists_of(seed, n_queries=3)
+        keys = Surprise().keys(scores, GroupIndex.from_groups(groups))
+        rows = np.flatnonzero(scores > -INF)
+        of_score = {(groups[row], scores[row]): keys[row] for row in rows}
+        assert [of_score[groups[row], scores[row]] for row in rows] == keys[rows].tolist()
+        order = np.random.RandomState(seed).permutation(len(scores))
+        moved = Surprise().keys(scores[order], GroupIndex.from_groups(groups[order]))
+        np.testing.assert_allclose(moved, keys[order], rtol=1e-12)
+
     def test_surprise_of_lists_without_a_tail(self):
         index = GroupIndex.from_groups([0, 1, 1, 2, 2, 2, 3])
         keys = Surprise().keys(np.array([1.0, 2, 2, 5, 5, 5, -INF]), index)

@@ -315,7 +315,6 @@ class TestSeveral:
             ({"any_forbidden": 2}, r"risk\['any_forbidden'\] must be a number between 0 and 1"),
             ({"any_forbidden": None}, r"risk\['any_forbidden'\] must be a number"),
             ({"ndcg": 0.1}, "risk must be one of .*'empty_list_rate'.* got 'ndcg'"),
-            ({"any_forbidden@2": 0.1}, "contradicts the cut-off"),
             ({"false_reject_rate@3": 0.1}, "false_reject_rate.*cut-off"),
         ],
     )

@@ -805,7 +805,8 @@ class TestRankAndFilter:
         again = pickle.loads(pickle.dumps(model))
         assert vars(only(again.risk_certificate_)) == vars(only(model.risk_certificate_))
         assert isinstance(again.risk_certificate_, RiskCertificate)
-        np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+        shown = (each.predict(data.X, groups=data.groups) for each in (again, model))
+        np.testing.assert_array_equal(*shown)
         params = clone(model).get_params()
         assert (params["risk"], params["max_risk"], params["confidence"]) == (
             "forbidden",
@@ -889,7 +890,14 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     y_true = rng.choice([-1.0, 1.0, 2.0, 0.0], 300)
     y_score = np.round(y_true + rng.normal(size=300), 1)
     found = promise_at(
-        y_true, y_score, groups=groups, risk=risk, max_risk=0.8, k=3, measure=measure
+        y_true,
+        y_score,
+        groups=groups,
+        risk=risk,
+        max_risk=0.8,
+        k=3,
+        measure=measure,
+        show_beyond_k=True,
     )
     curve = threshold_curve(y_true, y_score, groups=groups, measure=measure)
     is_upward = risk == "false_reject_rate"
@@ -902,18 +910,49 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     assert found.value == pytest.approx(values.min())
 
 
-def test_holes_in_the_judgments_are_told(tmp_path):
+def _unjudged_above(y, scores, groups, *, k, above):
+    """Row numbers of unjudged documents among the first k places, by hand."""
+    rows = []
+    for query in np.unique(groups):
+        own = np.flatnonzero(groups == query)
+        if np.isnan(y[own]).all():
+            continue
+        for row in own[np.argsort(-scores[own], kind="stable")]:
+            n_above = np.count_nonzero(scores[own] > scores[row])
+            if np.isnan(y[row]) and scores[row] > above and n_above < k:
+                rows.append(row)
+    return rows
+
+
+def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     y = y.astype(float)
     y[::4] = np.nan
+    scores = np.round(scores, 1)
+    groups = np.char.add("q", (100 + groups).astype(str))
     given = {"groups": groups, "risk": "any_forbidden", "max_risk": 0.2, "k": 3}
-    judged = pd.Series(y).notna().groupby(groups).transform("any")
-    n_unjudged = int((np.isnan(y) & judged).sum())
-    message = f"{n_unjudged} of {len(y)} documents are unjudged, and no rate counts them"
+    message = f"of {len(y)} documents are unjudged although a rate depends on them"
     with pytest.warns(DataWarning, match=message):
         chosen = risk_threshold(y, scores, **given)
+    rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
+    assert 0 < len(rows) < np.count_nonzero(np.isnan(y))
+    with pytest.warns(
+        DataWarning, match=rf"{len(rows)} of .*query '{groups[rows[0]]}' row {rows[0]}"
+    ):
+        risk_threshold(y, scores, **given)
     with pytest.warns(DataWarning, match=message):
-        fixed = risk_certificate(y, scores, 0.3, **given)
+        fixed = risk_certificate(y, scores, np.nextafter(chosen.lower, 1), **given)
+    # Behind the first places, and below the lowest certified threshold, nothing need be judged.
+    whole = y.copy()
+    whole[rows] = 0
+    assert risk_threshold(whole, scores, **given).n_unjudged == 0
+    with pytest.warns(DataWarning, match=message):
+        rejected = risk_threshold(whole, scores, **given | {"risk": "false_reject_rate"})
+    judged = pd.Series(whole).notna().groupby(groups).transform("any")
+    assert rejected.n_unjudged == (np.isnan(whole) & judged).sum()
+    empty = risk_threshold(y, scores, **given | {"risk": "empty_list_rate"})
+    assert empty.n_unjudged == 0
+    n_unjudged = len(rows)
     model = RankAndFilter("passthrough", threshold="risk", risk="any_forbidden", max_risk=0.2, k=3)
     with (
         pytest.warns(DataWarning, match=message),
@@ -925,7 +964,9 @@ def test_holes_in_the_judgments_are_told(tmp_path):
     for certificate in (chosen, fixed, model.risk_certificate_, kept):
         assert certificate.n_unjudged == n_unjudged
         assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
-    assert risk_threshold(np.nan_to_num(y), scores, **given).n_unjudged == 0
+    for certificate in (chosen, fixed, model.risk_certificate_):
+        assert certificate.to_judge["row"].tolist() == rows
+        assert certificate.to_judge["query"].tolist() == groups[rows].tolist()
 
 
 @pytest.mark.parametrize("threshold", ["tune", "risk", "per_query"])

@@ -79,7 +79,7 @@ def test_missing_values_are_told():
 
 
 @pytest.mark.filterwarnings(
-    "ignore:.*are unjudged, and no rate:skfilterrank.exceptions.DataWarning"
+    "ignore:.*are unjudged although a rate:skfilterrank.exceptions.DataWarning"
 )
 def test_guarantee():
     columns = make_rows(400, seed=3, text_ids=True)

@@ -72,7 +72,7 @@ def add_arguments(parser) -> None:
         metavar="HOW",
         help=f"where lists are cut: {', '.join(options.CUTS)}, none or a number (default: tune)",
     )
-    shared.add(parser, "--risk", "--confidence", "--guarantee")
+    shared.add(parser, "--risk", "--confidence", "--guarantee", "--show-beyond-k")
     shared.add(parser, "--baseline", shown="the best model's ranking without filtering")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(

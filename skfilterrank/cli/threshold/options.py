@@ -14,6 +14,8 @@ rates of --risk:
   forbidden          forbidden share of the shown top k
   false_reject_rate  share of a query's good documents that is filtered
   empty_list_rate    share of queries that are shown nothing
+  Lists end at the smallest cut-off of these rates (--k, or that of any_forbidden@3),
+  which cover no document behind it, unless --show-beyond-k is given.
   A document is forbidden where its gain is below 0, good where it is above 0. Judged
   documents that the run lacks count as filtered. Topics without judgments are left
   out; so are topics that the run lacks, unless --missing says otherwise.
@@ -58,7 +60,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--min-shown", type=options.positive, metavar="N", help="documents of a query at least"
     )
-    shared.add(parser, "--risk", "--confidence", "--guarantee")
+    shared.add(parser, "--risk", "--confidence", "--guarantee", "--show-beyond-k")
     shared.add_output(parser, "table", "csv", "json")
     parser.add_argument(
         "--save",

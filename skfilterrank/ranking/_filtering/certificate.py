@@ -1,11 +1,11 @@
 """What is promised of a threshold, and on what grounds, in a sentence and as a table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.results import Result
+from skfilterrank._core.results import Result, counted
 
 _RATES = {
     "any_forbidden": "the share of queries with a forbidden document in the shown {top}",
@@ -13,6 +13,8 @@ _RATES = {
     "false_reject_rate": "the share of a query's good documents that is filtered",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
+
+_COMMON = ("max_shown", "shows_more", "n_unjudged", "n_machine")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,8 +95,19 @@ class RiskCertificate(Result):
         Whether the promises hold exactly. False where the scores of the calibration queries come
         from other models than the one that is used.
     n_unjudged : int
-        Unjudged documents of the calibration queries, which no rate counts as forbidden or good:
-        of queries that are judged whole nothing is promised where there are some.
+        Unjudged documents of the calibration queries that could change a rate, which counts them as
+        neither forbidden nor good: of queries that are judged whole nothing is promised where there
+        are some.
+    to_judge : DataFrame
+        These documents, with columns "query" and "row" (the row number in what was given), query by
+        query, the highest score first. A filter file does not keep them.
+    max_shown : int or None
+        The promises cover lists that show at most this number of documents; None means all lists.
+    shows_more : bool
+        Whether more documents than that may be shown, so that the promises cover the first places
+        alone.
+    n_machine : int
+        Labels that machines gave: where there are some, the promises hold for such labels.
     assumes_unseen : bool
         Whether the promises assume what nothing here can check: that the estimator, which came
         fitted (``cv="prefit"``), has not seen the calibration queries.
@@ -108,6 +121,10 @@ class RiskCertificate(Result):
     exact: bool = True
     n_unjudged: int = 0
     assumes_unseen: bool = False
+    to_judge: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["query", "row"]))
+    max_shown: int | None = None
+    shows_more: bool = False
+    n_machine: int = 0
 
     @property
     def lower(self) -> float:
@@ -120,8 +137,15 @@ class RiskCertificate(Result):
         return min(promise.upper for promise in self.promises.values())
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per promise, named after the rate."""
-        rows = [vars(promise) | {"verdict": promise.verdict} for promise in self.promises.values()]
+        """One row per promise, named after the rate.
+
+        The columns "max_shown", "shows_more", "n_unjudged" and "n_machine" are those of all.
+        """
+        common = {name: getattr(self, name) for name in _COMMON}
+        rows = [
+            vars(promise) | {"verdict": promise.verdict} | common
+            for promise in self.promises.values()
+        ]
         return pd.DataFrame(rows).set_index("risk")
 
     def _table(self) -> pd.DataFrame | None:
@@ -131,7 +155,8 @@ class RiskCertificate(Result):
 
     def _summary(self):
         levels = ", ".join(f"{p.risk} at most {p.max_risk:g}" for p in self.promises.values())
-        return f"{levels} {self._grounds()}, at threshold {self.threshold:.4g}"
+        machines = ", for labels of machines" if self.n_machine else ""
+        return f"{levels} {self._grounds()}{machines}, at threshold {self.threshold:.4g}"
 
     def _grounds(self):
         if self.confidence is None:
@@ -139,14 +164,20 @@ class RiskCertificate(Result):
         return f"with confidence {self.confidence:g}"
 
     def _head(self):
-        holes = (
-            f" {self.n_unjudged} documents of these queries are unjudged, and count as not "
-            "forbidden."
-            if self.n_unjudged
-            else ""
-        )
+        covers, holes = self._covers(), ""
+        if self.n_unjudged:
+            holes += (
+                f" {self.n_unjudged} documents of these queries are unjudged, and count as not "
+                "forbidden."
+            )
+        if self.n_machine:
+            labels = counted(self.n_machine, "label")
+            holes += (
+                f" Machines gave {labels} of these queries: this holds for such labels, and not "
+                "for those of people."
+            )
         if not self.is_chosen:
-            return "\n".join(map(self._verdict, self.promises.values())) + holes
+            return "\n".join(map(self._verdict, self.promises.values())) + covers + holes
         grounds = self._grounds()
         parts = [
             f"{promise.rate()} is {'' if self.exact else 'approximately '}at most "
@@ -168,7 +199,16 @@ class RiskCertificate(Result):
             if self.assumes_unseen
             else ""
         )
-        return f"{text}.{condition}{holes}"
+        return f"{text}.{covers}{condition}{holes}"
+
+    def _covers(self):
+        """A sentence about the documents that the promises cover."""
+        if self.max_shown is None:
+            return ""
+        covered = counted(self.max_shown, "document")
+        if self.shows_more:
+            return f" More may be shown, and it covers the first {covered} alone."
+        return f" It covers lists that show at most {covered}."
 
     def _verdict(self, promise):
         said = {

@@ -121,7 +121,12 @@ class Surprise(Cut):
         with np.errstate(divide="ignore"):
             found = surprise - np.log(share)
         found[~is_scored] = -np.inf
-        keys[order] = _never_rising(found, starts, index.sizes)
+        found = _never_rising(found, place)
+        # P(S >= s) of equal scores is one number: that of the last of them.
+        is_last = np.append(ranked[1:] != ranked[:-1], True)
+        is_last[starts + index.sizes - 1] = True
+        last = np.flatnonzero(is_last)
+        keys[order] = found[np.repeat(last, np.diff(last, prepend=-1))]
         return keys
 
 
@@ -136,10 +141,12 @@ def _pareto_surprise(excess, shape, scale):
     return np.where(is_flat, z, curved)
 
 
-def _never_rising(ranked, starts, sizes):
-    """Ranked keys, each at most the one before it in its list."""
+def _never_rising(ranked, place):
+    """Ranked keys, each at most those before it in its list; `place` counts from 0."""
     result = ranked.copy()
-    for place in range(1, int(sizes.max())):
-        here = starts[sizes > place] + place
-        result[here] = np.minimum(result[here], result[here - 1])
+    # Each round doubles how many of the keys before it a key was compared with.
+    stride = 1
+    while len(here := np.flatnonzero(place >= stride)):
+        result[here] = np.minimum(result[here], result[here - stride])
+        stride *= 2
     return result

@@ -119,7 +119,8 @@ def _filter_to_json(model):
         state["promises"] = [vars(promise) for promise in certificate.promises.values()]
         state["confidence"] = certificate.confidence
         state["exact"] = certificate.exact
-        state["n_unjudged"] = certificate.n_unjudged
+        for name in ("n_unjudged", "n_machine", "max_shown", "shows_more"):
+            state[name] = getattr(certificate, name)
     return state
 
 
@@ -190,6 +191,9 @@ _FILTER = record(
         "confidence": optional(check_share),
         "exact": one_of(True, False),
         "n_unjudged": count(),
+        "n_machine": count(),
+        "max_shown": optional(check_count),
+        "shows_more": one_of(True, False),
     },
 )
 _SEGMENTS = record(
@@ -243,9 +247,14 @@ def _filter_from_json(state, name=""):
             threshold,
             state["best_score"],
             exact=state["exact"],
-            n_unjudged=state["n_unjudged"],
             assumes_unseen=True,
+            **{
+                name: state[name] for name in ("n_unjudged", "n_machine", "max_shown", "shows_more")
+            },
         )
+        model.set_params(show_beyond_k=state["shows_more"])
+        if "lists" in state and not state["shows_more"]:
+            model.query_threshold_.max_shown = state["max_shown"]
     check_lists(model)
     return model
 

@@ -14,7 +14,7 @@ from skfilterrank._core.measure_names import parse_measure
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._filtering.cluster_serving import score_partitions, serve_partitions
 from skfilterrank.ranking._filtering.list_sizes import warn_of_other_sizes
-from skfilterrank.ranking._filtering.parameters import is_search
+from skfilterrank.ranking._filtering.parameters import is_search, last_place
 from skfilterrank.ranking._filtering.prefixes import thresholds_of
 from skfilterrank.ranking._fitting.wrapping import WrappingRanker
 
@@ -185,6 +185,12 @@ class FilteringRanker(WrappingRanker):
         warns = hasattr(self, "list_sizes_") and groups is not None
         if not len(scores) or not (looks_at_lists or warns):
             return scores, None
+        if groups is None and looks_at_lists and hasattr(self, "risk_certificate_"):
+            raise InputError(
+                f"groups is missing: the filter shows at most {self.query_threshold_.max_shown} "
+                "documents of each query, as its promise covers no more. Pass the query id of each "
+                "row, or fit with show_beyond_k=True."
+            )
         index = check_groups(groups, n_rows=len(scores), carrier="X as a DataFrame")
         if warns:
             warn_of_other_sizes(self, scores, index)
@@ -205,7 +211,7 @@ class FilteringRanker(WrappingRanker):
     def _looks_at_lists(self):
         """Whether what is shown of a list depends on more than each score by itself."""
         is_by_score = not is_search(self.threshold) or self.threshold in ("tune", "risk")
-        rest = (self.abstain, self.max_shown, self.min_shown)
+        rest = (self.abstain, last_place(self), self.min_shown)
         return not is_by_score or rest != (None, None, None)
 
     def _score_measure(self) -> ParsedMeasure:

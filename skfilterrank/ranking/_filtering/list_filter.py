@@ -9,7 +9,7 @@ from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._core.scoring import with_undefined
 from skfilterrank.ranking._filtering.abstention import Confidence, best_level
 from skfilterrank.ranking._filtering.cuts import Cut
-from skfilterrank.ranking._filtering.prefixes import places
+from skfilterrank.ranking._filtering.prefixes import ends_behind, places, shown_at_most
 from skfilterrank.ranking._filtering.threshold import ThresholdCurve, utility_curve
 
 # Folds by query for what levels are worth on queries that they were not chosen by.
@@ -27,6 +27,8 @@ class ListFilter:
         Name of the confidence in a list below which nothing of it is shown.
     max_shown, min_shown : int or None, default=None
         Documents of each query that are shown at most, and at least.
+    counts_worst : bool, default=False
+        Whether `fit` takes lists as if of tied documents the worst were shown, as promises need it.
 
     Attributes
     ----------
@@ -40,11 +42,14 @@ class ListFilter:
         Queries whose confidence is at least this are answered.
     """
 
-    def __init__(self, cut: Cut, *, abstain=None, max_shown=None, min_shown=None):
+    def __init__(
+        self, cut: Cut, *, abstain=None, max_shown=None, min_shown=None, counts_worst=False
+    ):
         self.cut = cut
         self.abstain = abstain
         self.max_shown = max_shown
         self.min_shown = min_shown
+        self.counts_worst = counts_worst
 
     def fit(self, lists: RankedLists, parsed: ParsedMeasure, choose=None) -> "ListFilter":
         """Find the levels on out-of-fold scores.
@@ -52,14 +57,16 @@ class ListFilter:
         `choose` takes the curve and the lists and gives the level where it does not depend on
         the measure alone.
         """
-        if choose is not None and self.max_shown is not None:
-            hidden = places(lists.scores, lists.index) >= self.max_shown
-            lists = lists.with_scores(np.where(hidden, -np.inf, lists.scores))
-            lists.has_filtered = True
+        whole = lists
+        if self.counts_worst:
+            lists = shown_at_most(lists, self.max_shown)
         self.cut.fit(lists.gains, lists.scores, lists.index)
         keys = self._capped(self.cut.out_of_fold_keys_, lists.scores, lists.index)
         on_scores = self._capped(lists.scores, lists.scores, lists.index)
-        self.curve_ = level_curve(lists, keys if self.cut.level is None else on_scores, parsed)
+        if self.counts_worst and ends_behind(self.max_shown, parsed):
+            self.curve_ = utility_curve(whole, parsed)
+        else:
+            self.curve_ = level_curve(lists, keys if self.cut.level is None else on_scores, parsed)
         if choose is not None:
             self.level_ = choose(self.curve_, lists)
         elif self.cut.level is None:

@@ -58,11 +58,19 @@ def warn_of_other_sizes(model, scores, index) -> None:
     if len(others) <= _FEW * len(sizes):
         return
     seen.is_told = True
+    advice = (
+        "The best threshold depends on the size of a list: give whole lists, or use "
+        f"threshold='expected', which follows it, instead of {model.threshold!r}."
+    )
+    if hasattr(model, "risk_certificate_"):
+        advice = (
+            "What is promised of the threshold need not hold of such lists: give lists as they "
+            "were in calibration, or calibrate anew on judged queries with lists like these."
+        )
     warn_user(
         f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "
         f"{np.median(others):g} documents) than those the threshold was chosen on "
-        f"({low:g} to {high:g}). The best threshold depends on the size of a list: give whole "
-        f"lists, or use threshold='expected', which follows it, instead of {model.threshold!r}.",
+        f"({low:g} to {high:g}). {advice}",
         DataWarning,
     )
 

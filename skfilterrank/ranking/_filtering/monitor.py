@@ -29,8 +29,8 @@ from skfilterrank._files.states import (
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._filtering.certificate import rate_in_words
-from skfilterrank.ranking._filtering.promises import read_promises
-from skfilterrank.ranking._filtering.risk_steps import count_unjudged, has_judged
+from skfilterrank.ranking._filtering.promises import find_unjudged, read_promises
+from skfilterrank.ranking._filtering.risk_steps import has_judged
 
 # Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)
@@ -246,7 +246,7 @@ class RiskMonitor:
         for watched, own in zip(self._watched, losses):
             watched.take(own, goal)
         # A query without a judged document was not counted, and may come again when it has one.
-        count_unjudged(lists)
+        find_unjudged(lists, [watched.promise for watched in self._watched])
         self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
         return self.status
 

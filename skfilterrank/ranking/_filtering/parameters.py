@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._core.checks import check_choice, check_count, is_level
+from skfilterrank._core.checks import check_choice, check_count, check_flag, is_level
 from skfilterrank._core.inside import final_step
 from skfilterrank._response import has_method
 from skfilterrank.exceptions import InputError, brief
@@ -12,7 +12,7 @@ from skfilterrank.ranking._filtering.cuts import Cut, FirstK, LargestGap, ScoreC
 from skfilterrank.ranking._filtering.expected import ExpectedGain
 from skfilterrank.ranking._filtering.list_filter import ListFilter
 from skfilterrank.ranking._filtering.per_query import QueryThreshold
-from skfilterrank.ranking._filtering.promises import check_guarantee, read_promises
+from skfilterrank.ranking._filtering.promises import check_guarantee, most_shown, read_promises
 from skfilterrank.ranking._fitting.score_scale import RESCALES
 from skfilterrank.ranking._fitting.splits import check_cv, is_prefit
 from skfilterrank.ranking._fitting.targets import TARGETS
@@ -49,6 +49,7 @@ def check_parameters(model, measure) -> None:
     if threshold == "risk":
         read_promises(model.risk, model.max_risk, model.k)
         check_guarantee(model.guarantee, model.confidence)
+        check_flag(model.show_beyond_k, "show_beyond_k")
     elif model.risk is not None:
         raise InputError(
             f"risk={brief(model.risk)} is only kept with threshold='risk', but threshold is "
@@ -69,8 +70,19 @@ def make_list_filter(model) -> ListFilter:
         cut = ScoreCut()
         cut.level = -np.inf if model.threshold is None else float(model.threshold)
     return ListFilter(
-        cut, abstain=model.abstain, max_shown=model.max_shown, min_shown=model.min_shown
+        cut,
+        abstain=model.abstain,
+        max_shown=last_place(model),
+        min_shown=model.min_shown,
+        counts_worst=model.threshold == "risk",
     )
+
+
+def last_place(model) -> int | None:
+    """Documents of each query that are shown at most: what is promised ends at a cut-off."""
+    if model.threshold != "risk" or model.show_beyond_k or model.risk is None:
+        return model.max_shown
+    return most_shown(read_promises(model.risk, model.max_risk, model._k), model.max_shown)
 
 
 def check_lists(model):

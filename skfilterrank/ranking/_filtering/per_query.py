@@ -14,7 +14,7 @@ from skfilterrank._core.same_value import mean_tolerance
 from skfilterrank._files.states import listed, number, numbers, record
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.ranking._filtering.cuts import Cut
-from skfilterrank.ranking._filtering.prefixes import best_prefix, places
+from skfilterrank.ranking._filtering.prefixes import best_prefix, places_of_ties
 
 # Squares do not extrapolate: features are cut to these quantiles of what was learned from.
 _RANGE = (0.005, 0.995)
@@ -74,9 +74,9 @@ class QueryThreshold(Cut):
     order. The regression is small on purpose, since there are often only some hundred queries to
     learn from.
 
-    It learns from the first 2 k places of each list, between which and nothing the decision
-    lies. Unjudged rows are not learned from. Rows that score -inf are neither learned from nor
-    kept, and are no part of their list. Nothing here is random.
+    It learns from the first 2 k places of each list, with all that are tied there, between which
+    and nothing the decision lies. Unjudged rows are not learned from. Rows that score -inf are
+    neither learned from nor kept, and are no part of their list. Nothing here is random.
     """
 
     # Keys are 1 where a row is shown and -1 where not: the level is no matter of tuning.
@@ -111,7 +111,7 @@ class QueryThreshold(Cut):
         worth = normalised_gains(gains, index, self.k)
         learned = np.isfinite(scores) & ~np.isnan(gains)
         if self.k is not None:
-            learned &= places(scores, index) < 2 * self.k
+            learned &= places_of_ties(scores, index) < 2 * self.k
         self.regression_ = Worth.fitted(features[learned], worth[learned])
         expected = self.regression_.predict(features)
         n_splits = min(_FOLDS, index.n_queries)

@@ -5,9 +5,12 @@ import numpy as np
 from skfilterrank._core.same_value import mean_tolerance
 
 
-def places(scores, index):
-    """Place of each row in its query's ranking, from 0; ties in the order of the rows."""
-    order, starts, sizes = list_order(scores, index)
+def places(scores, index, gains=None):
+    """Place of each row in its query's ranking, from 0.
+
+    Tied rows stand in the order in which they came, or, where gains are given, the worst first.
+    """
+    order, starts, sizes = list_order(scores, index, gains)
     result = np.empty(len(scores), dtype=np.intp)
     result[order] = np.arange(len(scores)) - np.repeat(starts, sizes)
     return result
@@ -84,7 +87,46 @@ def _thresholds_below(last, ranked, order, starts, sizes):
     return result
 
 
-def list_order(scores, index):
+def places_of_ties(scores, index):
+    """Number of rows of higher score in the query of each row."""
+    order, starts, sizes = list_order(scores, index)
+    ranked = scores[order]
+    starts_tie = np.append(True, ranked[1:] != ranked[:-1])
+    starts_tie[starts] = True
+    positions = np.arange(len(ranked))
+    result = np.empty(len(scores), dtype=np.intp)
+    result[order] = positions[starts_tie][np.cumsum(starts_tie) - 1] - np.repeat(starts, sizes)
+    return result
+
+
+def list_order(scores, index, gains=None):
     """Rows query by query from the best score down, and where each query starts."""
-    order = np.lexsort((-scores, index.codes()))
+    keys = (-scores, index.codes())
+    order = np.lexsort(keys if gains is None else (np.nan_to_num(gains), *keys))
     return order, np.cumsum(index.sizes) - index.sizes, index.sizes
+
+
+def ties_worst_first(gains, scores, index):
+    """Row numbers that put tied rows of a query in the order of their gains.
+
+    All other rows keep their place. What breaks ties by the order of rows then does not depend on
+    the order in which rows came, and errs on the safe side.
+    """
+    order = np.empty(len(scores), dtype=np.intp)
+    order[list_order(scores, index)[0]] = list_order(scores, index, gains)[0]
+    return order
+
+
+def ends_behind(most, parsed) -> bool:
+    """Whether lists of at most so many documents have all places that a measure looks at."""
+    return most is None or (parsed.k is not None and parsed.k <= most)
+
+
+def shown_at_most(lists, most):
+    """The lists without the documents behind the first places; of tied ones the worst are shown."""
+    if most is None:
+        return lists
+    hidden = places(lists.scores, lists.index, lists.gains) >= most
+    lists = lists.with_scores(np.where(hidden, -np.inf, lists.scores))
+    lists.has_filtered = True
+    return lists

@@ -3,15 +3,30 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
+
 from skfilterrank._core.checks import check_choice, check_k, check_share
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import MEASURES, ParsedMeasure
 from skfilterrank._core.measure_names import parse_measure
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._warnings import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.ranking._filtering.prefixes import places_of_ties
 from skfilterrank.ranking._filtering.risk_bounds import BettingBound, BinomialBound, MeanBound
-from skfilterrank.ranking._filtering.risk_steps import Steps, steps_of_function, steps_of_measure
+from skfilterrank.ranking._filtering.risk_steps import (
+    Steps,
+    has_judged,
+    steps_of_function,
+    steps_of_measure,
+)
 
 GUARANTEES = ("confidence", "expectation")
+# Rates of shown documents, to which a document under the threshold makes no difference, and a rate
+# to which labels make none.
+_OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
+# Rows that a warning names.
+_N_NAMED = 5
 
 
 class Promise(NamedTuple):
@@ -28,6 +43,12 @@ class Promise(NamedTuple):
             return self.rate.text
         return getattr(self.rate, "__name__", type(self.rate).__name__)
 
+    @property
+    def cutoff(self) -> int | None:
+        """Number of places that the rate looks at; None where it looks at all."""
+        has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
+        return self.k if has_cutoff else None
+
     def steps(self, lists: RankedLists, labels) -> Steps:
         """The loss of each query at every threshold."""
         if isinstance(self.rate, ParsedMeasure):
@@ -41,7 +62,7 @@ class Promise(NamedTuple):
 
 
 def read_promises(risk, max_risk, k) -> list[Promise]:
-    """Rates with their levels; a cut-off of a rate must not contradict `k`."""
+    """Rates with their levels; a rate without a cut-off of its own has that of `k`."""
     if isinstance(risk, Mapping):
         if not risk:
             raise InputError("risk is an empty dict: name at least one rate.")
@@ -51,7 +72,7 @@ def read_promises(risk, max_risk, k) -> list[Promise]:
     promises = []
     for rate, level, name in levels:
         is_function = callable(rate) and not isinstance(rate, type) and not hasattr(rate, "measure")
-        parsed = rate if is_function else _parse(rate, k)
+        parsed = rate if is_function else _parse(rate)
         promises.append(
             Promise(parsed, check_share(level, name), check_k(k)).with_places(check_k(k))
         )
@@ -59,6 +80,72 @@ def read_promises(risk, max_risk, k) -> list[Promise]:
     if len(set(names)) < len(names):
         raise InputError(f"risk names a rate twice: {', '.join(names)}.")
     return promises
+
+
+def most_shown(promises, max_shown=None) -> int | None:
+    """Length of the longest list of which every document is covered by each promise."""
+    limits = [promise.cutoff for promise in promises] + [max_shown]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def find_unjudged(
+    lists: RankedLists, promises, *, scores=None, most=None, above=-np.inf, names=None
+) -> pd.DataFrame:
+    """Unjudged documents that could change a rate, by query and row number; warns of them.
+
+    Parameters
+    ----------
+    lists : RankedLists
+        The queries. Those without a judged document do not count.
+    promises : list of Promise
+        The rates.
+    scores : ndarray or None
+        Scores before anything was hidden behind a last place; None where nothing was.
+    most : int or None
+        Documents of a query that are shown at most.
+    above : float
+        No threshold is lower: rates of shown documents do not depend on documents at this score.
+    names : tuple of ndarray or None
+        Query id and row number of each row, as the user knows them.
+    """
+    if not lists.has_unjudged:
+        return pd.DataFrame({"query": [], "row": np.empty(0, dtype=np.intp)})
+    codes = lists.index.codes()
+    scores = lists.scores if scores is None else scores
+    place = places_of_ties(scores, lists.index)
+    counts = np.zeros(len(codes), dtype=bool)
+    for promise in promises:
+        measure = promise.rate.measure.name if isinstance(promise.rate, ParsedMeasure) else None
+        has_places = measure is None or promise.rate.measure.takes_k
+        if measure == _WITHOUT_LABELS:
+            continue
+        if not has_places:
+            # A hidden document is rejected, if it is good.
+            counts[:] = True
+            continue
+        could_be_shown = scores > (above if measure in _OF_SHOWN else -np.inf)
+        last = most_shown([promise], most)
+        counts |= could_be_shown if last is None else could_be_shown & (place < last)
+    counts &= np.isnan(lists.gains) & has_judged(lists)[codes]
+    rows = np.flatnonzero(counts)
+    rows = rows[np.lexsort((rows, place[rows], codes[rows]))]
+    ids, numbers = (lists.index.query_ids[codes], np.arange(len(codes))) if names is None else names
+    found = pd.DataFrame({"query": ids[rows], "row": numbers[rows]}).drop_duplicates(
+        ignore_index=True
+    )
+    if len(found):
+        named = [
+            f"query {brief(query)} row {row}" for query, row in found[:_N_NAMED].itertuples(False)
+        ]
+        more = ", ..." if len(found) > _N_NAMED else ""
+        warn_user(
+            f"{len(found)} of {len(codes)} documents are unjudged although a rate depends on them "
+            f"({', '.join(named)}{more}): what is said of the rates need not hold of queries that "
+            "are judged whole. Judge these documents, or be careful and give what is unjudged a "
+            "forbidden label.",
+            DataWarning,
+        )
+    return found
 
 
 def check_guarantee(guarantee, confidence) -> float:
@@ -74,7 +161,7 @@ def kind_of_bound(steps: Steps, guarantee: str):
     return BinomialBound if steps.is_binary else BettingBound
 
 
-def _parse(rate, k) -> ParsedMeasure:
+def _parse(rate) -> ParsedMeasure:
     """A measure that can be a rate."""
     rates = [name for name, measure in MEASURES.items() if _is_rate(measure)]
     try:
@@ -88,10 +175,6 @@ def _parse(rate, k) -> ParsedMeasure:
         raise InputError(
             f"risk must be one of {', '.join(map(repr, rates))}, a function or a dict of them, got "
             f"{brief(rate)}."
-        )
-    if parsed.k is not None and check_k(k) not in (None, parsed.k):
-        raise InputError(
-            f"k={k} contradicts the cut-off of risk={brief(rate)}: give one of the two."
         )
     return parsed
 

@@ -22,10 +22,11 @@ from skfilterrank.ranking._filtering.list_sizes import size_range
 from skfilterrank.ranking._filtering.parameters import (
     check_parameters,
     is_search,
+    last_place,
     make_list_filter,
 )
-from skfilterrank.ranking._filtering.prefixes import places
-from skfilterrank.ranking._filtering.risk import certify
+from skfilterrank.ranking._filtering.prefixes import places, ties_worst_first
+from skfilterrank.ranking._filtering.risk import certify, machine_labels
 from skfilterrank.ranking._filtering.threshold import (
     measure_and_places,
     utility_curve,
@@ -119,6 +120,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         Probability, over the draw of the calibration queries, that no rate is higher.
     guarantee : {"confidence", "expectation"}, default="confidence"
         Whether rates are kept with that probability, or on average over the draws.
+    show_beyond_k : bool, default=False
+        Whether to show more documents of a query than the cut-offs of the promised rates cover. If
+        not, lists end at the smallest of these cut-offs.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         How out-of-fold scores come about. None: 5 folds by query (GroupKFold, shuffled with a
         fixed seed), with ``threshold="risk"`` one split that holds out 0.3 of the queries. An int:
@@ -228,7 +232,13 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     `decision_function` of any model give a Dask Series of a Dask DataFrame.
 
     With `min_shown` nothing is promised, and ``threshold="risk"`` raises. With `max_shown` the
-    promise holds of the lists that the cap leaves, and the threshold is the best for these.
+    promise holds of the lists that the cap leaves, and the threshold is the best for these. A
+    promise of the top k covers no document behind it: the filter shows at most k documents, by the
+    smallest cut-off where several rates are promised, so that `predict` and the others need query
+    ids. With ``show_beyond_k=True`` it shows all above the threshold, and the certificate says so.
+
+    Of documents of equal score a cap shows those that come first. `fit` counts as if the worst of
+    them came first, so that no order of its rows makes a threshold or a score look better.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
     order of a query's rows, so that another order gives other trees and scores; CatBoost's by the
@@ -278,7 +288,10 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
 
-    __metadata_request__fit = {"query_weight": True}  # noqa: RUF012
+    # Labels of machines are to be told by `judged_by`.
+    takes_judged_by = True
+
+    __metadata_request__fit = {"query_weight": True, "judged_by": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -296,6 +309,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         max_risk=0.05,
         confidence=0.9,
         guarantee="confidence",
+        show_beyond_k=False,
         cv=None,
         refit="auto",
         rescale="auto",
@@ -315,6 +329,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         self.max_risk = max_risk
         self.confidence = confidence
         self.guarantee = guarantee
+        self.show_beyond_k = show_beyond_k
         self.cv = cv
         self.refit = refit
         self.rescale = rescale
@@ -331,6 +346,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         eval_set=None,
         eval_groups=None,
         query_weight: QueryWeight = None,
+        judged_by=None,
         **fit_params,
     ) -> "RankAndFilter":
         """Fit the estimator and find the threshold.
@@ -345,6 +361,9 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             What each query counts in the mean that the threshold makes best, as in
             :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
+        judged_by : array-like of shape (n_rows,), default=None
+            Who gave each label, as in :func:`risk_threshold`; `risk_certificate_` states how many
+            labels are of machines.
         {fit_params}
 
         Returns
@@ -364,11 +383,11 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         for name in _TUNED_ATTRIBUTES:
             self.__dict__.pop(name, None)
         if is_dask(X):
-            if query_weight is not None or eval_set is not None:
-                name = "eval_set" if query_weight is None else "query_weight"
+            of_rows = {"query_weight": query_weight, "judged_by": judged_by, "eval_set": eval_set}
+            if given := [name for name, value in of_rows.items() if value is not None]:
                 raise InputError(
-                    f"{name} is not possible where X is a Dask DataFrame: leave it out, or fit on "
-                    "rows in memory."
+                    f"{given[0]} is not possible where X is a Dask DataFrame: leave it out, or fit "
+                    "on rows in memory."
                 )
             self.tuned_measure_, self._k = parsed.text, k
             fit_on_partitions(self, X, y, groups, self._inside_parameters(fit_params))
@@ -392,12 +411,15 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             "query of its own (pure filtering).",
         )
         weights = self._query_weights(query_weight, groups, len(data.groups))
+        # Of machines, among the rows that a promise is made from.
+        machines = None if judged_by is None else machine_labels(judged_by, data.gains)
         self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(inner, self.target, prefit=is_prefit)
         self._score_gains = self.gains if as_labels else None
         self.tuned_measure_, self._k = parsed.text, k
         if is_search(self.threshold) or self.abstain is not None:
-            self._tune(data, label_array(y), weights)
+            ids = data.groups if groups is None else np.asarray(groups)
+            self._tune(data, label_array(y), weights, ids, machines)
         else:
             self.threshold_ = None if self.threshold is None else float(self.threshold)
             self.estimator_ = inner if is_prefit else data.fit(inner)
@@ -417,7 +439,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         index = check_groups(np.arange(n_rows) if groups is None else groups, n_rows=n_rows)
         return query_weights(query_weight, index)
 
-    def _tune(self, data, labels, weights=None):
+    def _tune(self, data, labels, weights, ids, machines):
         """Find the threshold from out-of-fold scores, and fit the final model."""
 
         def weights_of(index):
@@ -431,7 +453,12 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
 
         tuning = tuning_scores(self, data, self._score_gains, labels, threshold=self.threshold)
         self.estimator_ = tuning.estimator
-        truth, scores, index = data.gains[tuning.rows], tuning.scores, tuning.index
+        scores, index = tuning.scores, tuning.index
+        if self._looks_at_lists():
+            # The order of rows breaks ties: that in which they came must not matter.
+            worst_first = ties_worst_first(data.gains[tuning.rows], scores, index)
+            tuning = tuning._replace(rows=tuning.rows[worst_first])
+        truth = data.gains[tuning.rows]
         lists = RankedLists(truth, scores, groups=index)
         lists.weights = weights_of(index)
         warn_without_good(truth)
@@ -439,7 +466,10 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
         if self.threshold == "risk":
 
             def choose(curve, lists):
-                certificate = self._certificate(curve, lists, tuning, labels[tuning.rows])
+                certificate = self._certificate(curve, lists, tuning, labels, ids)
+                if machines is not None:
+                    n_machine = np.count_nonzero(machines[np.unique(tuning.rows)])
+                    certificate = replace(certificate, n_machine=n_machine)
                 self.risk_certificate_ = certificate
                 return certificate.threshold
 
@@ -494,7 +524,7 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
             instead=_instead(self.threshold, self.abstain),
         )
 
-    def _certificate(self, curve, lists, tuning, labels):
+    def _certificate(self, curve, lists, tuning, labels, ids):
         """The threshold with a guarantee."""
         try:
             certificate = certify(
@@ -505,7 +535,11 @@ class RankAndFilter(FilteringRanker, BaseEstimator):
                 confidence=self.confidence,
                 guarantee=self.guarantee,
                 k=self._k,
-                labels=labels,
+                labels=labels[tuning.rows],
+                parsed=self._score_measure(),
+                scores=tuning.scores,
+                most=last_place(self),
+                names=(ids[tuning.rows], tuning.rows),
             )
         except ValueError as error:
             if tuning.folds:

@@ -3,22 +3,28 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank._core.arrays import label_array
-from skfilterrank._core.checks import check_k, is_level
+from skfilterrank._core.checks import check_flag, check_k, is_level
+from skfilterrank._core.judges import is_of_machine
 from skfilterrank._core.lists import RankedLists
+from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.midpoint import midpoint
+from skfilterrank._core.results import counted
 from skfilterrank._core.same_value import first_of_highest
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._filtering.certificate import RiskCertificate, RiskPromise
+from skfilterrank.ranking._filtering.prefixes import ends_behind, shown_at_most
 from skfilterrank.ranking._filtering.promises import (
     check_guarantee,
+    find_unjudged,
     kind_of_bound,
+    most_shown,
     read_promises,
 )
 from skfilterrank.ranking._filtering.risk_bounds import queries_needed
-from skfilterrank.ranking._filtering.risk_steps import count_unjudged
 from skfilterrank.ranking._filtering.threshold import (
     ThresholdCurve,
     measure_and_places,
@@ -39,6 +45,8 @@ def risk_threshold(
     k: int | None = None,
     gains=None,
     measure: str = "ndcg_f",
+    show_beyond_k: bool = False,
+    judged_by=None,
 ) -> RiskCertificate:
     """Choose the best threshold at which rates on new queries are low, with a guarantee.
 
@@ -88,6 +96,13 @@ def risk_threshold(
         mark forbidden documents, gains above 0 good ones.
     measure : {"ndcg_f", "ndcg_min", "ndcg", "dcg"}, default="ndcg_f"
         What decides among the certified thresholds; "ndcg_f@10" sets `k` too.
+    show_beyond_k : bool, default=False
+        Whether more documents of a query are shown than the cut-offs of the rates cover. False
+        promises the rates of lists that show at most as many documents as the smallest cut-off
+        says: what stands behind them is hidden, and counts as filtered.
+    judged_by : array-like of shape (n_rows,), default=None
+        Who gave each label, as the column "judged_by" of judgments has it: "people", or the name of
+        a machine. The certificate states how many labels are of machines.
 
     Returns
     -------
@@ -151,11 +166,21 @@ def risk_threshold(
     threshold; other orders of rows do not). Both hold for any number of queries, not only for
     many.
 
-    Tied documents count as in :func:`skfilterrank.metrics.forbidden_at_k`, with the mean over their
-    orders, and in "any_forbidden" as if the forbidden ones came first. Unjudged documents count as
-    shown, and as neither forbidden nor good, with a warning: of queries that are judged whole
-    nothing is promised then. Queries without any judged document are left out. The threshold lies
-    in the middle between the lowest score to keep and the next lower one.
+    Of tied documents those of the lowest gain count as shown first, at the cut-off of a rate and
+    where a list ends: whatever order rows have, in calibration or later, the promise holds.
+
+    Where a rate has a cut-off, documents behind it are not covered. So what is promised is promised
+    of lists of at most `max_shown` documents (an attribute of the certificate), the smallest
+    cut-off of all rates. Each rate is tested on lists that end there. "false_reject_rate" and
+    "empty_list_rate" have no cut-off, but a good document behind the last place that is shown
+    counts as filtered. :class:`RankAndFilter` shows no more than that; with ``show_beyond_k=True``
+    lists have no end, and the certificate says that the rates cover the first places alone.
+
+    Unjudged documents count as shown, and as neither forbidden nor good. There is a warning, and
+    `to_judge` lists them, where a label could change a rate: where they can stand among the first
+    places above the lowest certified threshold, or be good and filtered. Queries without any judged
+    document are left out. The threshold lies in the middle between the lowest score to keep and
+    the next lower one.
 
     References
     ----------
@@ -193,12 +218,16 @@ def risk_threshold(
     >>> list(both.promises)
     ['any_forbidden', 'nothing_good']
     """
-    places = k
     parsed, k = measure_and_places(measure, k)
-    read_promises(risk, max_risk, places)
+    promises = read_promises(risk, max_risk, k)
+    check_flag(show_beyond_k, "show_beyond_k")
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    n_machine = int(np.count_nonzero(machine_labels(judged_by, lists.gains)))
     warn_without_good(lists.gains)
-    curve = utility_curve(lists, parsed)
+    scores = lists.scores
+    most = None if show_beyond_k else most_shown(promises)
+    whole, lists = lists, shown_at_most(lists, most)
+    curve = utility_curve(whole if ends_behind(most, parsed) else lists, parsed)
     certificate = certify(
         curve,
         lists,
@@ -208,7 +237,11 @@ def risk_threshold(
         guarantee=guarantee,
         k=k,
         labels=label_array(y_true),
+        parsed=parsed,
+        scores=scores,
+        most=most,
     )
+    certificate = replace(certificate, n_machine=n_machine)
     if parsed.measure.greater_is_better:
         return certificate
     return replace(certificate, value=0.0 - certificate.value)
@@ -225,6 +258,7 @@ def risk_certificate(
     confidence: float = 0.9,
     k: int | None = None,
     gains=None,
+    judged_by=None,
 ) -> RiskCertificate:
     """Say of a threshold that is fixed already whether it keeps its promises on new queries.
 
@@ -240,8 +274,9 @@ def risk_certificate(
         those of :meth:`RankAndFilter.predict`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
-    risk, max_risk, k, gains
-        As in :func:`risk_threshold`.
+    risk, max_risk, k, gains, judged_by
+        As in :func:`risk_threshold`. Rates with a cut-off cover the first places alone; where
+        more documents of a query are shown, the certificate says so.
     confidence : float, default=0.9
         Probability with which each bound holds, between 0 and 1. That all upper bounds are at
         most their level is as sure: no share of the error is needed for that.
@@ -297,9 +332,31 @@ def risk_certificate(
             lower_bound=1.0
             - make(steps.n_queries, 1.0 - promise.max_risk, confidence).upper(1.0 - losses),
         )
+    shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
+    n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
+    covered = most_shown(promises)
+    to_judge = find_unjudged(lists, promises, above=np.nextafter(threshold, -np.inf))
     return RiskCertificate(
-        results, confidence, float(threshold), is_chosen=False, n_unjudged=count_unjudged(lists)
+        results,
+        confidence,
+        float(threshold),
+        is_chosen=False,
+        n_unjudged=len(to_judge),
+        to_judge=to_judge,
+        max_shown=covered,
+        shows_more=covered is not None and bool(n_shown.max() > covered),
+        n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
     )
+
+
+def machine_labels(judged_by, gains) -> np.ndarray:
+    """Rows with a label that a machine gave."""
+    if judged_by is None:
+        return np.zeros(len(gains), dtype=bool)
+    judges = pd.Series(np.asarray(judged_by, dtype=object).ravel())
+    if len(judges) != len(gains):
+        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
+    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
 
 
 def certify(
@@ -312,6 +369,10 @@ def certify(
     k,
     guarantee="confidence",
     labels=None,
+    parsed: ParsedMeasure | None = None,
+    scores=None,
+    most=None,
+    names=None,
 ) -> RiskCertificate:
     """The best threshold of a curve, higher values being better, among the certified ones.
 
@@ -325,6 +386,10 @@ def certify(
         As in :func:`risk_threshold`.
     labels : ndarray of shape (n_rows,) or None
         The labels, for rates that are functions.
+    parsed : ParsedMeasure or None
+        The measure of the curve, where there are `scores`.
+    scores, most, names
+        As in :func:`find_unjudged`.
     """
     confidence = check_guarantee(guarantee, confidence)
     promises = [each.with_places(k) for each in read_promises(risk, max_risk, None)]
@@ -347,7 +412,7 @@ def certify(
         if not bound.rules_out(np.zeros(steps.n_queries)):
             _raise_too_few(make, steps, promise, each_confidence, guarantee)
         if not bound.rules_out(steps.start):
-            _raise_impossible(steps, promise)
+            _raise_impossible(steps, promise, most)
         n_passed = _count_passed(steps, bound)
         lower, upper = -np.inf, np.inf
         if n_passed < len(steps.scores):
@@ -365,7 +430,10 @@ def certify(
     lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
     if lower >= upper:
         _raise_contradiction(tested)
-    threshold, value = _best_certified(curve, lists.scores, lower, upper)
+    # Where the curve is that of whole lists, so are the scores that a threshold lies between.
+    is_whole = parsed is not None and ends_behind(most, parsed)
+    between = scores if is_whole and scores is not None else lists.scores
+    threshold, value = _best_certified(curve, between, lower, upper)
     results = {}
     for promise, own, steps, bound, n_passed, lower, upper in tested:
         results[promise.name] = RiskPromise(
@@ -380,8 +448,19 @@ def certify(
             upper_bound=min(bound.upper(steps.at(threshold)), promise.max_risk),
         )
     grounds = confidence if guarantee == "confidence" else None
-    n_unjudged = count_unjudged(lists)
-    return RiskCertificate(results, grounds, threshold, value, n_unjudged=n_unjudged)
+    covered = most_shown(promises, most)
+    lower = max(promise.lower for promise in results.values())
+    to_judge = find_unjudged(lists, promises, scores=scores, most=most, above=lower, names=names)
+    return RiskCertificate(
+        results,
+        grounds,
+        threshold,
+        value,
+        n_unjudged=len(to_judge),
+        to_judge=to_judge,
+        max_shown=covered,
+        shows_more=covered is not None and covered != most,
+    )
 
 
 def _count_passed(steps, bound):
@@ -451,10 +530,16 @@ def _raise_no_safe_end(promise):
     )
 
 
-def _raise_impossible(steps, promise):
+def _raise_impossible(steps, promise, most):
     """Say that the safest threshold fails already."""
     what = f"risk={brief(promise.name)} cannot be kept at {promise.max_risk:g}"
     mean = f"{steps.start.mean():.3g}"
+    if promise.name == "false_reject_rate" and most is not None:
+        raise InputError(
+            f"{what}: showing at most {counted(most, 'document')} of each query hides {mean} of "
+            "the good documents before any threshold does. Raise max_risk or the cut-off of the "
+            "other rates, or promise nothing of what is shown behind it (show_beyond_k)."
+        )
     if promise.name == "false_reject_rate":
         raise InputError(
             f"{what}: scores of -inf filter {mean} of the good documents before any threshold "

@@ -8,8 +8,8 @@ import numpy as np
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.measure_steps import values_at_prefixes
-from skfilterrank._warnings import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._filtering.prefixes import list_order
 
 # Queries that a function is asked about by themselves.
 _N_ALONE = 20
@@ -85,7 +85,7 @@ class Steps(NamedTuple):
 def _forbidden_steps(lists, k):
     """Steps of the share of the shown top k that is forbidden."""
     scores, codes, losses = [], [], []
-    for block in lists.blocks():
+    for block in lists.with_ties("worst").blocks():
         bad = block.ranked((block.gains < 0).astype(np.float64), k)
         depth = bad.shape[1]
         shares = np.cumsum(bad, axis=1) / np.arange(1, depth + 1)
@@ -134,26 +134,6 @@ def has_judged(lists):
     return np.bincount(lists.index.codes(), judged, minlength=lists.index.n_queries) > 0
 
 
-def count_unjudged(lists) -> int:
-    """Unjudged documents of queries with a judged one, which a threshold may show; warns of them.
-
-    What is promised is said of labels, of which these documents have none.
-    """
-    if not lists.has_unjudged:
-        return 0
-    unjudged = np.isnan(lists.gains) & (lists.scores > -np.inf)
-    n_unjudged = int(np.count_nonzero(unjudged & has_judged(lists)[lists.index.codes()]))
-    if n_unjudged:
-        warn_user(
-            f"{n_unjudged} of {len(unjudged)} documents are unjudged, and no rate counts them as "
-            "forbidden or good: what is promised, or measured, of these queries need not hold of "
-            "queries that are judged whole. Judge them whole, or be careful and give what is "
-            "unjudged a forbidden label.",
-            DataWarning,
-        )
-    return n_unjudged
-
-
 _FAST = {
     "forbidden": _forbidden_steps,
     "any_forbidden": _any_forbidden_steps,
@@ -175,7 +155,8 @@ def steps_of_measure(lists: RankedLists, parsed: ParsedMeasure, k: int | None) -
         return fast(lists, k)
     kernel = entry.bind(k if entry.takes_k else None, parsed.options)
     changes = _Changes(lists.index.n_queries)
-    for block in lists.with_ties(entry.ties[0]).blocks():
+    ties = "worst" if "worst" in entry.ties else entry.ties[0]
+    for block in lists.with_ties(ties).blocks():
         keys, values = values_at_prefixes(block, kernel, None)
         changes.add(-keys, block.queries, values)
     return changes.steps(has_judged(lists))
@@ -186,7 +167,7 @@ def steps_of_function(loss: Callable, lists: RankedLists, labels: np.ndarray, k)
     name = getattr(loss, "__name__", type(loss).__name__)
     n_queries = lists.index.n_queries
     codes = lists.index.codes()
-    order = np.lexsort((-lists.scores, codes))
+    order, _, _ = list_order(lists.scores, lists.index, lists.gains)
     labels, codes, scores = labels[order], codes[order], lists.scores[order]
     sizes = np.bincount(codes, minlength=n_queries)
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
