@@ -465,7 +465,7 @@ def forbidden_seen(measures: Iterable[ParsedMeasure], labels, gains) -> list[Par
     odd = [each for each in measures if each.measure.with_forbidden]
     if odd:
         gained = as_gains(labels, gains)
-        odd = [each for each in odd if _any_below_0(each, gained)]
+        odd = [each for each in odd if any_below_0(each, gained)]
     return odd
 
 
@@ -484,7 +484,7 @@ def warn_of(odd: list[ParsedMeasure]) -> None:
     )
 
 
-def _any_below_0(parsed, gains):
+def any_below_0(parsed, gains):
     """Whether a measure sees gains below 0."""
     own = parsed.measure.own_reading
     return bool(((gains if own is None else own.of(gains)) < 0).any())

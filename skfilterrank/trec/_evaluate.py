@@ -15,6 +15,11 @@ from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.results import Result, counted
 from skfilterrank._core.run_words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank._core.samples import is_sample, refuse_measures_of_sample
+from skfilterrank._core.unjudged_lists import (
+    misled_measure,
+    unjudged_share,
+    warn_of_unjudged_lists,
+)
 from skfilterrank._files.named_runs import (
     errors_of,
     for_any_process,
@@ -46,6 +51,9 @@ class RunEvaluation(Result):
         list, unless ``missing="drop"``.
     unjudged_topics : tuple of str
         Topics of the run that are not in the judgments; not in `values`.
+    unjudged_share : float
+        Share of the documents that nDCG_f or its kin looks at and nobody judged; 0 where no such
+        measure is asked for, or nothing is forbidden.
     error : ValueError, OSError or None
         Why the run could not be evaluated, with ``on_error="yield"``.
     """
@@ -54,6 +62,7 @@ class RunEvaluation(Result):
     values: pd.DataFrame | None
     missing_topics: tuple[str, ...] = ()
     unjudged_topics: tuple[str, ...] = ()
+    unjudged_share: float = 0.0
     error: Exception | None = None
 
     def to_frame(self) -> pd.DataFrame:
@@ -133,6 +142,13 @@ def evaluate_run(
         As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; for an
         AlignedRun with judgments, or with a `missing`, `ties` or `precision` that it was not made
         with.
+
+    Warns
+    -----
+    DataWarning
+        If nDCG_f, nDCG_min or a share of forbidden documents is asked for, some judged document is
+        forbidden, and more than half of the documents that the measure looks at are unjudged: they
+        count as gain 0, so that a list that nobody judged scores like an empty one.
 
     See Also
     --------
@@ -260,11 +276,18 @@ def iter_evaluations(
         if qrels.is_sample:
             refuse_measures_of_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
+    shares = {}
     with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
         for evaluation in found:
             if evaluation.error is not None and on_error == "raise":
                 raise evaluation.error
+            shares[evaluation.name] = evaluation.unjudged_share
             yield evaluation
+    if qrels is not None:
+        misled = misled_measure(
+            measures, qrels.labels, params.get("gains"), params.get("unjudged", "zero")
+        )
+        warn_of_unjudged_lists(shares, misled)
 
 
 def _shown(evaluations, n_runs):
@@ -327,7 +350,13 @@ def _evaluate_named(name, run, index, measures, params, path=None):
             aligned, values = _evaluate(index, run, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
-    return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics)
+    share = 0.0
+    if index is not None:
+        misled = misled_measure(
+            measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
+        )
+        share = unjudged_share(aligned, misled)
+    return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics, share)
 
 
 def _check_params(measures, *, missing="empty", precision="double", **params):
@@ -368,6 +397,9 @@ def _evaluate(
         warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
         if is_sample(aligned.y_true, aligned.inclusion_probability):
             refuse_measures_of_sample(wanted)
+        gains, unjudged = params.get("gains"), params.get("unjudged", "zero")
+        misled = misled_measure(wanted, aligned.y_true, gains, unjudged)
+        warn_of_unjudged_lists({aligned.name: unjudged_share(aligned, misled)}, misled)
     _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
     return aligned, _values(*rows, wanted, ties=ties, **params)

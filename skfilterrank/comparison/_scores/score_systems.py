@@ -11,6 +11,11 @@ from tqdm.auto import tqdm
 from skfilterrank._core.measure import warn_of_forbidden
 from skfilterrank._core.measure_names import parse_measures
 from skfilterrank._core.samples import refuse_measures_of_sample
+from skfilterrank._core.unjudged_lists import (
+    misled_measure,
+    unjudged_share,
+    warn_of_unjudged_lists,
+)
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank._warnings import heard, say_again
 from skfilterrank.comparison._scores.system_scores import SystemScores
@@ -82,6 +87,11 @@ def score_systems(
         As :func:`skfilterrank.trec.evaluate_runs`; and if a topic is missing and `missing` names
         no way out.
 
+    Warns
+    -----
+    DataWarning
+        Of runs whose documents are mostly unjudged, as :func:`skfilterrank.trec.evaluate_run`.
+
     See Also
     --------
     score_predictions : The same for arrays of scores.
@@ -121,6 +131,8 @@ def score_systems(
     for name, (scores, said) in zip(named, bar):
         say_again(said)
         results[name] = scores
+    misled = misled_measure(wanted, index.labels, gains, unjudged)
+    warn_of_unjudged_lists({name: each.unjudged_share for name, each in results.items()}, misled)
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_topics=()) for name, each in results.items()}
@@ -236,6 +248,7 @@ class RunScores(NamedTuple):
     values: pd.DataFrame | None
     positions: RelevantPositions | None
     missing_topics: tuple[str, ...]
+    unjudged_share: float = 0.0
 
     @classmethod
     def of(cls, aligned, wanted, **params):
@@ -261,7 +274,9 @@ def _score_run(name, path, run, index, precision, wanted, params):
     """Values of one run; an error says which run it was."""
     with errors_of(name, path, run):
         aligned = align(index, run, precision=precision, ties=params["ties"])
-        return RunScores.of(aligned, wanted, **params)
+        misled = misled_measure(wanted, index.labels, params["gains"], params["unjudged"])
+        scores = RunScores.of(aligned, wanted, **params)
+        return scores._replace(unjudged_share=unjudged_share(aligned, misled))
 
 
 def _scores_of(text, parsed, results, missing):
