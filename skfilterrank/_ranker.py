@@ -213,7 +213,7 @@ class RankerMixin:
                 )
             query_weight = sample_weight
         groups = find_groups(groups, y, X)
-        warn_of_cut_queries(self, groups)
+        warn_of_cut_queries(self, groups, y, X)
         is_guessed = groups is None and not self.fitted_with_groups_
         if is_guessed:
             groups = np.arange(count_rows(X))

@@ -28,6 +28,7 @@ __all__ = [
     "limit_threads",
     "metadata_routing_enabled",
     "num_samples",
+    "rows_of_callers",
     "safe_indexing",
     "tags_tell_sparse",
     "trees_and_forests",
@@ -37,6 +38,14 @@ __all__ = [
 # Where scikit-learn fits on one side of a split and scores the other.
 _CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
 _SEARCH = "sklearn.model_selection._search"
+_PERMUTATION = "sklearn.inspection._permutation_importance"
+# Where all rows are in reach of what draws some of them.
+_HOLD_ROWS = (
+    *_CROSS_VALIDATION,
+    _SEARCH,
+    "sklearn.model_selection._search_successive_halving",
+    _PERMUTATION,
+)
 
 
 def feature_names(X) -> np.ndarray | None:
@@ -60,12 +69,13 @@ def metadata_routing_enabled() -> bool:
 
 
 def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
-    """Whether scikit-learn's cross-validation calls, and what stands for it as long as it runs.
+    """Return if scikit-learn's cross-validation calls, and what stands for it as long as it runs.
 
-    Where none calls, fit and score need not be two sides of a split. Nothing else tells: an
-    estimator is handed the rows of one side. This looks up the stack, at most some dozen frames
-    and a few microseconds; where scikit-learn names its modules otherwise, none calls. In other
-    processes and threads of joblib's nothing stands for the whole, which is out of sight.
+    A permutation of features calls as a cross-validation does. Where none calls, fit and score
+    need not be two sides of a split. Nothing else tells: an estimator is handed the rows of one
+    side. This looks up the stack, at most some dozen frames and a few microseconds; where
+    scikit-learn names its modules otherwise, none calls. In other processes and threads of
+    joblib's nothing stands for the whole, which is out of sight.
     """
     is_called, within, whole = False, None, None
     frame: FrameType | None = sys._getframe(1)
@@ -73,11 +83,24 @@ def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
         module = frame.f_globals.get("__name__")
         if frame.f_code is joblib.Parallel.__call__.__code__:
             within = frame.f_locals["self"]
-        elif module in _CROSS_VALIDATION or (is_called and module == _SEARCH):
+        elif module in (*_CROSS_VALIDATION, _PERMUTATION) or (is_called and module == _SEARCH):
             # The outermost, not what may run around it.
             is_called, whole = True, within
         frame = frame.f_back
     return is_called, whole
+
+
+def rows_of_callers():
+    """Yield X, y, and the training and test rows or None, that callers in scikit-learn hold.
+
+    The outermost come last. A caller that hands on some rows holds all that it chose from.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") in _HOLD_ROWS and "y" in frame.f_code.co_varnames:
+            held = frame.f_locals
+            yield tuple(held.get(name) for name in ("X", "y", "train", "test"))
+        frame = frame.f_back
 
 
 def without_groups(routing):

@@ -11,11 +11,14 @@ import pytest
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     GroupShuffleSplit,
+    HalvingGridSearchCV,
     KFold,
     LeaveOneGroupOut,
     cross_val_score,
@@ -220,7 +223,8 @@ class TestCutQueries:
                 warnings.simplefilter("default")
                 cross_val_score(ranker, X, y, **data, **how)
         # Cut queries are shorter lists, too, of which thresholds tell.
-        told = [each for each in caught if "of the lists have other sizes" not in str(each.message)]
+        others = ("of the lists have other sizes", "filtering is not shown to pay")
+        told = [each for each in caught if not any(text in str(each.message) for text in others)]
         # scikit-learn 1.6 has something to say of LightGBM 4.3.
         told = [each for each in told if each.category is not FutureWarning]
         assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
@@ -243,6 +247,55 @@ class TestCutQueries:
         search = GridSearchCV(ranker, {}, cv=GroupKFold(3)).fit(X, BY_QID, groups=QID)
         search.score(X[rows], BY_QID.iloc[rows])
         assert search.best_estimator_ not in _fitted_on
+
+
+DRAWN = "rows are drawn and not queries"
+ORDER = np.random.default_rng(0).permutation(len(Y))
+
+
+def halving(model, X, y, **how):
+    """Search by halving over rows, of which later rounds get more."""
+    how = {"min_resources": 90, "factor": 2, "cv": GroupKFold(3)} | how
+    HalvingGridSearchCV(model, {}, **how).fit(X, y, groups=y.index)
+
+
+def importance(model, X, y, **how):
+    """Permute the features of a part of the rows."""
+    permutation_importance(model.fit(X, y), X, y, n_repeats=2, random_state=0, **how)
+
+
+# What draws rows, what draws queries, and its arguments.
+DRAWS = {
+    "HalvingGridSearchCV": (halving, {}, {"min_resources": len(Y)}),
+    "permutation_importance": (importance, {"max_samples": 0.4}, {}),
+    "learning_curve": (
+        lambda model, X, y, **how: learning_curve(
+            model, X, y, groups=y.index, cv=GroupKFold(3), **how
+        ),
+        {"train_sizes": [0.4]},
+        {"train_sizes": [1.0]},
+    ),
+    "one split of rows": (
+        lambda model, X, y, **how: cross_val_score(model, X, y, **how),
+        {"cv": [(np.arange(0, 150), np.arange(150, 180))]},
+        {"cv": [(np.flatnonzero(QID[ORDER] < 30), np.flatnonzero(QID[ORDER] >= 30))]},
+    ),
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+@pytest.mark.parametrize("name", ["Ridge", "LambdaRankRanker", "RankAndFilter(Ridge)"])
+def test_drawn_rows_are_warned_of_once(draw, name):
+    function, rows, queries = draw
+    model, y = (RANKERS | {"Ridge": Ridge()})[name], BY_QID.iloc[ORDER]
+    for how, expected in ((rows, 1), (queries, 0)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function(clone(model), X[ORDER], y, scoring=SCORER, **how)
+        told = [str(each.message) for each in caught]
+        told = [text for text in told if text.startswith((DRAWN, CUT))]
+        assert len(told) == expected
+        assert all(text.startswith(CUT if "cv" in how else DRAWN) for text in told)
 
 
 OTHERS = {

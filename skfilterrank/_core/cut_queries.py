@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 import pandas as pd
 
+from skfilterrank._core.checks import query_ids_of_index
 from skfilterrank._core.inside import fitted_end
 from skfilterrank._core.queries import GroupIndex
-from skfilterrank._sklearn_compat import calling_cross_validation
+from skfilterrank._sklearn_compat import calling_cross_validation, rows_of_callers
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning
 
@@ -29,6 +30,15 @@ class _Seen:
         self.is_warned = False
         self.estimators = WeakSet()
         self.sizes = pd.Series(dtype=np.int64)
+        self._numbered = {}
+
+    def numbered(self, index) -> tuple[GroupIndex, np.ndarray]:
+        """Return the queries of rows, and the number of each row's query; made once."""
+        # The index is kept, so that no other gets its identity.
+        if id(index) not in self._numbered:
+            whole = GroupIndex.from_groups(query_ids_of_index(index))
+            self._numbered[id(index)] = index, whole, whole.codes()
+        return self._numbered[id(index)][1:]
 
     def is_cut(self, estimator, scored: GroupIndex) -> bool:
         """Whether an estimator is scored on some rows of a query that has others elsewhere."""
@@ -54,10 +64,11 @@ def note_queries(ranker, groups) -> None:
         _fitted_on[ranker] = GroupIndex.from_groups(groups)
 
 
-def warn_of_cut_queries(estimator, groups) -> None:
-    """Warn where a fold has some rows of a query, and other rows of it are scored.
+def warn_of_cut_queries(estimator, groups, *carriers) -> None:
+    """Warn where some rows of a query are scored, or learned from, and others are not.
 
-    `groups` are query ids, or the index of them.
+    `groups` are the query ids of the scored rows, or the index of them. `carriers` are the rows
+    that are scored: where their index holds the ids, they are compared with all rows in reach.
     """
     is_called, call = calling_cross_validation()
     if groups is None or not is_called:
@@ -67,18 +78,70 @@ def warn_of_cut_queries(estimator, groups) -> None:
         return
     scored = groups if isinstance(groups, GroupIndex) else GroupIndex.from_groups(groups)
     end = fitted_end(estimator)
+    is_split, is_drawn = False, False
+    if _held(*carriers) is not None:
+        is_split, is_drawn = _compared_with_all(scored, seen)
     noted = _fitted_on.get(end)
-    if noted is None:
-        seen.is_warned = seen.is_cut(end, scored)
+    if is_split:
+        pass
+    elif noted is None:
+        is_split = seen.is_cut(end, scored)
     else:
         left = np.flatnonzero(np.isin(noted.query_ids, scored.query_ids))
         right = np.flatnonzero(np.isin(scored.query_ids, noted.query_ids))
         # The rows that were learned from, scored as train_score, are no other rows.
-        seen.is_warned = not np.array_equal(noted.sizes[left], scored.sizes[right])
-    if seen.is_warned:
+        is_split = not np.array_equal(noted.sizes[left], scored.sizes[right])
+    seen.is_warned = is_split or is_drawn
+    if is_split:
         warn_user(
             "cv splits queries: some have rows on both sides of a split, so that scores are of "
             "queries that the models have seen. Split whole queries, such as by GroupKFold with "
             "groups=.",
             DataWarning,
         )
+    elif is_drawn:
+        warn_user(
+            "rows are drawn and not queries, so that models learn from or are scored on pieces of "
+            "lists. Draw whole queries: not by HalvingGridSearchCV(resource='n_samples'), "
+            "permutation_importance(max_samples=) or a learning curve over rows.",
+            DataWarning,
+        )
+
+
+def _held(*carriers):
+    """Return the first index of rows that holds query ids, or None."""
+    return next((each.index for each in carriers if query_ids_of_index(each) is not None), None)
+
+
+def _compared_with_all(scored, seen):
+    """Return if queries stand on both sides of a split, and if rows of queries are left out.
+
+    One query that is cut at the end of some rows is no draw.
+    """
+    found = learned = None
+    for X, y, train, test in rows_of_callers():
+        index = _held(y, X)
+        if index is None or len(index) < scored.n_rows:
+            continue
+        whole, codes = seen.numbered(index)
+        if found is None or len(codes) > found.n_rows:
+            found = whole
+        if train is not None:
+            sizes = np.bincount(codes[train], minlength=whole.n_queries)
+            if test is not None and sizes[codes[test]].any():
+                return True, False
+            if learned is None:
+                learned = whole.query_ids[sizes > 0], sizes[sizes > 0]
+    if found is None:
+        return False, False
+    n_cut = _n_cut(scored.labels, scored.sizes, found)
+    if learned is not None:
+        n_cut = max(n_cut, _n_cut(*learned, found))
+    return False, n_cut > 1
+
+
+def _n_cut(ids, sizes, whole):
+    """Number of queries that have more rows in the whole."""
+    places = whole.labels.get_indexer(ids)
+    known = places >= 0
+    return int(np.count_nonzero(sizes[known] < whole.sizes[places[known]]))

@@ -107,7 +107,7 @@ class RankingScorer(RequestsGroups):
         values, index = values_of_queries(
             measures, y, scores, groups=query_ids, options=params, **shared
         )
-        warn_of_cut_queries(estimator, index)
+        warn_of_cut_queries(estimator, index, y, X)
         weights = given_weights(query_weight, index)
         means = [
             number_over_queries(column, each.measure.over_queries, weights)
