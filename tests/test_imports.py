@@ -29,8 +29,7 @@ LAYERS = {
     "_core": 1,
     # Files as bytes, lines and names.
     "_files": 2,
-    # The best threshold of rows in parts; rows in the partitions of Dask.
-    "_threshold": 2,
+    # Rows in the partitions of Dask.
     "_dask": 2,
     "_library_forms": 1,
     "_response": 2,
@@ -38,6 +37,8 @@ LAYERS = {
     "_wrapping": 2,
     "_ranker": 2,
     "io": 3,
+    # The best threshold of rows in parts.
+    "_threshold": 3,
     "metrics": 4,
     "features": 5,
     "ranking": 5,

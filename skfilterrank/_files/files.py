@@ -7,8 +7,10 @@ import os
 import secrets
 import shutil
 import stat
+import tempfile
 from contextlib import contextmanager, suppress
 
+from skfilterrank._files.locks import held_folder, remove_abandoned, try_lock
 from skfilterrank._files.packings import MAGIC_BYTES, packing_of, unpacked, unpacked_stream
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 
@@ -28,7 +30,7 @@ def source_name(source):
     return name if isinstance(name, str) else "<stream>"
 
 
-def _check_name(path):
+def check_name(path):
     """Raise an InputError where no file can have such a name."""
     try:
         is_possible = b"\0" not in os.fsencode(path)
@@ -57,7 +59,7 @@ def open_for_reading(source):
             )
         yield source
         return
-    _check_name(source)
+    check_name(source)
     with open(source, "rb") as raw:
         packing = packing_of(raw.peek(MAGIC_BYTES)[:MAGIC_BYTES])
         yield raw if packing is None else unpacked_stream(raw, packing, source_name(source))
@@ -84,23 +86,22 @@ def open_replacing(path):
 
     Bytes go into ``.NAME.partial-PID-...`` in the same folder, which takes the place of the file
     when the block has ended and the disk has all of them, and is removed when the block raises.
-    As with open, permissions of the file stay and a link goes on pointing to it, and what is no
+    A file that a killed process left is removed by a later one that writes into the folder. As
+    with open, permissions of the file stay and a link goes on pointing to it, and what is no
     file, such as /dev/stdout or a pipe, is written to directly. Other than with open, further hard
     links to the file keep what it held.
     """
-    _check_name(path)
+    check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
     if target is None:
         with io.BufferedWriter(_NamedFile(path, "wb", asked=path)) as handle:
             yield handle
         return
-    folder, name = os.path.split(target)
-    # Of a name 50 characters, so that with the rest it is none that is too long.
-    partial = f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
-    partial = os.path.join(folder, partial)
+    partial = _partial(target)
     try:
         with io.BufferedWriter(_NamedFile(partial, "xb", asked=path, like=target)) as handle:
+            try_lock(handle.fileno())
             yield handle
             handle.flush()
             with _naming(path):
@@ -126,11 +127,11 @@ def folder_replacing_nothing(path):
     path = os.path.abspath(os.fsdecode(path))
     if os.path.lexists(path):
         raise InputError(f"{path} is there already: remove it first, or name another folder.")
-    parent, name = os.path.split(path)
-    partial = os.path.join(parent, f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}")
+    partial = _partial(path)
     os.mkdir(partial)
     try:
-        yield partial
+        with held_folder(partial):
+            yield partial
         # Of what came there meanwhile, only an empty folder is taken the place of.
         os.rename(partial, path)
     except BaseException:
@@ -138,9 +139,35 @@ def folder_replacing_nothing(path):
         raise
 
 
+@contextmanager
+def temporary_folder(parent: str | None):
+    """Yield a new folder in another one, or where the system has such, and remove it in the end.
+
+    A folder that a killed process left is removed by a later one.
+    """
+    path = _partial(os.path.join(parent or tempfile.gettempdir(), "skfilterrank"))
+    os.mkdir(path, 0o700)
+    try:
+        with held_folder(path):
+            yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _partial(path):
+    """A new name beside a path, for what is not yet whole; what killed processes left is removed.
+
+    It takes 50 characters of the name of the path, so that it is not too long.
+    """
+    folder, name = os.path.split(path)
+    remove_abandoned(folder)
+    name = f".{name[:50]}.partial-{os.getpid()}-{secrets.token_hex(4)}"
+    return os.path.join(folder, name)
+
+
 def check_writable(path):
     """Raise the OSError in which writing to a path would end, as far as that can be told before."""
-    _check_name(path)
+    check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
     place, rights = path, os.W_OK
@@ -226,7 +253,7 @@ def _text_writer(handle):
 def read_bytes(source):
     """Content of a path or handle as bytes, unpacked."""
     if is_path(source):
-        _check_name(source)
+        check_name(source)
         with open(source, "rb") as handle:
             data = handle.read()
     else:

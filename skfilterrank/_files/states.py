@@ -18,11 +18,11 @@ from skfilterrank._json import parse_json
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
-def write_state(target, kind: str, state: dict, call: str) -> None:
-    """Write a state, with its kind before it and a checksum behind; `call` says how to call."""
+def write_state(target, kind: str, state: dict, call: str) -> str:
+    """Write a state between its kind and its checksum, and return that; `call` says how to call."""
     check_target(target, call)
     content = _finite({"format": kind} | state)
-    content["checksum"] = _checksum(content)
+    content["checksum"] = checksum_of(content)
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         text.encode("utf-8")
@@ -31,6 +31,7 @@ def write_state(target, kind: str, state: dict, call: str) -> None:
         raise InputError(f"a name has {half}, half of a character: no file holds it.") from None
     with open_for_writing(target) as write:
         write(text)
+    return content["checksum"]
 
 
 def read_state(source, kind: str, read):
@@ -58,7 +59,7 @@ def read_state(source, kind: str, read):
             name,
         )
     checksum = content.pop("checksum", None)
-    if checksum != _checksum(content):
+    if checksum != checksum_of(content):
         raise FileFormatError(
             "its content does not go with its checksum: it was changed after it was written. Make "
             "it again instead of editing it.",
@@ -202,7 +203,7 @@ def _finite(value):
     return repr(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _checksum(content):
-    """Of the content as JSON of one form."""
+def checksum_of(content: dict) -> str:
+    """Return the checksum of a state, which does not depend on the order of its fields."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -4,7 +4,6 @@ Why this is exact stands in the notes of :func:`skfilterrank.stream.threshold_cu
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from skfilterrank._core.measure_steps import measure_steps
 from skfilterrank._core.midpoint import middle
 from skfilterrank._core.row_blocks import Block, merged
 from skfilterrank._core.same_value import ROUNDING_OF_MEANS
+from skfilterrank._files.files import temporary_folder
 from skfilterrank._threshold.spilled_steps import MOST_STEPS, Bucket
 from skfilterrank._threshold.step_bins import (
     SHIFT,
@@ -205,8 +205,7 @@ class Search:
         path = None
         self.is_on_disk = n_steps > MOST_STEPS
         if self.is_on_disk:
-            place = tempfile.TemporaryDirectory(prefix="skfilterrank-", dir=folder)
-            path = os.path.join(stack.enter_context(place), "steps")
+            path = os.path.join(stack.enter_context(temporary_folder(folder)), "steps")
         self._steps = Bucket(path)
         closed = ~self._is_open
         # At its lowest step the sum over a bin makes the value right, which is what is looked at.

@@ -12,6 +12,7 @@ import skfilterrank
 from skfilterrank.cli._errors import message_of
 from skfilterrank.cli._file_options import NOTE, REPLACING, overwritten
 from skfilterrank.cli._shared_options import add_talk
+from skfilterrank.cli._signals import signals_as_exits
 from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
@@ -98,13 +99,14 @@ def main(argv=None) -> int:
     int
         0; 1 where a command went on without some of its files, as it was told to; 2 after a
         message on standard error about arguments or files; 130 after Ctrl-C.
+        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number.
 
     Raises
     ------
     Exception
         What nobody foresaw keeps its traceback.
     """
-    with standard_streams():
+    with standard_streams(), signals_as_exits():
         return _main(argv)
 
 

@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from skfilterrank._core.queries import GroupIndex
 from skfilterrank._core.row_blocks import Block, check_one_type
+from skfilterrank._files.files import temporary_folder
 from skfilterrank.stream._closed import keys_of
 from skfilterrank.stream._frames import Wanted
 
@@ -58,7 +58,7 @@ class Parts:
 @contextmanager
 def partitioned(source, wanted: Wanted, folder: str | None) -> Iterator[Parts]:
     """Write rows to files by a hash of their queries, which go when the block ends."""
-    with tempfile.TemporaryDirectory(prefix="skfilterrank-", dir=folder) as place:
+    with temporary_folder(folder) as place:
         try:
             yield _written(source, wanted, place)
         except OSError as error:

@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +223,50 @@ class TestMonitor:
         code, _, err = self.look(run, "tuesday")
         assert code == 2
         assert "is the state of another filter than filter.json" in err
+
+    def test_a_filter_that_was_fitted_anew_has_no_alarm_of_the_old_one(self, run, data):
+        """Also where it promises the same with another threshold."""
+        self.prepare(run, data)
+        write_qrels("monday.qrels", data.assign(label=-1).head(800))
+        assert self.look(run, "monday")[0] == 1
+        run(
+            "threshold", "tuesday.qrels", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
+            "--save", "filter.json",
+        )  # fmt: skip
+        code, _, err = self.look(run, "tuesday")
+        assert code == 2
+        assert "is the state of another filter than filter.json holds now" in err
+        Path("filter.monitor.json").unlink()
+        assert self.look(run, "tuesday")[0] == 0
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+    def test_a_day_whose_output_could_not_be_written_is_not_counted(self, run, data):
+        self.prepare(run, data)
+        command = [sys.executable, "-m", "skfilterrank", "monitor", "filter.json", "--qrels"]
+        command += ["monday.qrels", "--run", "monday.run"]
+        with open("/dev/full", "w") as full:
+            assert subprocess.run(command, stdout=full).returncode == 2
+        assert not Path("filter.monitor.json").exists()
+        # A reader that has gone wanted no more, which is no failure.
+        reading, writing = os.pipe()
+        os.close(reading)
+        with open(writing, "w") as pipe:
+            assert subprocess.run(command, stdout=pipe).returncode == 0
+        assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [100]
+
+    def test_processes_at_once_count_all_topics(self, run, data):
+        self.prepare(run, data)
+        number = data["qid"].str[1:].astype(int)
+        processes = []
+        for part in range(4):
+            rows = data[number // 10 == part]
+            write_run(f"{part}.run", rows)
+            write_qrels(f"{part}.qrels", rows)
+            command = ["monitor", "filter.json", "--qrels", f"{part}.qrels", "--run", f"{part}.run"]
+            processes.append(subprocess.Popen([sys.executable, "-m", "skfilterrank", *command]))
+        assert [process.wait(60) for process in processes] == [0] * 4
+        assert read_monitor("filter.monitor.json").status.rates["n_queries"].tolist() == [40]
+        assert not list(Path().glob(".*"))
 
     def test_a_filter_that_promises_nothing(self, run, data):
         self.prepare(run, data)

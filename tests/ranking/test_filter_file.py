@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import _checksum
+from skfilterrank._files.states import checksum_of
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
 from skfilterrank.io import load_model, save_model
@@ -181,7 +181,7 @@ def test_fields_are_looked_at_whatever_the_checksum(texts, tmp_path, form, field
     if value is MISSING:
         del inside[field[-1]]
     path = tmp_path / "state.json"
-    path.write_text(json.dumps(content | {"checksum": _checksum(content)}))
+    path.write_text(json.dumps(content | {"checksum": checksum_of(content)}))
     read = read_monitor if form == "monitor" else read_filter
     names = [name for name in field if isinstance(name, str)]
     with pytest.raises(FileFormatError, match=rf"state\.json: .*{names[-1]}.* Make it again"):

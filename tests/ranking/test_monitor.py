@@ -1,6 +1,9 @@
 """Monitors: an alarm and an interval that hold at any time, and states that are resumed."""
 
+import itertools
 import math
+import warnings
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -9,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from skfilterrank.exceptions import FileFormatError
+from skfilterrank.exceptions import DataWarning, FileFormatError
 from skfilterrank.ranking import RiskMonitor, read_monitor, write_monitor
-from skfilterrank.ranking._filtering.monitor import _BETS
+from skfilterrank.ranking._filtering.monitor import _BETS, _SUM_OF_STARTS
 
 
 def stream(rng, n, rate):
@@ -23,13 +26,14 @@ def watch(monitor, y_true, y_score, groups, **params):
     return monitor.update(y_true, y_score, groups=groups, **params)
 
 
-def test_the_capital_is_that_of_bets_one_after_the_other():
+def test_the_capital_is_that_of_bets_that_start_at_each_query():
     losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
-    capital = [1.0] * len(_BETS)
+    capital = [0.0] * len(_BETS)
     highest = 1.0
-    for loss in losses:
+    for number, loss in enumerate(losses, 2):
+        start = 1 / (number * math.log(number) ** 2) / 2.1098
         for i, bet in enumerate(_BETS):
-            capital[i] *= 1 + bet / 0.1 * (loss - 0.1)
+            capital[i] = (capital[i] + start) * (1 + bet / 0.1 * (loss - 0.1))
         highest = max(highest, sum(capital) / len(capital))
 
     def of_label(y_true, shown, groups):
@@ -42,6 +46,40 @@ def test_the_capital_is_that_of_bets_one_after_the_other():
     assert rate["evidence"] == pytest.approx(highest)
     assert rate["observed"] == pytest.approx(np.mean(losses))
     assert rate["n_queries"] == 8
+
+
+def test_the_starts_of_the_bets_sum_to_at_most_one():
+    """The exact sum to a million, and for the rest the integral of 1 / (m log(m) ** 2)."""
+    m = np.arange(2, 10**6, dtype=np.float64)
+    starts = 1 / (m * np.log(m) ** 2)
+    most = starts.sum() + 1 / math.log(10**6 - 1)
+    assert most <= _SUM_OF_STARTS
+    assert most > 0.999 * _SUM_OF_STARTS
+
+
+def test_every_path_of_seven_losses_is_fair_at_the_level():
+    """The capital and what is not yet staked are 1 on average, weighed by the chance of a path."""
+    mean, level = 0.0, 0.1
+    m = np.arange(2, 9)
+    reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / _SUM_OF_STARTS
+    for path in itertools.product([0.0, 1.0], repeat=7):
+        watched = RiskMonitor("any_forbidden", max_risk=level)._watched[0]
+        watched = watched.after(np.array(path), np.inf)
+        chance = level ** sum(path) * (1 - level) ** (7 - sum(path))
+        mean += chance * (np.exp(watched.log_capital).mean() + reserve)
+    assert mean == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("calm", [1000, 10_000])
+def test_a_rate_that_doubles_after_a_calm_time_is_noticed(calm):
+    rng = np.random.default_rng(0)
+    delays = []
+    for _ in range(20):
+        monitor = RiskMonitor("any_forbidden", max_risk=0.1, allow_repeats=True)
+        assert not watch(monitor, *stream(rng, calm, 0.05)).alarm
+        status = watch(monitor, *stream(rng, 1000, 0.2))
+        delays.append(status.rates["alarm_at"].iloc[0] - calm)
+    assert np.median(delays) < 450
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.05])
@@ -161,6 +199,54 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
         watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([1, 2], [1.0, 2.0]),
+        ([1, 2], np.array([2, 1], dtype=object)),
+        ([1, 2], ["1", "2"]),
+        ([True, False], np.array(["False", "True"])),
+        (["a", "b"], np.array(["a", "b"]).astype(object)),
+        ([np.str_("a")], ["a"]),
+        ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[ns]")),
+        ([date(2024, 1, 31)], np.array(["2024-01-31"], dtype="datetime64[D]")),
+        ([date(2024, 1, 31)], ["2024-01-31"]),
+        (pd.to_datetime(["2024-01-31 12:00:01"]), ["2024-01-31 12:00:01"]),
+        (pd.to_timedelta([1], unit="s"), np.array([1000], dtype="timedelta64[ms]")),
+    ],
+)
+def test_equal_ids_of_other_types_are_counted_once(one, other):
+    for first, second in ((one, other), (other, one)):
+        monitor = RiskMonitor("any_forbidden")
+        n = len(first)
+        watch(monitor, np.ones(n), np.ones(n), first)
+        with pytest.raises(ValueError, match="counted already"):
+            watch(monitor, np.ones(n), np.ones(n), second)
+
+
+def test_a_warning_that_is_an_error_counts_nothing():
+    monitor = RiskMonitor("any_forbidden")
+    rows = ([1, np.nan], [2, 3], ["a", "a"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        with pytest.raises(DataWarning, match="unjudged"):
+            watch(monitor, *rows)
+    with pytest.warns(DataWarning, match="unjudged"):
+        assert watch(monitor, *rows).rates["n_queries"].tolist() == [1]
+
+
+def test_a_rate_that_looks_at_no_label_needs_none():
+    scores, queries = [1, 2, -np.inf, -np.inf], ["a", "a", "b", "c"]
+    monitor = RiskMonitor("empty_list_rate", max_risk=0.5)
+    rate = watch(monitor, [np.nan] * 4, scores, queries).rates.iloc[0]
+    assert (rate["observed"], rate["n_queries"]) == (2 / 3, 3)
+    with pytest.raises(ValueError, match="counted already: 'a', 'b', 'c'"):
+        watch(monitor, [np.nan] * 4, scores, queries)
+    # With one that does, both count the same queries.
+    both = RiskMonitor({"empty_list_rate": 0.5, "any_forbidden": 0.5})
+    assert watch(both, [1, 1, np.nan, 1], scores, queries).rates["n_queries"].tolist() == [2, 2]
+
+
 def test_nothing_is_counted_when_an_update_fails():
     monitor = RiskMonitor({"any_forbidden": 0.1, "forbidden@3": 0.1})
     with pytest.raises(ValueError, match="y_score has 3 entries"):
@@ -209,6 +295,27 @@ class TestFiles:
         assert resumed.status.rates.equals(whole.status.rates)
         assert resumed.status.alarm
 
+    def test_a_file_that_another_process_wrote_is_not_written_over(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        write_monitor(path, self.monitor())
+        one, other = read_monitor(path), read_monitor(path)
+        one.update(["bad"], [9], groups=["new"])
+        write_monitor(path, one)
+        text = path.read_text()
+        with pytest.raises(ValueError, match="has changed since monitor was read from it"):
+            write_monitor(path, other)
+        assert path.read_text() == text
+        write_monitor(path, one)
+        write_monitor(tmp_path / "other.json", other)
+
+    def test_a_state_before_the_first_query(self, tmp_path):
+        path = tmp_path / "monitor.json"
+        write_monitor(path, RiskMonitor("any_forbidden", max_risk=0.1))
+        rows = stream(np.random.default_rng(0), 50, 0.2)
+        again = read_monitor(path).update(rows[0], rows[1], groups=rows[2])
+        new = RiskMonitor("any_forbidden", max_risk=0.1)
+        assert again.rates.equals(watch(new, *rows).rates)
+
     def test_a_changed_file_is_told(self, tmp_path):
         path = tmp_path / "monitor.json"
         write_monitor(path, self.monitor())
@@ -220,7 +327,7 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "no JSON"),
-            ("[]", "no file of the kind 'skfilterrank monitor 1'"),
+            ("[]", "no file of the kind 'skfilterrank monitor 2'"),
             ('{"format": "skfilterrank monitor 9"}', "of another version"),
             ('{"format": "other"}', "got 'other'"),
             ("", "no JSON"),

@@ -1,9 +1,6 @@
 """What ``skfilterrank judge`` does."""
 
-import contextlib
 import os
-import signal
-import threading
 import warnings
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pandas as pd
 
 from skfilterrank import judgments
 from skfilterrank._core.results import counted
+from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
 from skfilterrank.cli._label_gains import numbered_gains
@@ -70,28 +68,27 @@ def run(arguments) -> int:
     write = _writer(
         strategy, arguments, selector, index, judged, log, _tell_of_log(log), sample, assessor
     )
-    with _signals_as_exits():
-        try:
-            judge(
-                selector,
-                assessor,
-                log=log,
-                n_select=arguments.n_select if sample is None else None,
-                topics=arguments.only,
-                # Whatever the topic, so that what is judged is always a smaller sample.
-                order=None if sample is None or arguments.only else np.arange(len(index)),
-                pool=index,
-                leave_out=without,
-                grades=arguments.grades,
-                known=judged.known.reset_index(),
-                assessor_name=arguments.assessor,
-            )
-        except JudgmentLogError:
-            raise
-        except BaseException:
-            if log.exists():
-                write()
-            raise
+    try:
+        judge(
+            selector,
+            assessor,
+            log=log,
+            n_select=arguments.n_select if sample is None else None,
+            topics=arguments.only,
+            # Whatever the topic, so that what is judged is always a smaller sample.
+            order=None if sample is None or arguments.only else np.arange(len(index)),
+            pool=index,
+            leave_out=without,
+            grades=arguments.grades,
+            known=judged.known.reset_index(),
+            assessor_name=arguments.assessor,
+        )
+    except JudgmentLogError:
+        raise
+    except BaseException:
+        if log.exists():
+            write()
+        raise
     write()
     return 0
 
@@ -150,30 +147,6 @@ def _check_labels(arguments):
             raise InputError(f"--{option} says what a sample is for: add --strategy sample.")
     if arguments.second_look and not arguments.judged:
         raise InputError("--second-look looks at the labels of --judged: add it.")
-
-
-@contextlib.contextmanager
-def _signals_as_exits():
-    """Leave by SystemExit when the process is told to end, so that the terminal is put right."""
-    before = {}
-
-    def leave(number, frame):
-        # The next one shall not keep the judgments from being written.
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    try:
-        if threading.current_thread() is threading.main_thread():
-            for name in ("SIGTERM", "SIGHUP"):
-                number = getattr(signal, name, None)  # Windows has no SIGHUP
-                # What is ignored, as by nohup, stays so.
-                if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                    before[number] = signal.signal(number, leave)
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _pool(arguments, judged):
@@ -299,6 +272,11 @@ def _writer(strategy, arguments, selector, index, judged, log, n_before, sample,
     path = arguments.out
 
     def write():
+        # Another process may go on behind this log meanwhile, and write what it holds then.
+        with locked(path):
+            write_answers()
+
+    def write_answers():
         answers = read_judgment_log(log) if log.exists() else judged.labels.iloc[:0].reset_index()
         labels = answers.set_index(["qid", "docno"])["label"]
         n_new = max(len(labels) - n_before, 0)

@@ -4,6 +4,7 @@ import json
 import os
 
 from skfilterrank._core.results import counted
+from skfilterrank._files.locks import locked
 from skfilterrank._files.separated import csv_text
 from skfilterrank.cli._file_options import written
 from skfilterrank.cli._run_files import (
@@ -23,20 +24,34 @@ def run(arguments) -> int:
     """Count the new topics; 1 where a promise is broken."""
     model = read_filter_of_runs(arguments.filter)
     state = arguments.state or _state_beside(arguments.filter)
-    monitor = _monitor(model, state, arguments)
     index = QrelsIndex(read_judgments(arguments.qrels, arguments))
     aligned = index.align(read_run(source(arguments.run)), missing=arguments.missing)
     y_true, y_score, groups = aligned
     shown = model.predict(y_score, groups=groups)
-    status = monitor.update(y_true, shown, groups=groups)
-    write_monitor(state, monitor)
+    with locked(state):
+        monitor = _monitor(model, state, arguments)
+        n_before = _n_counted(monitor.status)
+        status = monitor.update(y_true, shown, groups=groups)
+        # Topics of the state cannot be counted again. So it is written last, after all that can
+        # fail; a reader of the output that has gone is no failure.
+        try:
+            with results(arguments) as (format, write):
+                write(_FORMATS[format](status))
+        except BrokenPipeError:
+            write_monitor(state, monitor)
+            raise
+        write_monitor(state, monitor)
     if missing := len(aligned.missing_topics):
         done = DONE_WITH_MISSING[arguments.missing]
         tell(f"{arguments.run} lacks {counted(missing, 'judged topic')}: {done}")
-    tell(f"counted {counted(aligned.index.n_queries, 'topic')}; the state is in {state}")
-    with results(arguments) as (format, write):
-        write(_FORMATS[format](status))
+    n_new = _n_counted(status) - n_before
+    tell(f"counted {counted(n_new, 'topic')}; the state is in {state}")
     return 1 if status.alarm else 0
+
+
+def _n_counted(status):
+    """Number of queries that any rate has counted."""
+    return int(status.rates["n_queries"].max())
 
 
 def _state_beside(path):
@@ -53,20 +68,15 @@ def _monitor(model, state, arguments):
             f"{arguments.filter} promises nothing that could be monitored: make the filter with "
             "'skfilterrank threshold --risk RATE=LEVEL'."
         )
-    promises = model.risk_certificate_.promises
-    levels = {name: promise.max_risk for name, promise in promises.items()}
     if not os.path.exists(state):
         alpha = 0.05 if arguments.alpha is None else arguments.alpha
-        repeats = arguments.allow_repeats
-        return RiskMonitor(
-            levels, k=model._k, gains=model.gains, alpha=alpha, allow_repeats=repeats
-        )
+        return RiskMonitor.for_filter(model, alpha=alpha, allow_repeats=arguments.allow_repeats)
     monitor = read_monitor(state)
     monitor.allow_repeats |= arguments.allow_repeats
-    if monitor.levels != levels or monitor.k != model._k or monitor.gains != model.gains:
+    if not monitor.watches(model):
         raise InputError(
-            f"{state} is the state of another filter than {arguments.filter}: name another "
-            "--state, or remove the file to begin anew."
+            f"{state} is the state of another filter than {arguments.filter} holds now: name "
+            "another --state, or remove the file to begin anew."
         )
     if arguments.alpha not in (None, monitor.alpha):
         raise InputError(

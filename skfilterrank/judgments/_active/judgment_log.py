@@ -9,14 +9,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from skfilterrank._files.locks import try_lock
 from skfilterrank._json import parse_json
 from skfilterrank._warnings import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]  # asked for before use
 
 _MARK = "skfilterrank judgments"
 _VERSION = 1
@@ -153,16 +149,10 @@ class JudgmentLog:
 
     def _lock(self):
         """Keep other processes away; the lock goes with the process."""
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if try_lock(self._file) is False:
             raise JudgmentLogError(
                 "another process is judging into this log; end it, or name another log.", self.path
-            ) from None
-        except OSError:  # some network drives have no locks
-            pass
+            )
 
 
 class Pool(NamedTuple):

@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 import skfilterrank
 from skfilterrank._core.checks import check_count, check_k, check_share, one_of
 from skfilterrank._files.states import (
+    checksum_of,
     count,
     gains_from_json,
     gains_to_json,
@@ -80,6 +81,13 @@ def write_filter(path, model: RankAndFilter | SegmentedFilter) -> None:
     else:
         state = _filter_to_json(model)
     write_state(path, _FORMAT, state, "write_filter(path, model)")
+
+
+def filter_checksum(model: RankAndFilter) -> str:
+    """Return a checksum of a filter and of what it promises, whichever version wrote its file."""
+    state = _filter_to_json(model)
+    del state["library"]
+    return checksum_of(state)
 
 
 def _segments_to_json(model):

@@ -1,7 +1,10 @@
 """Watch a rate while judged queries come in: an alarm and an interval that hold at any time."""
 
+import os
 from collections import Counter
+from copy import copy
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,10 @@ from skfilterrank._core.gains import Gains, check_gains
 from skfilterrank._core.lists import RankedLists
 from skfilterrank._core.measure import ParsedMeasure
 from skfilterrank._core.results import Result, counted
+from skfilterrank._files.files import check_name, is_path
+from skfilterrank._files.locks import locked
 from skfilterrank._files.states import (
+    checksum_of,
     count,
     gains_from_json,
     gains_to_json,
@@ -29,12 +35,16 @@ from skfilterrank._files.states import (
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.ranking._filtering.certificate import rate_in_words
+from skfilterrank.ranking._filtering.filter_file import filter_checksum
 from skfilterrank.ranking._filtering.promises import find_unjudged, read_promises
+from skfilterrank.ranking._filtering.rank_and_filter import RankAndFilter
 from skfilterrank.ranking._filtering.risk_steps import has_judged
 
 # Shares of the largest bet that cannot go broke; the capital is spread over them evenly.
 _BETS = np.geomspace(0.01, 0.98, 24)
-_FORMAT = "skfilterrank monitor 1"
+# Not less than the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
+_SUM_OF_STARTS = 2.1098
+_FORMAT = "skfilterrank monitor 2"
 _FIELDS = record(
     {
         "k": check_k,
@@ -47,13 +57,14 @@ _FIELDS = record(
                     "max_risk": check_share,
                     "alarm_at": optional(count(1)),
                     "most": number(least=0),
-                    "log_capital": numbers(len(_BETS), len(_BETS)),
+                    "log_capital": numbers(0, len(_BETS)),
                     "losses": listed(pair(number(0, 1), count(1))),
                 }
             ),
             least=1,
         ),
         "allow_repeats": one_of(True, False),
+        "filter": optional(text),
         "queries": listed(text),
     }
 )
@@ -68,9 +79,9 @@ class RiskStatus(Result):
     rates : DataFrame
         One row per rate, named after it, with columns "max_risk"; "n_queries", those that counted;
         "observed", their mean rate; "lower" and "upper", an interval for the rate that holds at
-        all times at once; "evidence", by how much a bet against the promise has multiplied its
-        capital at best; and "alarm_at", the number of queries at which that was too much, NaN if it
-        never was.
+        all times at once; "evidence", by how much the bets against the promise have multiplied
+        their capital at best; and "alarm_at", the number of queries at which that was too much,
+        NaN if it never was.
     alpha : float
         Chance of a false alarm, ever, and that any interval is ever wrong.
     """
@@ -106,8 +117,8 @@ class RiskStatus(Result):
                 )
             else:
                 lines.append(
-                    f"Alarm: {what} is above {rate['max_risk']:g}, as query "
-                    f"{int(rate['alarm_at']):,} showed: {seen}."
+                    f"Alarm: {what} is, or was for a time, above {rate['max_risk']:g}, as query "
+                    f"{int(rate['alarm_at']):,} showed; over all queries it is {seen}."
                 )
         return "\n".join(lines)
 
@@ -152,20 +163,33 @@ class RiskMonitor:
 
     Notes
     -----
-    Somebody bets, query by query, that the rate is above its level: from a capital of 1, each loss
-    multiplies it by ``1 + bet * (loss - max_risk)``. If the rate is at most the level, given all
-    queries before, the capital can be expected not to grow, and by Ville's inequality ever reaches
-    ``1 / alpha`` with a probability of at most `alpha` [1]_. The capital is spread over 24 bets,
-    from careful ones to such that stake nearly all, of which the best one dominates in the end.
-    The interval holds the levels against which neither of two such bets has won ``2 / alpha``.
+    Each query is a bet that the rate is above its level: a loss multiplies the capital of the bet
+    by ``1 + bet * (loss - max_risk)``. If the rate is at most the level, given all queries before,
+    the capital is not expected to grow. By Ville's inequality it ever reaches ``1 / alpha`` with a
+    probability of at most `alpha`, however long the stream is [1]_.
 
-    Queries of one update count in the order in which their first rows come. Ids are compared as
-    text.
+    If all of the capital were staked from the first query on, a long calm time would lose most of
+    it, which later losses would first have to win back. So before query n only the share
+    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098`` of it is added to the stakes. These shares sum to
+    at most 1, which keeps the bound: it is a mixture of bets that start at each query [2]_. Each
+    share is spread over 24 bets, from careful ones to such that stake nearly all.
+
+    The interval holds the levels against which neither of two such bets, from the first query on,
+    has won ``2 / alpha``. It is one of a rate that does not change. If the rate changes, the
+    highest rate so far is at least "lower", and the lowest at most "upper".
+
+    Queries of one update count in the order in which their first rows come. Queries without a
+    judged document do not count, except where no rate looks at labels, as "empty_list_rate" alone.
+    Ids are compared as text, and numbers or dates that are equal are one id, such as 1 and 1.0. A
+    saved state grows by the id of each query; with `allow_repeats` it keeps no ids.
 
     References
     ----------
     .. [1] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
+    .. [2] Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric framework for sequential change
+       detection", New England Journal of Statistics in Data Science 2(2), 2024,
+       https://arxiv.org/abs/2203.03532.
 
     Examples
     --------
@@ -196,6 +220,77 @@ class RiskMonitor:
         self.allow_repeats = allow_repeats
         self._watched = [_Watched(p) for p in read_promises(risk, max_risk, self.k)]
         self._seen: set[str] = set()
+        # The filter that is watched, and the file that held this state, with its checksum.
+        self._filter: str | None = None
+        self._file: tuple[str, str] | None = None
+
+    @classmethod
+    def for_filter(
+        cls, model: RankAndFilter, *, alpha: float = 0.05, allow_repeats: bool = False
+    ) -> "RiskMonitor":
+        """Make a monitor of all that a filter of scores promises.
+
+        Parameters
+        ----------
+        model : RankAndFilter
+            Fitted with ``threshold="risk"`` around "passthrough", or read by :func:`read_filter`.
+        alpha, allow_repeats
+            As of the class.
+
+        Returns
+        -------
+        RiskMonitor
+            The monitor, which goes with this filter alone; see `watches`.
+
+        Raises
+        ------
+        ValueError
+            If the model promises nothing, or is no filter of scores.
+
+        Examples
+        --------
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.ranking import RankAndFilter, RiskMonitor
+        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        >>> safe = RankAndFilter("passthrough", k=3, threshold="risk", risk="any_forbidden")
+        >>> safe.set_params(max_risk=0.2).fit(scores, y, groups=groups)
+        RankAndFilter(...)
+        >>> monitor = RiskMonitor.for_filter(safe)
+        >>> monitor.levels
+        {'any_forbidden': 0.2}
+        >>> monitor.watches(safe.set_params(max_risk=0.3).fit(scores, y, groups=groups))
+        False
+        """
+        checksum = filter_checksum(model)
+        if not hasattr(model, "risk_certificate_"):
+            raise InputError(
+                "model promises nothing that could be monitored: fit it with threshold='risk'."
+            )
+        promises = model.risk_certificate_.promises
+        monitor = cls(
+            {name: promise.max_risk for name, promise in promises.items()},
+            k=model._k,
+            gains=model.gains,
+            alpha=alpha,
+            allow_repeats=allow_repeats,
+        )
+        monitor._filter = checksum
+        return monitor
+
+    def watches(self, model: RankAndFilter) -> bool:
+        """Tell if this monitor was made for a filter that shows and promises exactly the same.
+
+        Parameters
+        ----------
+        model : RankAndFilter
+            A filter of scores.
+
+        Returns
+        -------
+        bool
+            False also of a monitor that was made without a filter.
+        """
+        return self._filter == filter_checksum(model)
 
     def update(self, y_true, y_score, *, groups=None, threshold: float | None = None) -> RiskStatus:
         """Take new judged queries.
@@ -228,7 +323,9 @@ class RiskMonitor:
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         if threshold is not None:
             lists = lists.with_scores(lists.scores, threshold)
-        ids = [] if self.allow_repeats else list(map(str, lists.index.query_ids.tolist()))
+        if not any(watched.promise.looks_at_labels for watched in self._watched):
+            lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
+        ids = [] if self.allow_repeats else [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Give "
@@ -238,16 +335,17 @@ class RiskMonitor:
         codes = lists.index.codes()
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, codes, np.arange(len(codes)))
-        losses = []
+        goal = np.log(len(self._watched) / self.alpha)
+        news = []
         for watched in self._watched:
             steps = watched.promise.steps(lists, labels)
-            losses.append(steps.at(-np.inf)[np.argsort(first[steps.counted], kind="stable")])
-        goal = np.log(len(self._watched) / self.alpha)
-        for watched, own in zip(self._watched, losses):
-            watched.take(own, goal)
-        # A query without a judged document was not counted, and may come again when it has one.
+            losses = steps.at(-np.inf)[np.argsort(first[steps.counted], kind="stable")]
+            news.append(watched.after(losses, goal))
         find_unjudged(lists, [watched.promise for watched in self._watched])
+        # From here on nothing fails, not even by a warning that is an error.
+        # A query without a judged document was not counted, and may come again when it has one.
         self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
+        self._watched = news
         return self.status
 
     @property
@@ -272,39 +370,51 @@ class _Watched:
 
     def __init__(self, promise):
         self.promise = promise
-        self.log_capital = np.zeros(len(_BETS))
+        self.log_capital = np.full(len(_BETS), -np.inf)
         self.most = 0.0
         self.alarm_at: int | None = None
         self.counts: Counter[float] = Counter()
 
-    def take(self, losses, goal):
-        """Bet on some losses, one after the other."""
-        level = self.promise.max_risk
-        paths = np.log1p(_BETS * (losses[:, None] / level - 1.0)).cumsum(axis=0) + self.log_capital
+    def after(self, losses, goal) -> "_Watched":
+        """A new state, after bets on some losses, one after the other."""
+        new = copy(self)
+        new.counts = self.counts.copy()
+        if not len(losses):
+            return new
         n_before = self.counts.total()
-        if len(losses):
-            self.log_capital = paths[-1]
-            capitals = _log_mean(paths)
-            self.most = max(self.most, float(capitals.max()))
-            if self.alarm_at is None and (capitals >= goal).any():
-                self.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
+        place = np.arange(n_before + 2, n_before + 2 + len(losses), dtype=np.float64)
+        starts = -np.log(place * np.log(place) ** 2 * _SUM_OF_STARTS)
+        growth = np.log1p(_BETS * (losses[:, None] / self.promise.max_risk - 1.0)).cumsum(axis=0)
+        # A start is worth as much as what would have become of it by growing from the first loss.
+        stakes = starts[:, None] - np.vstack([np.zeros(len(_BETS)), growth[:-1]])
+        stakes[0] = np.logaddexp(stakes[0], self.log_capital)
+        paths = np.logaddexp.accumulate(stakes, axis=0) + growth
+        capitals = _log_mean(paths)
+        new.log_capital = paths[-1]
+        new.most = max(self.most, float(capitals.max()))
+        if self.alarm_at is None and (capitals >= goal).any():
+            new.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
         values, counts = np.unique(losses, return_counts=True)
-        self.counts.update(dict(zip(values.tolist(), counts.tolist())))
+        new.counts.update(dict(zip(values.tolist(), counts.tolist())))
+        return new
 
     def state(self) -> dict:
-        """What JSON is to hold."""
+        """Return the state as JSON holds it."""
         return {
             "risk": self.promise.name,
             "max_risk": self.promise.max_risk,
             "alarm_at": self.alarm_at,
             "most": self.most,
-            "log_capital": self.log_capital.tolist(),
+            "log_capital": self.log_capital.tolist() if self.counts else [],
             "losses": sorted(map(list, self.counts.items())),
         }
 
     def resume(self, state: dict) -> None:
-        """Go on from what JSON held."""
-        self.log_capital = state["log_capital"]
+        """Go on from a state that JSON held."""
+        if state["losses"]:
+            if len(state["log_capital"]) != len(_BETS):
+                raise InputError(f"log_capital must be a list of {len(_BETS)}.")
+            self.log_capital = state["log_capital"]
         self.most, self.alarm_at = state["most"], state["alarm_at"]
         self.counts = Counter(dict(state["losses"]))
 
@@ -343,6 +453,21 @@ class _Watched:
         return bound(values), 1.0 - bound(1.0 - values)
 
 
+def _id_text(query_id) -> str:
+    """Text of a query id, the same for equal numbers and for equal dates of any type."""
+    if isinstance(query_id, np.datetime64 | date):
+        time = pd.Timestamp(query_id)
+        is_day = time.tz is None and time == time.normalize()
+        return str(time.date()) if is_day else str(time)
+    if isinstance(query_id, np.timedelta64 | timedelta):
+        return str(pd.Timedelta(query_id))
+    if isinstance(query_id, np.generic):
+        query_id = query_id.item()
+    if isinstance(query_id, float) and query_id.is_integer():
+        query_id = int(query_id)
+    return str(query_id)
+
+
 def _log_mean(logs):
     """Logarithm of the mean of numbers given by their logarithms, along the last axis."""
     return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
@@ -362,6 +487,7 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
     ------
     ValueError
         If a rate, or `gains`, is a function, or a label of `gains` is neither text nor a number.
+        If another process has written the file since this monitor was read from it.
     OSError
         If the file cannot be written.
 
@@ -384,9 +510,24 @@ def write_monitor(path, monitor: RiskMonitor) -> None:
         "alpha": monitor.alpha,
         "rates": [watched.state() for watched in monitor._watched],
         "allow_repeats": monitor.allow_repeats,
+        "filter": monitor._filter,
         "queries": sorted(monitor._seen),
     }
-    write_state(path, _FORMAT, state, "write_monitor(path, monitor)")
+    call = "write_monitor(path, monitor)"
+    if not is_path(path):
+        write_state(path, _FORMAT, state, call)
+        return
+    check_name(path)
+    file = os.path.realpath(path)
+    with locked(path):
+        before, checksum = monitor._file or (None, None)
+        is_own = before == file and os.path.exists(path)
+        if is_own and read_state(path, _FORMAT, checksum_of) != checksum:
+            raise InputError(
+                f"{os.fspath(path)} has changed since monitor was read from it: read it again and "
+                "update what it holds now."
+            )
+        monitor._file = file, write_state(path, _FORMAT, state, call)
 
 
 def read_monitor(source) -> RiskMonitor:
@@ -407,12 +548,14 @@ def read_monitor(source) -> RiskMonitor:
     FileFormatError
         If the file is none that :func:`write_monitor` wrote, or was changed since.
     """
-    return read_state(source, _FORMAT, _from_json)
+    monitor, checksum = read_state(source, _FORMAT, _from_json)
+    monitor._file = (os.path.realpath(source), checksum) if is_path(source) else None
+    return monitor
 
 
-def _from_json(state):
-    """The monitor."""
-    state = _FIELDS(state)
+def _from_json(content):
+    """Return the monitor, and the checksum of its file."""
+    state = _FIELDS(content)
     levels = {rate["risk"]: rate["max_risk"] for rate in state["rates"]}
     if len(levels) < len(state["rates"]):
         raise InputError("rates names a rate twice.")
@@ -426,4 +569,5 @@ def _from_json(state):
     monitor._seen = set(state["queries"])
     for watched, rate in zip(monitor._watched, state["rates"], strict=True):
         watched.resume(rate)
-    return monitor
+    monitor._filter = state["filter"]
+    return monitor, checksum_of(content)

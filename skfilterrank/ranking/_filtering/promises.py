@@ -49,6 +49,14 @@ class Promise(NamedTuple):
         has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
         return self.k if has_cutoff else None
 
+    @property
+    def looks_at_labels(self) -> bool:
+        """Whether a label can change the rate."""
+        if not isinstance(self.rate, ParsedMeasure):
+            return True
+        measure = self.rate.measure
+        return measure.name != "empty_list_rate" or measure.own_reading is not None
+
     def steps(self, lists: RankedLists, labels) -> Steps:
         """The loss of each query at every threshold."""
         if isinstance(self.rate, ParsedMeasure):

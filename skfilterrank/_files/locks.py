@@ -1,0 +1,141 @@
+"""Locks of files that several processes read, change and write, and the removal of abandoned ones.
+
+A lock belongs to an open file and ends with its process, however that ends.
+"""
+
+import errno
+import os
+import re
+import shutil
+import stat
+import time
+from contextlib import contextmanager, suppress
+from threading import get_ident
+
+try:
+    import fcntl
+except ImportError:  # Windows locks single bytes
+    fcntl = None  # type: ignore[assignment]  # asked for before use
+    import msvcrt
+
+_SECONDS, _PAUSE = 60.0, 0.02
+# A byte behind the content, since Windows lets nobody else read a locked one.
+_BYTE = 1 << 30
+# Names of files and folders that are not yet whole, and how old an abandoned one is at least: a
+# writer holds its lock, except for a moment before and behind.
+_PARTIAL = re.compile(r"\..*\.partial-\d+-[0-9a-f]{8}", re.DOTALL)
+_OLD_SECONDS = 600.0
+
+_held: set[tuple] = set()
+_cleaned: set[str] = set()
+
+
+def try_lock(handle: int) -> bool | None:
+    """Lock an open file; False if another process holds it, None if the disk has no locks."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            os.lseek(handle, _BYTE, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            finally:
+                os.lseek(handle, 0, os.SEEK_SET)
+    except OSError as error:
+        is_held = error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+        return False if is_held else None
+    return True
+
+
+@contextmanager
+def locked(path, seconds: float = _SECONDS):
+    """Keep other processes that lock the same file away until the block ends.
+
+    The file itself may be replaced in the block, so the lock is one of ``.NAME.lock`` beside it,
+    which is removed. A thread may lock a file again that it has locked.
+    """
+    path = os.fsdecode(path)
+    folder, name = os.path.split(os.path.realpath(path))
+    key = (get_ident(), folder, name)
+    if key in _held or (os.path.exists(path) and not os.path.isfile(path)):
+        yield
+        return
+    lock = os.path.join(folder, f".{name[:50]}.lock")
+    handle = _acquired(lock, path, seconds)
+    _held.add(key)
+    try:
+        yield
+    finally:
+        _held.discard(key)
+        # While it is held, so that nobody else's lock is removed.
+        with suppress(OSError):
+            os.unlink(lock)
+        os.close(handle)
+
+
+def _acquired(lock, path, seconds):
+    """Open and lock the file that is still there when its lock is taken."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
+        is_locked = try_lock(handle)
+        if is_locked is None or (is_locked and _is_at(handle, lock)):
+            return handle
+        os.close(handle)
+        if time.monotonic() >= end:
+            reason = f"another process has kept it locked for {seconds:g} s; try again later"
+            raise TimeoutError(errno.ETIMEDOUT, reason, path)
+        time.sleep(_PAUSE)
+
+
+def _is_at(handle, path):
+    """Whether a path still names an open file."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except OSError:
+        return False
+
+
+def remove_abandoned(folder: str) -> None:
+    """Remove partial files and folders of processes that were killed; once in a process."""
+    if folder in _cleaned or fcntl is None:
+        return
+    _cleaned.add(folder)
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            if _PARTIAL.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_abandoned(entry)
+
+
+def _remove_if_abandoned(entry):
+    """Remove a file or folder of this user that is old and that nobody holds."""
+    found = entry.stat(follow_symlinks=False)
+    is_folder = stat.S_ISDIR(found.st_mode)
+    if not (is_folder or stat.S_ISREG(found.st_mode)) or found.st_uid != os.geteuid():
+        return
+    if time.time() - found.st_mtime < _OLD_SECONDS:
+        return
+    handle = os.open(entry.path, os.O_RDONLY)
+    try:
+        if try_lock(handle):
+            (shutil.rmtree if is_folder else os.unlink)(entry.path)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def held_folder(path):
+    """Hold the lock of a folder, which says that its maker is alive."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        try_lock(handle)
+        yield
+    finally:
+        os.close(handle)
