@@ -179,6 +179,11 @@ class ListBlock:
         return self._lists.has_unjudged
 
     @property
+    def drops_unjudged(self) -> bool:
+        """Whether unjudged rows are taken out of the lists."""
+        return self._lists.unjudged == "drop"
+
+    @property
     def tie_rule(self) -> str:
         """How rows of equal scores are ordered; "ids" for document ids."""
         return self._lists.ties

@@ -26,10 +26,15 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 
-_OF = {
-    "list": "the gains of the returned list and those of the pool",
-    "block": "the block of lists and the cut-off",
+# Names of the two arguments that functions of each kind take.
+_ARGUMENTS = {
+    "list": (("ranked", "pool"), ("y_true", "y_score")),
+    "block": (("block", "k"),),
 }
+_ACCEPTED = (
+    "(ranked, pool), the gains of the returned list and those of the pool; (y_true, y_score), the "
+    "arrays of one query; or, with of='block', (block, k)"
+)
 _NOT_PLAIN = (
     inspect.iscoroutinefunction,
     inspect.isgeneratorfunction,
@@ -83,7 +88,8 @@ def register_measure(
     greater_is_better : bool, default=True
         Whether higher values are better.
     takes_k : bool, default=True
-        Whether the measure has a cut-off; a function of a block is given None otherwise.
+        Whether the measure has a cut-off; a function of a block is given None otherwise. A
+        function of ``(y_true, y_score)`` has none.
     ties : {"average", "worst"}, default=None
         Order of rows of equal scores where nothing else is said: "average", the exact mean over all
         orders, which a function of a block has that reads places by ``block.ranked``; or "worst",
@@ -111,10 +117,14 @@ def register_measure(
         value as a number, NaN where the measure is undefined. `ranked` (float64) has the gains of
         the returned list from the top, down to the cut-off, 0 where unjudged; `pool` (float64) has
         the gains of all judged documents of the query, highest first. Both are empty where there
-        are none. With ``of="block"``, of ``function(block, k, *, option=default, ...)``, which
-        gives the values of all queries of the block, float64 of shape (n_queries,);
-        ``docs/adding_a_measure.md`` says what a block has. The decorated function is a measure like
-        :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains, ties, unjudged,
+        are none. A function of ``(y_true, y_score, *, option=default, ...)`` is given the rows of
+        one query instead, in their order: gains, 0 where unjudged, and scores, -inf where hidden.
+        With ``unjudged="drop"`` it gets the judged rows alone. The names of the two arguments
+        choose; a "_" before them changes nothing. With ``of="block"``, of ``function(block, k, *,
+        option=default, ...)``, which gives the values of all queries of the block, float64 of shape
+        (n_queries,); ``docs/adding_a_measure.md`` says what a block has. The decorated function is
+        a measure like :func:`ndcg_score`:
+        ``measure(y_true, y_score, *, groups, k, gains, ties, unjudged,
         undefined, average, option, ...)``.
 
     Raises
@@ -123,7 +133,8 @@ def register_measure(
         If a name is taken or cannot be written; when called, if the function raises, a value is
         not a number, there is not one for each query, and as the other measures.
     TypeError
-        If the function does not take the two arguments, or has an option without a default.
+        If the function does not take two arguments of these names, or has an option without a
+        default.
 
     See Also
     --------
@@ -178,7 +189,7 @@ def register_measure(
         (reads_unjudged, "reads_unjudged"),
     ):
         check_flag(value, argument)
-    check_choice(of, "of", tuple(_OF))
+    check_choice(of, "of", tuple(_ARGUMENTS))
     check_choice(range_holds_for, "range_holds_for", _RANGES)
     check_choice(order_matters, "order_matters", _ORDERS)
     check_choice(over_queries, "over_queries", tuple(OVER_QUERIES))
@@ -208,7 +219,8 @@ def register_measure(
         raise InputError(f"aliases must be other names than {brief(name)}, each given once.")
 
     def enter(function):
-        parameters = _checked_parameters(function, of)
+        names, parameters = _checked_parameters(function, of)
+        kernel = {"ranked": _of_list, "y_true": _of_rows, "block": _of_block}[names[0]]
         _check_not_taken([name, *aliases], name, function)
         known_checks = _checked_checks(checks, parameters)
 
@@ -219,12 +231,12 @@ def register_measure(
         declaration.__doc__ = function.__doc__ or f"{name}, by {'.'.join(origin(function))}."
         measure = declare_measure(
             name,
-            functools.partial({"list": _of_list, "block": _of_block}[of], _name=name),
+            functools.partial(kernel, _name=name),
             undefined="it is NaN",
             value_range=(low, high),
             range_holds_for=range_holds_for,
             greater_is_better=greater_is_better,
-            takes_k=takes_k,
+            takes_k=takes_k and kernel is not _of_rows,
             options={
                 option: known_checks.get(option, functools.partial(_as_default, default))
                 for option, default in parameters.items()
@@ -263,7 +275,7 @@ def _is_bound(end):
 
 
 def _checked_parameters(function, of):
-    """The function's options and their defaults."""
+    """Names of the function's two arguments; its options and their defaults."""
     # An object that can be called has no place by which it would be found again.
     if not callable(function) or not hasattr(function, "__qualname__"):
         raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
@@ -282,12 +294,18 @@ def _checked_parameters(function, of):
         )
     options = parameters[2:]
     if any(each.kind is each.KEYWORD_ONLY for each in parameters[:2]) or len(parameters) < 2:
-        raise InputTypeError(f"{brief(function)} must take two arguments first, {_OF[of]}.")
+        raise InputTypeError(f"{brief(function)} must take two arguments first: {_ACCEPTED}.")
+    arguments = tuple(each.name.lstrip("_") for each in parameters[:2])
+    if arguments not in _ARGUMENTS[of]:
+        raise InputTypeError(
+            f"{brief(function)} takes ({', '.join(each.name for each in parameters[:2])}); name "
+            f"the two arguments by what they are to be: {_ACCEPTED}."
+        )
     for option in options:
         if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
             raise InputTypeError(
-                f"{option} of {brief(function)} must be keyword-only and have a default: a "
-                f"measure is a function of {_OF[of]}, and of options."
+                f"{option} of {brief(function)} must be keyword-only and have a default: it "
+                "comes after the two arguments of a measure, as an option."
             )
     names = [option.name for option in options]
     if taken := [option for option in names if option in _TAKEN]:
@@ -295,7 +313,7 @@ def _checked_parameters(function, of):
             f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
             "them something else."
         )
-    return {option.name: option.default for option in options}
+    return arguments, {option.name: option.default for option in options}
 
 
 def _check_not_taken(names, name, function):
@@ -392,6 +410,21 @@ def _of_list(block: ListBlock, k, _name, _measure, **options):
     lists = zip(ranked, n_shown, block.best_first(None), block.n_judged)
     with _saying(_name):
         values = [function(gains[:n], pool[:m].copy(), **options) for gains, n, pool, m in lists]
+    return _checked_values(values, _name)
+
+
+def _of_rows(block: ListBlock, k, _name, _measure, **options):
+    """The values of a block, from gains and scores of one query after the other."""
+    function = _registered(_measure)
+    is_row = block.judged if block.drops_unjudged else np.arange(block.width) < block.sizes[:, None]
+    rows = zip(block.gains, -block.sort_key.astype(np.float64), is_row)
+    with _saying(_name):
+        values = [function(gains[own], scores[own], **options) for gains, scores, own in rows]
+    return _checked_values(values, _name)
+
+
+def _checked_values(values, _name):
+    """The values of a function of one query, one of each query."""
     for value in values:
         if not is_finite_number(value) and not (isinstance(value, float) and np.isnan(value)):
             raise InputError(

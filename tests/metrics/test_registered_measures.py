@@ -1,5 +1,6 @@
 """Measures from outside of the package: in other processes, by plugins, and what is refused."""
 
+import contextlib
 import functools
 import os
 import pickle
@@ -8,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from skfilterrank._core import measure as table
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError
@@ -165,8 +167,48 @@ class TestOfABlock:
 def test_what_cannot_be_registered(given, message):
     before = set(table.MEASURES)
     with pytest.raises(SkfilterrankError, match=message):
-        register_measure(**{"name": "mine", **given})(lambda first, second: 0.0)
+        register_measure(**{"name": "mine", **given})(lambda ranked, pool: 0.0)
     assert set(table.MEASURES) == before
+
+
+def test_a_function_of_labels_and_scores_gets_these(measure_table):
+    got = []
+
+    @register_measure("mine")
+    def mine(y_true, y_score, *, least=0):
+        got.append((y_true.tolist(), y_score.tolist()))
+        return roc_auc_score(y_true > least, y_score)
+
+    y_true, y_score = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    assert mine(y_true, y_score, groups=["q"] * 4) == roc_auc_score(y_true, y_score) == 0.75
+    assert got == [(y_true, y_score)]
+    y_true, y_score = [np.nan, 0, -1, 2], np.array([3, -np.inf, 1, 2], dtype=np.float16)
+    for unjudged, rows in (("zero", [0, 1, 2, 3]), ("drop", [1, 2, 3])):
+        got.clear()
+        with contextlib.suppress(InputError):  # scikit-learn takes no -inf
+            mine(y_true, y_score, groups=["q"] * 4, unjudged=unjudged)
+        assert got == [
+            ([[0, 0, -1, 2][row] for row in rows], [float(y_score[row]) for row in rows])
+        ]
+    with pytest.raises(InputError, match="cut-off"):
+        evaluate([1, 0], [2, 1], "mine@1", groups=["q"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("of", "function"),
+    [
+        ("list", lambda first, second: 0.0),
+        ("list", lambda y_score, y_true: 0.0),
+        ("list", lambda ranked, y_score: 0.0),
+        ("list", lambda block, k: 0.0),
+        ("block", lambda ranked, pool: 0.0),
+        ("block", lambda y_true, y_score: 0.0),
+    ],
+)
+def test_other_names_of_arguments_are_refused(of, function):
+    accepted = r"\(ranked, pool\).*\(y_true, y_score\).*of='block', \(block, k\)"
+    with pytest.raises(InputTypeError, match=accepted):
+        register_measure("mine", of=of)(function)
 
 
 def test_options_that_all_measures_have_are_refused():
