@@ -25,8 +25,14 @@ def table_of_records(records) -> pd.DataFrame:
 
 
 def column_of_list(values) -> pd.Series:
-    """Column of a list, of objects where it holds a number beyond floats."""
+    """Column of a list, of objects where it holds a number that floats do not hold exactly."""
     try:
-        return pd.Series(values)
+        column = pd.Series(values)
     except OverflowError:
         return pd.Series(values, dtype=object)
+    if column.dtype == np.float64:
+        # Beside a fraction, pandas rounds them.
+        large = np.flatnonzero(column.abs() >= 2**53).tolist()
+        if any(isinstance(values[row], int | np.integer) for row in large):
+            return pd.Series(values, dtype=object)
+    return column

@@ -15,6 +15,8 @@ from skfilterrank.exceptions import InputError, InputTypeError, brief
 Column = np.ndarray | ExtensionArray
 
 _NUMBERS = "biuf"
+# Beyond it, float64 does not tell whole numbers apart.
+_LARGEST_INTEGER = 2**53
 _MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
 
@@ -321,7 +323,46 @@ def _numbers_of_objects(values, name):
                 "numbers up to 1.8e308."
             )
         numbers[row] = number
+    _refuse_merged(values.tolist(), numbers.tolist(), name)
     return numbers
+
+
+def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
+    """Return numbers as float64; raise where this makes different whole numbers equal."""
+    floats = numbers.astype(np.float64, copy=False)
+    # Comparing with the floats would round the numbers again.
+    if numbers.dtype.kind in "iu" and np.abs(floats).max(initial=0) >= _LARGEST_INTEGER:
+        order = np.argsort(numbers, kind="stable")
+        exact, rounded = numbers[order], floats[order]
+        merged = (exact[1:] != exact[:-1]) & (rounded[1:] == rounded[:-1])
+        if merged.any():
+            row = int(merged.argmax())
+            raise _merged(exact[row].item(), exact[row + 1].item(), name)
+    return floats
+
+
+def _refuse_merged(values, numbers, name):
+    """Raise where two different values of one type are one number in float64."""
+    # NaN is equal to nothing, and a missing value stands for it.
+    pairs = [(value, number) for value, number in zip(values, numbers) if number == number]
+    if all(value == number for value, number in pairs):
+        return
+    seen: dict = {}
+    for value, number in pairs:
+        first = seen.setdefault(number, value)
+        are_alike = type(first) is type(value) or (
+            isinstance(first, int | float) and isinstance(value, int | float)
+        )
+        if are_alike and first != value:
+            raise _merged(first, value, name)
+
+
+def _merged(one, other, name):
+    """Return the error for two numbers that would become one."""
+    return InputError(
+        f"{name} holds {brief(one)} and {brief(other)}, which float64 rounds to one number: pass "
+        "numbers of at most 15 digits, such as their ranks."
+    )
 
 
 def _is_infinite(value):

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,8 @@ import pytest
 
 from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
 from skfilterrank._core.measure import MEASURES
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import (
     dcg_bounds,
     filtering_difficulty,
@@ -204,6 +208,46 @@ def test_whole_numbers_beyond_those_of_float64_are_told_apart(scores, dtype):
     scores = np.array(sorted(scores), dtype=dtype)
     assert measure("ap", [0, 1], scores) == 1
     assert measure("ap", [1, 0], scores) == 1 / 2
+
+
+MERGED = {
+    "above 2**64": [2**70, 2**70 + 1],
+    "objects": np.array([2**70, 2**70 + 1, 0.5], dtype=object),
+    "beside a fraction": [2**53, 2**53 + 1, 0.5],
+    "decimals": [Decimal(1), Decimal(1) + Decimal(10) ** -20],
+    "fractions": [Fraction(1, 3), Fraction(10**20, 3 * 10**20 + 1)],
+    "int64": np.array([2**53, 2**53 + 1]),
+    "uint64": np.array([2**63, 2**63 + 1], dtype=np.uint64),
+    "nullable": pd.array([2**53, 2**53 + 1], dtype="Int64"),
+}
+
+
+@pytest.mark.parametrize("kind", MERGED)
+def test_scores_that_float64_would_tie_are_ordered_or_refused(kind, tmp_path):
+    scores = MERGED[kind]
+    n = len(scores)
+    if kind in ("int64", "uint64", "nullable"):
+        assert measure("rr", [0, 1] + [0] * (n - 2), scores) == 1
+    else:
+        with pytest.raises(InputError, match=r"y_score holds .* rounds to one number"):
+            measure("rr", [0, 1] + [0] * (n - 2), scores)
+    qids, docnos = ["1"] * n, [f"d{i}" for i in range(n)]
+    dtype = getattr(scores, "dtype", object)
+    run = pd.DataFrame({"qid": qids, "docno": docnos, "score": pd.Series(scores, dtype=dtype)})
+    with pytest.raises(InputError, match="float64 rounds to one number"):
+        read_run(run)
+    with pytest.raises(InputError, match="float64 rounds to one number"):
+        write_run(tmp_path / "run.txt", qids, docnos=docnos, y_score=scores)
+
+
+def test_large_numbers_that_float64_tells_apart():
+    for scores in (
+        [2**70, 2**71],
+        [2**53, 0.5],
+        [-np.inf, 2**60],
+        [Decimal("0.1"), Decimal("0.2")],
+    ):
+        assert measure("rr", [scores[0] > scores[1], scores[0] < scores[1]], scores) == 1
 
 
 def test_gains_whose_sums_are_no_numbers():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, as_numbers
+from skfilterrank._core.arrays import as_column, as_floats, as_numbers
 from skfilterrank._core.checks import check_scores
 from skfilterrank._files.forms import COLUMN_NAMES, has_labels
 from skfilterrank._files.named_runs import ORDER
@@ -224,7 +224,7 @@ def _numbers(table, column):
             f"{name} must hold numbers, got {brief(shown)}; convert it first, e.g. by "
             "pandas.to_numeric."
         )
-    return numbers.astype(np.float64, copy=False)
+    return as_floats(numbers, name)
 
 
 def _checked_rows(table, columns, values):

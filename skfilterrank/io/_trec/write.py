@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._core.arrays import as_column, is_missing
+from skfilterrank._core.arrays import as_column, as_floats, is_missing
 from skfilterrank._core.checks import check_number, check_scores
 from skfilterrank._core.results import Result
 from skfilterrank._files.files import check_target, open_for_writing
@@ -127,7 +127,7 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
         )
     groups = as_column(groups, "run", "query id")
     docnos = as_column(docnos, "docnos", "document id")
-    y_score = check_scores(y_score).astype(np.float64, copy=False)
+    y_score = as_floats(check_scores(y_score), "y_score")
     lengths = {"run": len(groups), "docnos": len(docnos), "y_score": len(y_score)}
     if len(set(lengths.values())) != 1 or (frame is None and not y_score.size):
         shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
