@@ -1,4 +1,4 @@
-"""Do promises hold on every data set, at what price, and when is a broken one noticed?
+"""Do promises hold on every data set, and at what price?
 
     python benchmarks/promises_validity.py [--data DATA] [--repeats 500] [--cache DIR]
 
@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 from _common import arguments, write_report
 from _promises import RISKS, generated, mq2007, ohsumed, runs, semeval, share
-from scipy.stats import binom
 
 from skfilterrank._core.lists import RankedLists
-from skfilterrank.ranking import RiskMonitor, threshold_curve
+from skfilterrank.ranking import threshold_curve
 from skfilterrank.ranking._filtering import promises as promises_module
 from skfilterrank.ranking._filtering.risk import certify
 from skfilterrank.ranking._filtering.risk_steps import steps_of_measure
@@ -51,7 +50,6 @@ PROMISES = [
     ),
 ]
 N_SINGLE = sum(len(levels) == 1 for levels in PROMISES)
-MONITOR_LEVEL, ALPHA, N_STREAM = 0.1, 0.05, 1000
 
 
 def populations(folder):
@@ -277,33 +275,6 @@ def beside_mapie(table, repeats):
     return table_of(rows, [*head, "MAPIE, fixed sequence"])
 
 
-def monitor(n_streams):
-    """False alarms and delays of RiskMonitor and of a binomial test repeated at each query."""
-    rng = np.random.default_rng(0)
-    n = np.arange(1, N_STREAM + 1)
-    critical = binom.isf(ALPHA, n, MONITOR_LEVEL)  # more bad queries than this reject at this look
-    lines = []
-    for name, rate in (("the promised rate", 0.1), ("half of it", 0.05), ("twice", 0.2)):
-        first = {"RiskMonitor": [], "test after each query": [], "test after each 50": []}
-        for bad in rng.random((n_streams, N_STREAM)) < rate:
-            # What RiskMonitor.update does with the losses of queries.
-            watch = RiskMonitor("any_forbidden", max_risk=MONITOR_LEVEL)._watched[0]
-            watch.take(bad.astype(float), np.log(1 / ALPHA))
-            at = watch.alarm_at
-            first["RiskMonitor"].append(np.nan if at is None else at)
-            rejects = np.cumsum(bad) > critical
-            first["test after each query"].append(n[rejects][0] if rejects.any() else np.nan)
-            looks = rejects & (n % 50 == 0)
-            first["test after each 50"].append(n[looks][0] if looks.any() else np.nan)
-        for test, at in first.items():
-            at = np.array(at, dtype=float)
-            alarms = np.count_nonzero(~np.isnan(at))
-            median = np.median(np.where(np.isnan(at), np.inf, at))
-            lines.append([name, test, share(alarms, n_streams),
-                          "never" if np.isinf(median) else f"{median:.0f}"])  # fmt: skip
-    return table_of(lines, ["true rate", "test", "alarms", "median queries to an alarm"])
-
-
 def summary(table, repeats):
     """The findings in sentences."""
     # What is promised is that few draws give a promise that does not hold.
@@ -345,7 +316,7 @@ def summary(table, repeats):
 
 
 def main():
-    options = arguments(__doc__.splitlines()[0], repeats=500, streams=2000, cache="")
+    options = arguments(__doc__.splitlines()[0], repeats=500, cache="")
     warnings.filterwarnings("ignore")
     promises_module.steps_of_measure = _steps_once
     begin = time.process_time()
@@ -360,7 +331,6 @@ def main():
             tables[-1].to_pickle(kept)
         print(data, name, f"{time.process_time() - begin:.0f} s", flush=True)
     table = pd.concat(tables)
-    watched = monitor(options.streams)
     text = [
         f"{options.repeats} draws of calibration queries (as many as there are, at most "
         f"{MOST_QUERIES}) with replacement from the queries of each data set, so that these are "
@@ -381,14 +351,6 @@ def main():
         "## In expectation",
         "",
         *expectation(table),
-        "",
-        "## After deployment",
-        "",
-        f"{options.streams:,} streams of {N_STREAM:,} queries; at most {MONITOR_LEVEL:g} of them "
-        f"with a forbidden document is promised; false alarms of {100 * ALPHA:g} % are allowed. "
-        "The test is the binomial one for a fixed number of queries, at the same level, repeated.",
-        "",
-        *watched,
     ]
     if ltt_procedure is not None:
         text += [
@@ -405,7 +367,7 @@ def main():
             *beside_mapie(table, options.repeats),
         ]
     print(f"{time.process_time() - begin:.0f} s")
-    write_report("promises_validity", "Promises: validity, price, and what watches them",
+    write_report("promises_validity", "Promises: validity and price",
                  "\n".join(text))  # fmt: skip
 
 
