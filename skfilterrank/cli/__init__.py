@@ -9,11 +9,11 @@ import warnings
 from typing import Any
 
 import skfilterrank
-from skfilterrank.cli._errors import message_of
+from skfilterrank.cli._errors import begin, in_options, is_new, message_of
 from skfilterrank.cli._file_options import NOTE, REPLACING, overwritten
 from skfilterrank.cli._shared_options import add_talk
 from skfilterrank.cli._signals import signals_as_exits
-from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams
+from skfilterrank.cli._streams import be_quiet, finish, put, say, standard_streams, tell
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
 # Each command with its purpose. Its folder has the modules "options", imported when the command is
@@ -65,6 +65,7 @@ class CommandParser(_Parser):
         _module_of(command, "options").add_arguments(self)
         add_talk(self)
         self.add_argument("--plugin", default=argparse.SUPPRESS, **_PLUGIN)
+        begin(self._actions)
         if any(action.type in REPLACING for action in self._actions):
             self.epilog = f"{self.epilog or ''}\n{NOTE}"
 
@@ -181,5 +182,7 @@ _PLUGIN: dict[str, Any] = {
 
 
 def _show_warning(message, *place, **keywords):
-    """One line for a warning, wherever in the program it came up."""
-    say(f"skfilterrank: warning: {message}")
+    """Print a line for a warning, once."""
+    text = in_options(str(message))
+    if is_new(text):
+        tell(f"skfilterrank: warning: {text}")

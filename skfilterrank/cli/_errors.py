@@ -1,4 +1,72 @@
-"""Errors as users see them."""
+"""Errors and warnings as users of commands see them: they speak of options and files."""
+
+import re
+
+# Arguments of functions that a command's option stands for, where they have other names.
+_OPTION_OF = {
+    "confidence_level": "--confidence",
+    "document": "--document",
+    "groups": "--query",
+    "measure": "--measure",
+    "n_jobs": "--jobs",
+    "query": "--query",
+    "random_state": "--seed",
+    "y_true": "QRELS",
+}
+# Where a message names functions, in words of the command line.
+_PHRASES = {
+    "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
+    "(skfilterrank.estimation)": "(--interval)",
+    "such as read_prels reads (5": "or a file of a sample (5",
+}
+# An argument with or without its value, but no option of a measure such as "ap(rel=2)".
+_ARGUMENT = re.compile(
+    r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
+    r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=)"
+)
+_WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
+
+
+# Options of the command that runs by the names of their values, and the warnings that it gave.
+_OPTIONS: dict[str, str] = {}
+_SAID: set[str] = set()
+
+
+def begin(actions) -> None:
+    """Note the options of a command, in whose words messages are from now on."""
+    _SAID.clear()
+    _OPTIONS.clear()
+    for action in actions:
+        option = action.option_strings[-1] if action.option_strings else action.metavar
+        if isinstance(option, str):
+            _OPTIONS[action.dest] = option
+
+
+def is_new(text) -> bool:
+    """Tell whether a message of this command is said for the first time."""
+    is_known = text in _SAID
+    _SAID.add(text)
+    return not is_known
+
+
+def in_options(text: str) -> str:
+    """Put the options of the command in place of arguments of functions."""
+    for phrase, words in _PHRASES.items():
+        text = text.replace(phrase, words)
+    return _WORD.sub(_option, _ARGUMENT.sub(_option, text))
+
+
+def _option(match):
+    """Give an option with its value; what is no option stays as it is."""
+    name, value = match["name"], match["value"]
+    option = _OPTIONS.get(name) or _OPTION_OF.get(name)
+    if option not in _OPTIONS.values():
+        return match[0]
+    if not value or not option.startswith("-"):
+        return option
+    if value.startswith("{"):
+        return f"{option}={re.sub(r': ?', '=', value[1:-1]).replace(', ', ',')}"
+    return f"{option} {'none' if value == 'None' else value.strip(chr(39))}"
 
 
 def message_of(error) -> str:
@@ -8,4 +76,4 @@ def message_of(error) -> str:
         text = f"{error.filename}: {error.strerror}"
     notes = getattr(error, "__notes__", [])
     end = "" if text.endswith((".", "?")) else "."
-    return " ".join([text + end, *notes]) if notes else text
+    return in_options(" ".join([text + end, *notes]) if notes else text)

@@ -276,7 +276,7 @@ def add_output(parser, *formats) -> None:
 def add_talk(parser) -> None:
     """What every command says of its work."""
     talk = parser.add_mutually_exclusive_group()
-    talk.add_argument("--quiet", action="store_true", help="only the output, warnings and errors")
+    talk.add_argument("--quiet", action="store_true", help="only the output and errors")
     talk.add_argument("--verbose", action="store_true", help="progress even if no screen shows it")
 
 

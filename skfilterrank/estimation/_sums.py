@@ -70,8 +70,8 @@ class SumOfLabels:
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
         if self.parsed.measure.own_reading is not None:
             raise InputError(
-                f"{brief(self.parsed.text)} has a reading of labels of its own (rel=, gains= or "
-                "unjudged=), and values are estimated for one reading of all measures. Leave it "
+                f"{brief(self.parsed.text)} has a reading of labels of its own (rel, gains or "
+                "unjudged), and values are estimated for one reading of all measures. Leave it "
                 "out, and give gains= to the call, such as {0: 0, 1: 0, 2: 1} for rel=2."
             )
         form = self.parsed.as_sum(RowFacts(self.parsed, gains, index))

@@ -1,0 +1,83 @@
+"""Errors and warnings speak of options and files, come once, and are left out by --quiet."""
+
+from pathlib import Path
+
+import pytest
+
+from skfilterrank.cli import COMMANDS, CommandParser
+from skfilterrank.cli._errors import in_options
+
+
+def learn(command):
+    """A command's parser, whose options messages are from now on put in."""
+    parser = CommandParser(prog=command)
+    parser.command = command
+    parser.learn_arguments()
+    return parser
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_arguments_of_functions_become_options(command):
+    for action in learn(command)._actions:
+        if action.option_strings and action.dest.isidentifier():
+            option = action.option_strings[-1]
+            assert in_options(f"pass {action.dest}='x'.") == f"pass {option} x."
+            assert in_options(f"{action.dest}=None, or") == f"{option} none, or"
+            assert in_options(f"a {action.dest}= that") == f"a {option} that"
+            # Options of measures, and those that are written as options already.
+            for text in (f"'ap({action.dest}=2)'", f"{option}=2", f"x.{action.dest}=2"):
+                assert in_options(text) == text
+
+
+def test_arguments_of_other_names_become_options():
+    learn("compare")
+    assert in_options("random_state=3, n_jobs=2") == "--seed 3, --jobs 2"
+    assert in_options("gains={0: -1, 1: 0.5}") == "--gains=0=-1,1=0.5"
+    assert in_options("(missing 'empty')") == "(--missing empty)"
+    learn("convert")
+    assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
+
+
+@pytest.fixture
+def sample(tmp_path, monkeypatch):
+    """A sample, and runs of which some documents are outside of the pool."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.prels").write_text("1 a 1 1 0.5\n1 b 0 1 0.5\n2 a 1 1 0.5\n2 b 0 1 0.5\n")
+    for name, score in (("r", 3), ("o", 1)):
+        rows = "".join(f"{q} Q0 a 1 {score} x\n{q} Q0 b 1 2 x\n{q} Q0 c 1 1.5 x\n" for q in "12")
+        Path(f"{name}.txt").write_text(rows)
+    Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
+
+
+# Warnings are printed here, and not raised.
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that holds them"),
+        ("evaluate s.prels r.txt --interval -m rr", "judge all their documents"),
+        ("evaluate q.txt r.txt -m dcg@10", "--predicted use where this is meant"),
+        ("compare q.txt r.txt o.txt -m dcg@10", "--predicted use where this is meant"),
+        ("threshold q.txt r.txt", "--predicted use where this is meant"),
+        ("evaluate q.txt r.txt -m rbp --ties stable --missing raise", "--unjudged-label trec"),
+    ],
+)
+def test_messages_of_commands_name_options(arguments, words, sample, run):
+    _, out, err = run(*arguments.split())
+    assert words in err
+    for name in ("pool=", "unit=", "predicted '", "missing=", "skfilterrank.", "draw_sample"):
+        assert name not in err
+    lines = [line for line in err.splitlines() if "warning: " in line]
+    assert len(lines) == len(set(lines))
+    code, quiet, err = run(*arguments.split(), "--quiet")
+    assert quiet == out
+    assert "warning: " not in err
+    assert (code == 0) == (err == "")
+
+
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+def test_a_warning_is_printed_once(sample, run):
+    for measures in ("dcg@10", "dcg@10,ndcg@10,dcg@5,rbp"):
+        err = run("compare", "s.prels", "r.txt", "o.txt", "--interval", "-m", measures)[2]
+        lines = [line for line in err.splitlines() if "outside the pool" in line]
+        assert len(lines) == len(set(lines)) > 0
